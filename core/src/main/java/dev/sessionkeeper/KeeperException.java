@@ -1,0 +1,193 @@
+package dev.sessionkeeper;
+
+import java.time.Duration;
+
+/**
+ * Everything the runtime reports to its caller. The family is closed: switch over it. Codes are in
+ * docs/errors.md.
+ */
+public abstract sealed class KeeperException extends RuntimeException {
+  private static final long serialVersionUID = 1;
+  private final String code;
+
+  private KeeperException(String code, String message) {
+    super("[" + code + "] " + message);
+    this.code = code;
+  }
+
+  private KeeperException(String code, String message, Throwable cause) {
+    super("[" + code + "] " + message, cause);
+    this.code = code;
+  }
+
+  /** A stable identifier such as {@code SK-201}. */
+  public String code() {
+    return code;
+  }
+
+  /**
+   * The store or broker did not answer. Nothing is known to have changed; trying again may help.
+   */
+  public static final class Unavailable extends KeeperException {
+    public Unavailable(String what, Throwable cause) {
+      super("SK-101", what + " did not answer; try again", cause);
+    }
+
+    public Unavailable(String what) {
+      super("SK-101", what + " did not answer; try again");
+    }
+  }
+
+  /** The provider or processor was closed. */
+  public static final class Closed extends KeeperException {
+    public Closed(String what) {
+      super("SK-102", what + " is closed");
+    }
+  }
+
+  /**
+   * Whether a call took effect could not be found out. The caller must look before it repeats the
+   * call.
+   */
+  public static final class OutcomeUnknown extends KeeperException {
+    public OutcomeUnknown(String what, Throwable cause) {
+      super("SK-103", what + " may or may not have taken effect; look before repeating it", cause);
+    }
+  }
+
+  /** The lease ran out or another owner has it. Nothing was changed; stop working on it. */
+  public static final class LockLost extends KeeperException {
+    public LockLost(String resource, long epoch) {
+      super(
+          "SK-201",
+          "The lease on "
+              + resource
+              + " with epoch "
+              + epoch
+              + " is no longer held; nothing was changed, and its work is delivered to the next owner");
+    }
+  }
+
+  /** A delivery was settled while an earlier one of its session is open. Nothing was changed. */
+  public static final class OutOfOrder extends KeeperException {
+    public OutOfOrder(SessionId session, long sequence, String why) {
+      super(
+          "SK-202",
+          "Message " + sequence + " of session " + session + " cannot be settled now: " + why);
+    }
+  }
+
+  /** Someone has written a newer state. Nothing was changed; read it and decide again. */
+  public static final class StaleState extends KeeperException {
+    public StaleState(SessionId session, long expected, long actual) {
+      super(
+          "SK-203",
+          "The state of session " + session + " has version " + actual + ", not " + expected);
+    }
+  }
+
+  /** A limit of the provider or of the queue. */
+  public static final class LimitExceeded extends KeeperException {
+    private final String limit;
+    private final long allowed;
+    private final long actual;
+
+    public LimitExceeded(String limit, long allowed, long actual) {
+      super("SK-301", limit + " is " + allowed + ", was " + actual);
+      this.limit = limit;
+      this.allowed = allowed;
+      this.actual = actual;
+    }
+
+    public String limit() {
+      return limit;
+    }
+
+    public long allowed() {
+      return allowed;
+    }
+
+    public long actual() {
+      return actual;
+    }
+  }
+
+  /**
+   * A message with a session for an unordered queue, or one without for an ordered queue; or the
+   * wrong kind of receive.
+   */
+  public static final class SessionModeMismatch extends KeeperException {
+    public SessionModeMismatch(QueueName queue, QueueMode mode, MessageId id) {
+      super(
+          "SK-302",
+          "Queue "
+              + queue
+              + " is "
+              + mode
+              + ", so message "
+              + id
+              + (mode == QueueMode.ORDERED ? " needs a session" : " must not have a session"));
+    }
+
+    public SessionModeMismatch(QueueName queue, QueueMode mode, String call) {
+      super("SK-302", "Queue " + queue + " is " + mode + " and has no " + call);
+    }
+  }
+
+  /** No queue of that name. */
+  public static final class UnknownQueue extends KeeperException {
+    public UnknownQueue(QueueName queue) {
+      super("SK-303", "There is no queue " + queue);
+    }
+  }
+
+  /** A queue of that name exists with another mode. */
+  public static final class QueueConflict extends KeeperException {
+    public QueueConflict(QueueName queue, QueueMode existing) {
+      super("SK-304", "Queue " + queue + " exists with mode " + existing + "; a mode is for ever");
+    }
+  }
+
+  /** The provider refused a message for good. */
+  public static final class Rejected extends KeeperException {
+    public Rejected(String why) {
+      super("SK-305", why);
+    }
+
+    public Rejected(String why, Throwable cause) {
+      super("SK-305", why, cause);
+    }
+  }
+
+  /** A page cursor that was not issued here, or for another list. */
+  public static final class InvalidCursor extends KeeperException {
+    public InvalidCursor(String cursor) {
+      super("SK-306", "Not a cursor of this list: " + Quoted.of(cursor));
+    }
+  }
+
+  /** A bounded buffer stayed full. Nothing was taken; slow down and try again. */
+  public static final class Overloaded extends KeeperException {
+    public Overloaded(String what, Duration waited) {
+      super("SK-307", what + " stayed full for " + waited + "; slow down");
+    }
+  }
+
+  /** The provider cannot do this; its capabilities say so. */
+  public static final class NotSupported extends KeeperException {
+    public NotSupported(String provider, String what) {
+      super("SK-308", "The provider " + provider + " cannot " + what);
+    }
+  }
+
+  /** The setup is wrong. Only a person can help. */
+  public static final class Misconfigured extends KeeperException {
+    public Misconfigured(String what) {
+      super("SK-401", what);
+    }
+
+    public Misconfigured(String what, Throwable cause) {
+      super("SK-401", what, cause);
+    }
+  }
+}

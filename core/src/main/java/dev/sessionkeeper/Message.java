@@ -1,0 +1,73 @@
+package dev.sessionkeeper;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a producer sends. Immutable; the {@code with} methods return a copy.
+ *
+ * @param id told apart by; the same id within the duplicate window is stored once
+ * @param session the lane; present exactly when the queue is ordered
+ * @param properties short texts beside the body
+ * @param ttl how long the message may wait; the queue's own limit where it is empty
+ * @param notBefore the earliest delivery; in an ordered queue the later messages of its session
+ *     wait behind it
+ */
+public record Message(
+    MessageId id,
+    Optional<SessionId> session,
+    Payload payload,
+    Map<String, String> properties,
+    Optional<Duration> ttl,
+    Optional<Instant> notBefore) {
+  public Message {
+    properties = Map.copyOf(properties);
+    ttl.ifPresent(t -> Limits.requirePositive("ttl", t));
+  }
+
+  public static Message of(SessionId session, Payload payload) {
+    return new Message(
+        MessageId.random(),
+        Optional.of(session),
+        payload,
+        Map.of(),
+        Optional.empty(),
+        Optional.empty());
+  }
+
+  /** A message for an unordered queue. */
+  public static Message unordered(Payload payload) {
+    return new Message(
+        MessageId.random(),
+        Optional.empty(),
+        payload,
+        Map.of(),
+        Optional.empty(),
+        Optional.empty());
+  }
+
+  public Message withId(MessageId newId) {
+    return new Message(newId, session, payload, properties, ttl, notBefore);
+  }
+
+  public Message withProperty(String name, String value) {
+    var more = new HashMap<>(properties);
+    more.put(name, value);
+    return new Message(id, session, payload, more, ttl, notBefore);
+  }
+
+  public Message withProperties(Map<String, String> all) {
+    return new Message(id, session, payload, all, ttl, notBefore);
+  }
+
+  public Message withTtl(Duration newTtl) {
+    return new Message(id, session, payload, properties, Optional.of(newTtl), notBefore);
+  }
+
+  public Message notBefore(Instant earliest) {
+    return new Message(id, session, payload, properties, ttl, Optional.of(earliest));
+  }
+}

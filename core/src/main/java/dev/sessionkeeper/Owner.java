@@ -1,0 +1,31 @@
+package dev.sessionkeeper;
+
+import java.util.UUID;
+
+/**
+ * Who holds a lease: a name for people, 1 to 128 characters. The epoch, not the name, tells two
+ * holders apart.
+ */
+public record Owner(String name) {
+  public Owner {
+    if (name.isBlank() || name.length() > 128 || name.chars().anyMatch(Character::isISOControl)) {
+      throw new IllegalArgumentException(
+          "An owner's name has 1 to 128 characters, none of them a control character, was "
+              + Quoted.of(name));
+    }
+  }
+
+  public static Owner of(String name) {
+    return new Owner(name);
+  }
+
+  /** An owner that no other process has: the prefix and a random part. */
+  public static Owner unique(String prefix) {
+    return new Owner(prefix + "-" + UUID.randomUUID().toString().substring(0, 8));
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

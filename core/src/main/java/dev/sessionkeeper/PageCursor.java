@@ -1,0 +1,75 @@
+package dev.sessionkeeper;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.zip.CRC32;
+
+/**
+ * The place where a list goes on: an opaque text that holds the key of the last item, the name of
+ * its list, and a check sum, so that a text which no list issued is refused instead of misread.
+ */
+public final class PageCursor {
+  private static final char SEPARATOR = '\u001f';
+
+  private PageCursor() {}
+
+  /** The cursor behind the item with this key in this list. */
+  public static String after(String list, String... key) {
+    var text = list + SEPARATOR + String.join(String.valueOf(SEPARATOR), key);
+    var bytes = text.getBytes(StandardCharsets.UTF_8);
+    var buffer = ByteBuffer.allocate(bytes.length + Integer.BYTES).putInt(sum(bytes)).put(bytes);
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(buffer.array());
+  }
+
+  /**
+   * The key behind which the list goes on.
+   *
+   * @throws KeeperException.InvalidCursor if this list did not issue the cursor
+   */
+  public static List<String> keyOf(String list, int parts, String cursor) {
+    var key = decode(cursor);
+    if (key.size() != parts + 1 || !key.get(0).equals(list)) {
+      throw new KeeperException.InvalidCursor(cursor);
+    }
+    return key.subList(1, key.size());
+  }
+
+  private static List<String> decode(String cursor) {
+    try {
+      var buffer = ByteBuffer.wrap(Base64.getUrlDecoder().decode(cursor));
+      if (buffer.remaining() <= Integer.BYTES) {
+        throw new KeeperException.InvalidCursor(cursor);
+      }
+      int expected = buffer.getInt();
+      var bytes = new byte[buffer.remaining()];
+      buffer.get(bytes);
+      if (sum(bytes) != expected) {
+        throw new KeeperException.InvalidCursor(cursor);
+      }
+      return split(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString());
+    } catch (IllegalArgumentException | CharacterCodingException e) {
+      throw new KeeperException.InvalidCursor(cursor);
+    }
+  }
+
+  private static List<String> split(String text) {
+    var parts = new ArrayList<String>();
+    int from = 0;
+    for (int at = text.indexOf(SEPARATOR); at >= 0; at = text.indexOf(SEPARATOR, from)) {
+      parts.add(text.substring(from, at));
+      from = at + 1;
+    }
+    parts.add(text.substring(from));
+    return parts;
+  }
+
+  private static int sum(byte[] bytes) {
+    var sum = new CRC32();
+    sum.update(bytes);
+    return (int) sum.getValue();
+  }
+}

@@ -1,0 +1,61 @@
+package dev.sessionkeeper;
+
+import java.time.Duration;
+import java.util.random.RandomGenerator;
+
+/**
+ * How long to wait before the next attempt: exponential, capped, spread by jitter. The one policy
+ * of the product.
+ *
+ * @param maxAttempts how often a thing is tried in all
+ * @param first the delay after the first failure
+ * @param factor by which each further delay grows
+ * @param most the longest delay before jitter
+ * @param jitter the part by which a delay may be shorter or longer, 0 to 1
+ */
+public record RetryPolicy(
+    int maxAttempts, Duration first, double factor, Duration most, double jitter) {
+  public RetryPolicy {
+    if (maxAttempts < 1) {
+      throw new IllegalArgumentException("maxAttempts must be at least 1, was " + maxAttempts);
+    }
+    Limits.requireNotNegative("first", first);
+    Limits.requireNotNegative("most", most);
+    if (factor < 1) {
+      throw new IllegalArgumentException("factor must be at least 1, was " + factor);
+    }
+    if (jitter < 0 || jitter > 1) {
+      throw new IllegalArgumentException("jitter must be 0 to 1, was " + jitter);
+    }
+  }
+
+  /** 5 attempts, from 1 second doubling to 16, give or take a quarter. */
+  public static RetryPolicy ofDefaults() {
+    return new RetryPolicy(5, Duration.ofSeconds(1), 2, Duration.ofSeconds(16), 0.25);
+  }
+
+  /**
+   * For calls to a store or broker: from 50 ms doubling to 5 seconds, as often as said, half
+   * spread.
+   */
+  public static RetryPolicy forStore(int maxAttempts) {
+    return new RetryPolicy(maxAttempts, Duration.ofMillis(50), 2, Duration.ofSeconds(5), 0.5);
+  }
+
+  public RetryPolicy withMaxAttempts(int attempts) {
+    return new RetryPolicy(attempts, first, factor, most, jitter);
+  }
+
+  /** Whether a thing that failed at this attempt may be tried again. The first attempt is 1. */
+  public boolean allowsAfter(int attempt) {
+    return attempt < maxAttempts;
+  }
+
+  /** How long to wait after this attempt failed. */
+  public Duration delayAfter(int attempt, RandomGenerator random) {
+    double nanos = (double) first.toNanos() * Math.pow(factor, Math.min(attempt - 1, 60));
+    double capped = Math.min(nanos, (double) most.toNanos());
+    double spread = jitter == 0 ? 1 : 1 - jitter + 2 * jitter * random.nextDouble();
+    return Duration.ofNanos((long) (capped * spread));
+  }
+}

@@ -1,0 +1,20 @@
+package dev.sessionkeeper;
+
+/**
+ * What became of one message of a send. A send that returns is durable on durable providers (Q-02).
+ */
+public sealed interface SendOutcome {
+  MessageId id();
+
+  /** Stored now. */
+  record Stored(MessageId id, long sequence) implements SendOutcome {}
+
+  /** The same id was stored within the duplicate window; nothing was stored now. */
+  record Duplicate(MessageId id, long sequence) implements SendOutcome {}
+
+  /**
+   * The provider took others of the batch but not this one; only providers without atomic batches
+   * say so (Q-04).
+   */
+  record Refused(MessageId id, String reason) implements SendOutcome {}
+}

@@ -1,0 +1,87 @@
+package dev.sessionkeeper;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.UUID;
+
+/**
+ * Names an ordered lane: 1 to 128 printable ASCII characters, not blank.
+ *
+ * <p>Messages of one session are handled one at a time, in the order they were sent.
+ */
+public record SessionId(String value) implements Comparable<SessionId> {
+  /** How long an id may be. */
+  public static final int MAX_LENGTH = 128;
+
+  private static final int DIGEST_LENGTH = 32;
+
+  public SessionId {
+    if (value.isBlank() || value.length() > MAX_LENGTH || !isPrintableAscii(value)) {
+      throw new IllegalArgumentException(
+          "A session id has 1 to 128 printable ASCII characters and is not blank, was "
+              + Quoted.of(value)
+              + " of length "
+              + value.length());
+    }
+  }
+
+  public static SessionId of(String value) {
+    return new SessionId(value);
+  }
+
+  /** A lane of its own, for a message that needs no order. */
+  public static SessionId unique() {
+    return new SessionId(UUID.randomUUID().toString());
+  }
+
+  /**
+   * The id for a key of any length and any characters: the key itself where it fits, else its first
+   * 95 printable characters, {@code ~} and half of its SHA-256. Equal keys give equal ids, on every
+   * machine and in every version.
+   */
+  public static SessionId fromKey(String key) {
+    if (key.length() <= MAX_LENGTH && !key.isBlank() && isPrintableAscii(key)) {
+      return new SessionId(key);
+    }
+    var readable = new StringBuilder();
+    for (int i = 0; i < key.length() && readable.length() < MAX_LENGTH - DIGEST_LENGTH - 1; i++) {
+      readable.append(isPrintable(key.charAt(i)) ? key.charAt(i) : '_');
+    }
+    return new SessionId(readable + "~" + digest(key).substring(0, DIGEST_LENGTH));
+  }
+
+  @Override
+  public int compareTo(SessionId other) {
+    return value.compareTo(other.value);
+  }
+
+  @Override
+  public String toString() {
+    return value;
+  }
+
+  private static boolean isPrintableAscii(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      if (!isPrintable(text.charAt(i))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean isPrintable(char c) {
+    return c >= 0x20 && c < 0x7f;
+  }
+
+  private static String digest(String key) {
+    try {
+      return HexFormat.of()
+          .formatHex(
+              MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8)));
+    } catch (NoSuchAlgorithmException e) {
+      throw new AssertionError("Every Java platform has SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package dev.sessionkeeper;
+
+import java.time.Duration;
+
+/** How a delivery ends. Exactly one settlement follows each delivery. */
+public sealed interface Settlement {
+
+  /** Done: forget the message and hand out the next one of its session. */
+  record Complete() implements Settlement {}
+
+  /**
+   * Try the same message again later. The session waits, so its order holds.
+   *
+   * @param limited whether the queue's poison policy decides once its attempts are used up
+   * @param reason why, for the person who looks at the session; may be blank
+   */
+  record Retry(Duration delay, boolean limited, String reason) implements Settlement {
+    public Retry {
+      Limits.requireNotNegative("delay", delay);
+    }
+  }
+
+  /** Set the message aside for a person, and let the session go on. */
+  record DeadLetter(String reason, String error) implements Settlement {}
+
+  /** Set the session aside with everything in it, this message first, until a person resumes it. */
+  record Park(String reason) implements Settlement {}
+
+  static Settlement complete() {
+    return Constants.COMPLETE;
+  }
+
+  static Settlement retryAfter(Duration delay) {
+    return new Retry(delay, true, "");
+  }
+
+  static Settlement retryAfter(Duration delay, String reason) {
+    return new Retry(delay, true, reason);
+  }
+
+  /** As {@link #retryAfter(Duration)}, however often it has failed. */
+  static Settlement keepRetrying(Duration delay, String reason) {
+    return new Retry(delay, false, reason);
+  }
+
+  static Settlement deadLetter(String reason) {
+    return new DeadLetter(reason, "");
+  }
+
+  static Settlement deadLetter(String reason, String error) {
+    return new DeadLetter(reason, error);
+  }
+
+  static Settlement park(String reason) {
+    return new Park(reason);
+  }
+}
+
+/** One instance for what has no content. */
+final class Constants {
+  static final Settlement COMPLETE = new Settlement.Complete();
+
+  private Constants() {}
+}

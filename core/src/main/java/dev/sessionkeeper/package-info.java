@@ -1,0 +1,8 @@
+/**
+ * What every user of Sessionkeeper meets: sessions, messages, deliveries, settlements and their
+ * errors.
+ */
+@NullMarked
+package dev.sessionkeeper;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,46 @@
+package dev.sessionkeeper.processor;
+
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.Settlement;
+import java.time.Duration;
+
+/**
+ * What a processor reports while it runs: for metrics, traces and the dashboard. Listeners must be
+ * quick.
+ */
+public sealed interface ProcessorEvent {
+
+  /** A session was taken. */
+  record SessionOpened(SessionId session, long epoch) implements ProcessorEvent {}
+
+  /** A session was given back. */
+  record SessionClosed(
+      SessionId session, long epoch, CloseReason reason, int messages, Duration held)
+      implements ProcessorEvent {}
+
+  /** A handler is about to be called. */
+  record HandlingStarted(SessionId session, long epoch, Delivery delivery)
+      implements ProcessorEvent {}
+
+  /** A handler returned, or threw and the failure policy decided. */
+  record HandlingEnded(
+      SessionId session, long epoch, Delivery delivery, Settlement settlement, Duration took)
+      implements ProcessorEvent {}
+
+  /** A lease was extended. */
+  record LeaseRenewed(SessionId session, long epoch) implements ProcessorEvent {}
+
+  /** A lease is gone; the handler was told and its settlement is refused. */
+  record LeaseLost(SessionId session, long epoch) implements ProcessorEvent {}
+
+  /**
+   * A delivery came before its predecessor was settled. The provider broke its contract; this must
+   * never happen.
+   */
+  record OrderViolated(SessionId session, long epoch, long previous, long sequence)
+      implements ProcessorEvent {}
+
+  /** Something failed; also told to {@link SessionHooks#onError}. */
+  record Failed(SessionHooks.ErrorContext context, Throwable error) implements ProcessorEvent {}
+}

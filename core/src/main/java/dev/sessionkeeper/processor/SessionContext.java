@@ -1,0 +1,39 @@
+package dev.sessionkeeper.processor;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.SessionState;
+
+/**
+ * The held session as its handler sees it. Valid during the call it was given to, on that thread.
+ */
+public interface SessionContext {
+
+  /** The session; for an unordered queue a name of its own for every message. */
+  SessionId id();
+
+  /**
+   * Grows with every owner: put it into what you write elsewhere, and a late owner can be refused
+   * there too.
+   */
+  long epoch();
+
+  /** Whether the lease is still held, as far as this process knows. False is final. */
+  boolean isLockHeld();
+
+  /** The session's memory. */
+  SessionState state();
+
+  /**
+   * Replaces the session's memory now.
+   *
+   * @throws KeeperException.StaleState if someone wrote it meanwhile
+   */
+  SessionState writeState(SessionState.Write write);
+
+  /** Replaces the session's memory together with the settlement of the message in hand (S-09). */
+  void writeStateOnSettle(SessionState.Write write);
+
+  /** Gives the session back after the message in hand, so that others come first. */
+  void releaseSession();
+}

@@ -1,0 +1,35 @@
+package dev.sessionkeeper.spi;
+
+import dev.sessionkeeper.Limits;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a provider can and cannot keep of the contract. It tells the truth: a rule that is named
+ * here shows as skipped in the test kit, with the reason, and never as green.
+ *
+ * @param provider the technology, for messages: {@code memory}, {@code postgres}, {@code sqs},
+ *     {@code servicebus}
+ * @param limits what one send may hold
+ * @param durable whether an acknowledged send survives the death of the process
+ * @param atomicBatches whether a batch is stored as a whole or not at all
+ * @param parksSessions whether {@code Settlement.Park} and the poison policy PARK_SESSION are
+ *     possible
+ * @param impossible the rules of the contract that cannot be kept, each with its reason
+ */
+public record Capabilities(
+    String provider,
+    Limits limits,
+    boolean durable,
+    boolean atomicBatches,
+    boolean parksSessions,
+    Map<String, String> impossible) {
+  public Capabilities {
+    impossible = Map.copyOf(impossible);
+  }
+
+  /** Why this provider cannot keep a rule; empty when it does. */
+  public Optional<String> reasonAgainst(String rule) {
+    return Optional.ofNullable(impossible.get(rule));
+  }
+}

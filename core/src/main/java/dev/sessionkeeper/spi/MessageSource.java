@@ -1,0 +1,42 @@
+package dev.sessionkeeper.spi;
+
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Settlement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+
+/** The messages of an unordered queue, each handed to one receiver at a time. */
+public interface MessageSource {
+
+  /**
+   * Up to {@code max} messages, oldest first; waits for the first one. Each is locked for the
+   * queue's lock duration.
+   */
+  List<Receipted> receive(int max, Duration wait) throws InterruptedException;
+
+  /**
+   * Settles one delivery.
+   *
+   * @return completes when durable; fails with {@link KeeperException.LockLost} if the lock on the
+   *     message ran out
+   */
+  CompletionStage<Void> settle(String receipt, Settlement settlement);
+
+  /**
+   * Locks the message for another lock duration.
+   *
+   * @return the new end
+   * @throws KeeperException.LockLost if the lock ran out before
+   */
+  Instant renew(String receipt);
+
+  /**
+   * A delivery and what proves that it was handed out: opaque, different for every attempt.
+   *
+   * @param lockedUntil when it is handed out again, unless settled or renewed before
+   */
+  record Receipted(Delivery delivery, String receipt, Instant lockedUntil) {}
+}

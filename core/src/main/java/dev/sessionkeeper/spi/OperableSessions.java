@@ -1,0 +1,38 @@
+package dev.sessionkeeper.spi;
+
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.SessionId;
+
+/** For providers that let a person step in. */
+public interface OperableSessions {
+
+  /**
+   * What a person can do to a session. Every act but RESUME takes the session from whoever holds
+   * it.
+   */
+  enum Act {
+    /** Hand it out to nobody until it is resumed. */
+    PAUSE,
+    /** Take a pause or a parking back; a waiting head is due at once. */
+    RESUME,
+    /** Set it aside with everything in it until it is resumed. */
+    PARK,
+    /**
+     * Take it from its owner; the message in hand is delivered again, without counting an attempt.
+     */
+    RELEASE,
+    /** Make its first message a dead letter. */
+    DEAD_LETTER_HEAD,
+    /** Make all its messages dead letters, in order. */
+    DEAD_LETTER_ALL
+  }
+
+  /**
+   * Does it now.
+   *
+   * @param reason kept with the session or the dead letters, for the next person
+   * @return how many messages became dead letters; for the other acts 1 if something changed and 0
+   *     if not
+   */
+  int act(QueueName queue, SessionId session, Act act, String reason);
+}

@@ -1,0 +1,67 @@
+package dev.sessionkeeper.spi;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.SendOutcome;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A queue technology. Every implementation passes {@code QueueProviderContract} of the test kit.
+ *
+ * <p>Safe for use by many threads. What only some technologies can do is in interfaces of its own:
+ * {@link AddressableSessions}, {@link ResumableSessions}, {@link InspectableQueues}, {@link
+ * OperableSessions}, {@link DeadLetterQueues}.
+ */
+public interface QueueProvider extends AutoCloseable {
+
+  /** What differs between providers, as a value. */
+  Capabilities capabilities();
+
+  /**
+   * Creates the queue, or finds it. A queue that exists takes over the new settings; its mode never
+   * changes.
+   *
+   * @return whether it was created now
+   * @throws KeeperException.QueueConflict if it exists with another mode
+   */
+  boolean declare(QueueName queue, QueueSettings settings);
+
+  /** The settings of a queue; empty when there is none of that name. */
+  Optional<QueueSettings> settings(QueueName queue);
+
+  /** All queues of this provider, by name. */
+  List<QueueName> queues();
+
+  /**
+   * Stores the messages in the order of the list. When it returns they are durable (Q-02), and are
+   * handled before anything sent later to the same session (Q-01).
+   *
+   * @return one outcome per message, in the same order
+   * @throws KeeperException.UnknownQueue if there is no such queue
+   * @throws KeeperException.LimitExceeded if a limit is passed; then nothing was stored
+   * @throws KeeperException.SessionModeMismatch if a message does not fit the queue's mode; then
+   *     nothing was stored
+   */
+  List<SendOutcome> send(QueueName queue, List<Message> messages);
+
+  /**
+   * The sessions of an ordered queue.
+   *
+   * @throws KeeperException.SessionModeMismatch if the queue is unordered
+   */
+  SessionSource sessions(QueueName queue);
+
+  /**
+   * The messages of an unordered queue.
+   *
+   * @throws KeeperException.SessionModeMismatch if the queue is ordered
+   */
+  MessageSource messages(QueueName queue);
+
+  /** Frees what this provider holds. Leases in hand are released. */
+  @Override
+  void close();
+}
