@@ -5,10 +5,10 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.node.JsonNodeFactory;
 
@@ -57,7 +57,8 @@ final class DeadLetters {
 
   @Command(
       name = "replay",
-      description = "Put dead letters back before newer messages of their session, in original order.")
+      description =
+          "Put dead letters back before newer messages of their session, in original order.")
   static final class Replay implements Callable<Integer> {
     @Mixin Remote remote = new Remote();
     @Spec CommandSpec spec = CommandSpec.create();

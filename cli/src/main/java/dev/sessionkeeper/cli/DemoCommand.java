@@ -11,7 +11,8 @@ import picocli.CommandLine.Option;
 /** Shows on a running server that order holds. */
 @Command(
     name = "demo",
-    description = "Many sessions, failing consumers, one killed: watch order hold. Needs a running server.")
+    description =
+        "Many sessions, failing consumers, one killed: watch order hold. Needs a running server.")
 final class DemoCommand implements Callable<Integer> {
   @Mixin Remote remote = new Remote();
 

@@ -24,10 +24,8 @@ final class Queues implements Callable<Integer> {
   public Integer call() {
     try (var client = remote.open()) {
       var page =
-          client.get(
-              "/queues", Remote.query("limit", paging.limitText(), "cursor", paging.cursor));
-      remote.show(
-          page, "queues", TABLE, "No queues yet. Create one: keeper queues create orders");
+          client.get("/queues", Remote.query("limit", paging.limitText(), "cursor", paging.cursor));
+      remote.show(page, "queues", TABLE, "No queues yet. Create one: keeper queues create orders");
       return Exit.OK;
     }
   }

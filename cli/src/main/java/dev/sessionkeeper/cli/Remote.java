@@ -10,7 +10,10 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The options of every command that talks to a server: where it is, who asks, how the answer is shown. */
+/**
+ * The options of every command that talks to a server: where it is, who asks, how the answer is
+ * shown.
+ */
 final class Remote {
   private static final JsonMapper PRETTY =
       JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
@@ -64,8 +67,7 @@ final class Remote {
 
   /** Shows one answer: a sentence, or JSON. */
   void tell(JsonNode answer, String sentence) {
-    Terminal.standard()
-        .print(format == Format.json ? PRETTY.writeValueAsString(answer) : sentence);
+    Terminal.standard().print(format == Format.json ? PRETTY.writeValueAsString(answer) : sentence);
   }
 
   /** Query parameters without those that were not given. */

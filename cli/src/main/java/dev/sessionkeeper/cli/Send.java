@@ -102,8 +102,7 @@ final class Send implements Callable<Integer> {
   }
 
   private static List<String> lines() {
-    try (var in =
-        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+    try (var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
       return in.lines().filter(line -> !line.isBlank()).toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);

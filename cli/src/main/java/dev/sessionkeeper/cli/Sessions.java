@@ -10,7 +10,8 @@ import picocli.CommandLine.Parameters;
 /** Shows which sessions wait, are held or are set aside, and lets a person step in. */
 @Command(
     name = "sessions",
-    description = "List the sessions of a queue: backlog, head age, owner, why blocked, since when.",
+    description =
+        "List the sessions of a queue: backlog, head age, owner, why blocked, since when.",
     subcommands = {
       Sessions.Pause.class,
       Sessions.Resume.class,

@@ -3,8 +3,8 @@ package dev.sessionkeeper.cli;
 import java.io.PrintStream;
 
 /**
- * Where a command writes: results to standard output, everything else to standard error. Colours and moving lines only
- * where a person looks.
+ * Where a command writes: results to standard output, everything else to standard error. Colours
+ * and moving lines only where a person looks.
  */
 final class Terminal {
   private static final String RED = "\u001b[31m";

@@ -19,7 +19,8 @@ final class Usage {
 
   @Command(
       name = "proof",
-      description = "Compare active time, ledger, batches and acknowledgements; exit code 1 if they differ.")
+      description =
+          "Compare active time, ledger, batches and acknowledgements; exit code 1 if they differ.")
   static final class Proof implements Callable<Integer> {
     private static final Table TABLE =
         Table.of(
@@ -71,15 +72,16 @@ final class Usage {
         var page =
             client.get(
                 "/usages/batches",
-                Remote.query(
-                    "state", state, "limit", paging.limitText(), "cursor", paging.cursor));
+                Remote.query("state", state, "limit", paging.limitText(), "cursor", paging.cursor));
         remote.show(page, "batches", TABLE, "No such batches.");
         return Exit.OK;
       }
     }
   }
 
-  @Command(name = "replay", description = "Send a batch again, with the same key and the same bytes.")
+  @Command(
+      name = "replay",
+      description = "Send a batch again, with the same key and the same bytes.")
   static final class Replay implements Callable<Integer> {
     @Mixin Remote remote = new Remote();
 

@@ -1,4 +1,6 @@
-/** The command {@code keeper}: starts the server, and does over HTTP what a person on call needs. */
+/**
+ * The command {@code keeper}: starts the server, and does over HTTP what a person on call needs.
+ */
 @NullMarked
 package dev.sessionkeeper.cli;
 

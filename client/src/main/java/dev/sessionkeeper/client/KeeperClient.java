@@ -20,8 +20,9 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * Talks to a Sessionkeeper server. Safe for use by many threads; calls block.
  *
- * <p>A refusal of the server is a {@link ProblemException}; no answer is {@link KeeperException.Unavailable}. A call is
- * never repeated by itself: whether repeating is safe is the caller's to know.
+ * <p>A refusal of the server is a {@link ProblemException}; no answer is {@link
+ * KeeperException.Unavailable}. A call is never repeated by itself: whether repeating is safe is
+ * the caller's to know.
  */
 public final class KeeperClient implements AutoCloseable {
   private static final JsonMapper JSON = JsonMapper.builder().build();
@@ -47,7 +48,8 @@ public final class KeeperClient implements AutoCloseable {
   /** A client of the server at this address, such as {@code http://127.0.0.1:8080}. */
   public static KeeperClient of(URI server) {
     if (server.getScheme() == null || !server.getScheme().matches("https?")) {
-      throw new IllegalArgumentException("A server's address begins with http:// or https://, was " + server);
+      throw new IllegalArgumentException(
+          "A server's address begins with http:// or https://, was " + server);
     }
     return new KeeperClient(server, Optional.empty());
   }

@@ -8,7 +8,10 @@ import java.util.Map;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A session held over HTTP. Every call fails with the problem {@code session-lock-lost} once the lease is gone. */
+/**
+ * A session held over HTTP. Every call fails with the problem {@code session-lock-lost} once the
+ * lease is gone.
+ */
 public final class LeaseClient implements AutoCloseable {
   private final KeeperClient client;
   private final String path;
@@ -56,7 +59,8 @@ public final class LeaseClient implements AutoCloseable {
   }
 
   public void retry(Received message, Duration delay, String reason) {
-    settle(List.of(settlement(message, "retry").put("delay", delay.toString()).put("reason", reason)));
+    settle(
+        List.of(settlement(message, "retry").put("delay", delay.toString()).put("reason", reason)));
   }
 
   public void deadLetter(Received message, String reason) {

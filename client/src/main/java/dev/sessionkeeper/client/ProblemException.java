@@ -24,7 +24,8 @@ public final class ProblemException extends RuntimeException {
     var document = read(body);
     var type = lastSegment(document.path("type").asString(""));
     var message = new StringBuilder();
-    message.append(document.path("detail").asString(document.path("title").asString("HTTP " + status)));
+    message.append(
+        document.path("detail").asString(document.path("title").asString("HTTP " + status)));
     for (var error : document.path("errors")) {
       message
           .append("\n  ")
@@ -39,7 +40,10 @@ public final class ProblemException extends RuntimeException {
     return status;
   }
 
-  /** The last part of the problem's type, such as {@code session-locked}; empty when the answer had none. */
+  /**
+   * The last part of the problem's type, such as {@code session-locked}; empty when the answer had
+   * none.
+   */
   public String type() {
     return type;
   }
@@ -62,7 +66,9 @@ public final class ProblemException extends RuntimeException {
 
   private static JsonNode read(byte[] body) {
     try {
-      return body.length == 0 ? KeeperClient.json().missingNode() : KeeperClient.json().readTree(body);
+      return body.length == 0
+          ? KeeperClient.json().missingNode()
+          : KeeperClient.json().readTree(body);
     } catch (JacksonException e) {
       return KeeperClient.json().missingNode();
     }

@@ -91,14 +91,19 @@ public final class QueueClient {
     return client.get(path + "/dead-letters", query);
   }
 
-  /** Puts dead letters back: what is meant is said by {@code sessionId}, {@code messageIds} or {@code all}. */
+  /**
+   * Puts dead letters back: what is meant is said by {@code sessionId}, {@code messageIds} or
+   * {@code all}.
+   */
   public JsonNode replay(ObjectNode selection) {
     return client.post(path + "/dead-letters/replay", selection);
   }
 
   private Optional<LeaseClient> lease(ObjectNode body) {
     var granted = client.post(path + "/leases", body);
-    return granted.isMissingNode() ? Optional.empty() : Optional.of(new LeaseClient(client, path, granted));
+    return granted.isMissingNode()
+        ? Optional.empty()
+        : Optional.of(new LeaseClient(client, path, granted));
   }
 
   static ObjectNode object() {

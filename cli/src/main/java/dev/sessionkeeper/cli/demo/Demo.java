@@ -45,7 +45,9 @@ public final class Demo {
     this.screen = screen;
     this.queueName = "demo-" + Long.toString(TimeSource.system().instant().toEpochMilli(), 36);
     this.sessions =
-        IntStream.range(0, plan.sessions()).mapToObj(i -> "acme/shop/pull_request/" + (100 + i)).toList();
+        IntStream.range(0, plan.sessions())
+            .mapToObj(i -> "acme/shop/pull_request/" + (100 + i))
+            .toList();
     this.judge = new Judge(sessions, plan.perSession());
   }
 
@@ -92,7 +94,9 @@ public final class Demo {
       int index = i;
       queue.send(
           sessions.stream()
-              .map(session -> QueueClient.Outgoing.text(session, "" + index).withId(session + "#" + index))
+              .map(
+                  session ->
+                      QueueClient.Outgoing.text(session, "" + index).withId(session + "#" + index))
               .toList());
     }
   }
@@ -106,7 +110,8 @@ public final class Demo {
       if (!killed && judge.completed() > plan.sessions() * plan.perSession() / 3) {
         victim.kill();
         killed = true;
-        screen.draw(frame("a consumer was killed; its sessions come back when their leases end"), true);
+        screen.draw(
+            frame("a consumer was killed; its sessions come back when their leases end"), true);
       }
       screen.draw(frame(killed ? "one consumer is dead" : "all consumers are alive"), false);
       sleep();
@@ -123,7 +128,9 @@ public final class Demo {
     judge.violations().stream().limit(10).forEach(violation -> screen.draw(violation, true));
     boolean good = done && judge.violations().isEmpty();
     screen.draw(
-        (good ? "Order held: " : done ? "ORDER BROKEN: " : "NOT FINISHED IN TIME: ") + judge.summary() + ".",
+        (good ? "Order held: " : done ? "ORDER BROKEN: " : "NOT FINISHED IN TIME: ")
+            + judge.summary()
+            + ".",
         true);
     return good;
   }

@@ -10,8 +10,7 @@ record Handled(String consumer, String session, int index, long epoch, boolean c
 
   /** The line that a consumer process prints. */
   String toLine() {
-    return String.join(
-        "\t", "handled", consumer, session, "" + index, "" + epoch, "" + completed);
+    return String.join("\t", "handled", consumer, session, "" + index, "" + epoch, "" + completed);
   }
 
   static boolean isLine(String line) {

@@ -8,8 +8,9 @@ import java.util.Map;
 /**
  * Watches what consumers report and decides whether order held.
  *
- * <p>Safe for use by many threads. A message may be worked on again, because its consumer failed or died; but never after
- * a later one of its session was completed, and never under an older epoch than one already seen.
+ * <p>Safe for use by many threads. A message may be worked on again, because its consumer failed or
+ * died; but never after a later one of its session was completed, and never under an older epoch
+ * than one already seen.
  */
 final class Judge {
   private final int perSession;
@@ -32,12 +33,23 @@ final class Judge {
     }
     if (handled.epoch() < lane.epoch) {
       violations.add(
-          handled.session() + "#" + handled.index() + ": epoch " + handled.epoch() + " after " + lane.epoch);
+          handled.session()
+              + "#"
+              + handled.index()
+              + ": epoch "
+              + handled.epoch()
+              + " after "
+              + lane.epoch);
     }
     lane.epoch = Math.max(lane.epoch, handled.epoch());
     if (handled.index() > lane.next) {
       violations.add(
-          handled.session() + "#" + handled.index() + ": handled before #" + lane.next + " was completed");
+          handled.session()
+              + "#"
+              + handled.index()
+              + ": handled before #"
+              + lane.next
+              + " was completed");
     }
     if (!handled.completed()) {
       failed++;
@@ -86,8 +98,7 @@ final class Judge {
         .forEach(
             session ->
                 map.append(
-                    steps.charAt(
-                        lanes.get(session).next * (steps.length() - 1) / perSession)));
+                    steps.charAt(lanes.get(session).next * (steps.length() - 1) / perSession)));
     return map.toString();
   }
 
