@@ -29,8 +29,12 @@ import picocli.CommandLine.HelpCommand;
       Send.class,
       Sessions.class,
       DeadLetters.class,
+      Events.class,
+      SendGitHub.class,
       Jobs.class,
       Usage.class,
+      Bench.class,
+      Doctor.class,
       AutoComplete.GenerateCompletion.class,
       HelpCommand.class
     })
