@@ -118,7 +118,7 @@ final class LeaseRoutes {
 
   private record Wish(int max, Duration patience) {
     static Wish read(Fields in) {
-      var max = in.optional("max", 10, Decode.number(1, 1000));
+      var max = in.optional("max", 10, Decode.integer(1, 1000));
       var wait =
           in.optional("wait", Duration.ZERO, Decode.duration(Duration.ZERO, Queues.MAX_WAIT));
       in.check();
