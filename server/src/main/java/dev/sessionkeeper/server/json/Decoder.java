@@ -1,0 +1,28 @@
+package dev.sessionkeeper.server.json;
+
+import java.util.function.Function;
+
+/** Turns a JSON value into ours, or says why it cannot. Nothing is coerced: "2" is not 2. */
+@FunctionalInterface
+public interface Decoder<T> {
+
+  /**
+   * Decodes the value.
+   *
+   * @throws InvalidInput with the reason, or with several for an object or list; the field of each
+   *     is seen from this value
+   */
+  T decode(JsonValue value);
+
+  /** What becomes of the decoded value; its IllegalArgumentException is the reason of a refusal. */
+  default <R> Decoder<R> map(Function<? super T, ? extends R> next) {
+    return value -> {
+      var decoded = decode(value);
+      try {
+        return next.apply(decoded);
+      } catch (IllegalArgumentException e) {
+        throw new InvalidInput("", String.valueOf(e.getMessage()));
+      }
+    };
+  }
+}
