@@ -218,13 +218,12 @@ public final class CoalescingWriter<K, V> implements AutoCloseable {
    */
   public CompletionStage<CloseReport<K>> closeAsync(Duration deadline) {
     if (closing.compareAndSet(false, true)) {
-      room.close();
       var timer = around.time().schedule(deadline, this::giveUp);
       closed.thenRun(timer::cancel);
-      for (var worker : workers) {
-        worker.stripe().drain(around.time().nanoTime());
-        worker.wake();
-      }
+      workers.forEach(worker -> worker.stripe().drain(around.time().nanoTime()));
+      // After the stripes, so that those who wait for room learn that there will be none.
+      room.close();
+      workers.forEach(FlushStripe::wake);
       afterTurn();
     }
     return closed.minimalCompletionStage();

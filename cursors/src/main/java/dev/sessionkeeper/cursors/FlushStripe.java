@@ -3,6 +3,7 @@ package dev.sessionkeeper.cursors;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.cursors.LastValueStore.Entry;
 import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
@@ -21,6 +22,8 @@ import org.slf4j.LoggerFactory;
  */
 final class FlushStripe<K, V> implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(FlushStripe.class);
+
+  private static final Duration RESTART_PAUSE = Duration.ofMillis(50);
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition turnIsFree = lock.newCondition();
@@ -56,7 +59,6 @@ final class FlushStripe<K, V> implements Runnable {
       around.executor().execute(this);
     } catch (RejectedExecutionException e) {
       recover(e);
-      endTurn();
     }
   }
 
@@ -64,6 +66,7 @@ final class FlushStripe<K, V> implements Runnable {
     long now = around.time().nanoTime();
     var wait = stripe.untilDue(now);
     if (wait.isEmpty()) {
+      cancelTimer();
       return false;
     }
     if (wait.get().isZero()) {
@@ -71,13 +74,22 @@ final class FlushStripe<K, V> implements Runnable {
     }
     long at = now + wait.get().toNanos();
     if (timer == null || at - timerAt < 0) {
-      if (timer != null) {
-        timer.cancel();
-      }
-      timerAt = at;
-      timer = around.time().schedule(wait.get(), this::ring);
+      setTimer(at, wait.get());
     }
     return false;
+  }
+
+  private void setTimer(long at, Duration wait) {
+    cancelTimer();
+    timerAt = at;
+    timer = around.time().schedule(wait, this::ring);
+  }
+
+  private void cancelTimer() {
+    if (timer != null) {
+      timer.cancel();
+      timer = null;
+    }
   }
 
   private void ring() {
@@ -96,10 +108,9 @@ final class FlushStripe<K, V> implements Runnable {
       for (var batch = take(); !batch.isEmpty(); batch = take()) {
         tell(new WriteBatch<>(stripe, around).write(batch));
       }
+      endTurn();
     } catch (RuntimeException | Error e) {
       recover(e);
-    } finally {
-      endTurn();
     }
   }
 
@@ -120,12 +131,21 @@ final class FlushStripe<K, V> implements Runnable {
     }
   }
 
+  /** Saves the batch of a worker that died, and starts the next one after a pause. */
   private void recover(Throwable cause) {
     around.counters().workerRestarts.increment();
     around.vitals().workerDied(cause);
     log.error("A worker died; its values are kept and written by the next one", cause);
     for (var slot : stripe.inFlight()) {
       stripe.fail(slot, cause.toString(), around.time().nanoTime());
+    }
+    lock.lock();
+    try {
+      running = false;
+      turnIsFree.signal();
+      setTimer(around.time().nanoTime() + RESTART_PAUSE.toNanos(), RESTART_PAUSE);
+    } finally {
+      lock.unlock();
     }
   }
 

@@ -81,6 +81,13 @@ final class Slot<K, V> {
     return heir;
   }
 
+  /** Earlier due first; of equal ones the one that failed first. */
+  static int compareDue(Slot<?, ?> a, Slot<?, ?> b) {
+    // By difference: the clock's zero has no meaning, so its values may wrap.
+    int byDue = Long.signum(a.due - b.due);
+    return byDue != 0 ? byDue : Long.compare(a.order, b.order);
+  }
+
   CompletionStage<Outcome> stage() {
     return stage;
   }

@@ -4,7 +4,6 @@ import dev.sessionkeeper.RetryPolicy;
 import dev.sessionkeeper.cursors.LastValueStore.Entry;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -34,9 +33,7 @@ final class Stripe<K, V> {
   private final Map<K, Slot<K, V>> fresh = new LinkedHashMap<>();
   private final Map<K, Slot<K, V>> retrying = new HashMap<>();
   private final Map<K, Slot<K, V>> inFlight = new HashMap<>();
-  private final PriorityQueue<Slot<K, V>> byDueTime =
-      new PriorityQueue<>(
-          Comparator.<Slot<K, V>>comparingLong(s -> s.due).thenComparingLong(s -> s.order));
+  private final PriorityQueue<Slot<K, V>> byDueTime = new PriorityQueue<>(Slot::compareDue);
 
   private final Room room;
   private final int batchSize;
