@@ -34,11 +34,13 @@ class StripeLincheckTest {
 
   private static ModelCheckingOptions search() {
     return new ModelCheckingOptions()
-        .iterations(15)
-        .invocationsPerIteration(300)
+        .iterations(8)
+        .invocationsPerIteration(100)
         .minimizeFailedScenario(false)
-        .threads(3)
+        .threads(2)
         .actorsPerThread(3)
+        .actorsBefore(1)
+        .actorsAfter(1)
         .sequentialSpecification(HighestVersions.class);
   }
 
