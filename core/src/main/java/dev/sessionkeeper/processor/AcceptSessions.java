@@ -65,9 +65,11 @@ final class AcceptSessions implements Slots.TakeWork {
       } finally {
         slots.giveBack(slot);
       }
-    } catch (RuntimeException e) {
-      log.error("A slot failed while it served session {}; it goes on with others", session, e);
-      setup.report().failed(Phase.RECEIVE, Optional.of(session.id()), e);
+    } finally {
+      if (!wentWell) {
+        // Closing twice does nothing, and whatever went wrong must not keep the lease.
+        session.close();
+      }
     }
     if (wentWell) {
       slot.worked();

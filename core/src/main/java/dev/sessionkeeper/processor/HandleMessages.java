@@ -1,6 +1,7 @@
 package dev.sessionkeeper.processor;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.processor.SessionHooks.Phase;
 import dev.sessionkeeper.spi.MessageSource;
 import dev.sessionkeeper.spi.MessageSource.Receipted;
@@ -29,17 +30,15 @@ final class HandleMessages implements Slots.TakeWork {
   private final TimeSource time;
   private final MessageSource source;
   private final CallHandler handler;
-  private final LoseLease losses;
   private final String provider;
   private final long longestWait;
   private volatile long usualNanos = BATCH_NANOS;
 
-  HandleMessages(Setup setup, CallHandler handler, LoseLease losses) {
+  HandleMessages(Setup setup, CallHandler handler) {
     this.setup = setup;
     this.time = setup.time();
     this.source = setup.provider().messages(setup.queue());
     this.handler = handler;
-    this.losses = losses;
     this.provider = setup.provider().capabilities().provider();
     this.longestWait = Math.min(LONGEST_WAIT, setup.lockNanos() / 4);
   }
@@ -72,7 +71,8 @@ final class HandleMessages implements Slots.TakeWork {
       var context = new LoneContext(hold, provider);
       var settlement = handler.handle(receipted.delivery(), context, hold, now);
       long ended = time.nanoTime();
-      usualNanos += (ended - now - usualNanos) / 8;
+      long usual = usualNanos;
+      usualNanos = usual + (ended - now - usual) / 8;
       if (hold.isCutShort()) {
         giveBack(receipted);
       } else if (hold.isHeld()) {
@@ -89,7 +89,7 @@ final class HandleMessages implements Slots.TakeWork {
     }
   }
 
-  private void send(Hold hold, Receipted receipted, dev.sessionkeeper.Settlement settlement) {
+  private void send(Hold hold, Receipted receipted, Settlement settlement) {
     try {
       var stage = source.settle(receipted.receipt(), settlement).toCompletableFuture();
       if (stage.isDone() && !stage.isCompletedExceptionally()) {

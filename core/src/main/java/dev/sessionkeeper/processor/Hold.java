@@ -2,7 +2,6 @@ package dev.sessionkeeper.processor;
 
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
-import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * A lease in hand, as its worker, the renewer and the drainer see it.
@@ -26,7 +25,7 @@ abstract sealed class Hold permits SessionHold, MessageHold {
   /** Open while application code runs. */
   final InterruptGate calling = new InterruptGate(Thread.currentThread());
 
-  private final AtomicReference<Status> status = new AtomicReference<>(Status.HELD);
+  private volatile Status status = Status.HELD;
   private volatile long deadline;
   private volatile long renewAt;
   private volatile long callingSince;
@@ -50,16 +49,20 @@ abstract sealed class Hold permits SessionHold, MessageHold {
   abstract void giveBack();
 
   Status status() {
-    return status.get();
+    return status;
   }
 
   boolean isHeld() {
-    return status.get() == Status.HELD;
+    return status == Status.HELD;
   }
 
   /** Leaves HELD for good; true for the one caller that did it. */
-  boolean become(Status next) {
-    return status.compareAndSet(Status.HELD, next);
+  synchronized boolean become(Status next) {
+    if (status != Status.HELD) {
+      return false;
+    }
+    status = next;
+    return true;
   }
 
   boolean isPastDeadline(long now) {

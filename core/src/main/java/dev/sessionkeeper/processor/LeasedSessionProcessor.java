@@ -4,7 +4,6 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.QueueMode;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,8 +14,9 @@ final class LeasedSessionProcessor implements SessionProcessor {
   private final Setup setup;
   private final Slots slots;
   private final RenewLeases renewals;
-  private final AtomicReference<State> state = new AtomicReference<>(State.NEW);
+
   private final CompletableFuture<DrainReport> drained = new CompletableFuture<>();
+  private volatile State state = State.NEW;
   private volatile int concurrency;
 
   LeasedSessionProcessor(Setup setup, FailurePolicies failures) {
@@ -24,12 +24,12 @@ final class LeasedSessionProcessor implements SessionProcessor {
     this.concurrency = setup.options().maxConcurrentSessions();
     var losses = new LoseLease(setup.report());
     var handler = failures.handlerOf(setup, this::stopSoon);
-    this.slots = new Slots(setup.threads());
+    this.slots = new Slots(setup);
     this.renewals = new RenewLeases(setup, slots, losses);
     slots.doing(
         setup.settings().mode() == QueueMode.ORDERED
             ? new AcceptSessions(setup, handler, losses, slots)
-            : new HandleMessages(setup, handler, losses));
+            : new HandleMessages(setup, handler));
   }
 
   /** Makes the caller of handlers, once it is known how to stop the processor. */
@@ -40,8 +40,8 @@ final class LeasedSessionProcessor implements SessionProcessor {
 
   @Override
   public SessionProcessor start() {
-    if (!state.compareAndSet(State.NEW, State.RUNNING)) {
-      throw state.get() == State.RUNNING
+    if (!become(State.NEW, State.RUNNING)) {
+      throw state == State.RUNNING
           ? new IllegalStateException("The processor of " + setup.queue() + " is running already")
           : new KeeperException.Closed("The processor of " + setup.queue());
     }
@@ -53,7 +53,7 @@ final class LeasedSessionProcessor implements SessionProcessor {
 
   @Override
   public State state() {
-    return state.get();
+    return state;
   }
 
   @Override
@@ -67,10 +67,10 @@ final class LeasedSessionProcessor implements SessionProcessor {
   }
 
   @Override
-  public void changeConcurrency(int maxConcurrentSessions) {
+  public synchronized void changeConcurrency(int maxConcurrentSessions) {
     setup.options().withMaxConcurrentSessions(maxConcurrentSessions);
     concurrency = maxConcurrentSessions;
-    if (state.get() == State.RUNNING) {
+    if (state == State.RUNNING) {
       slots.resize(maxConcurrentSessions);
     }
   }
@@ -103,11 +103,19 @@ final class LeasedSessionProcessor implements SessionProcessor {
   }
 
   private boolean begin() {
-    if (state.compareAndSet(State.NEW, State.CLOSED)) {
+    if (become(State.NEW, State.CLOSED)) {
       drained.complete(new DrainReport(0, List.of()));
       return false;
     }
-    return state.compareAndSet(State.RUNNING, State.DRAINING);
+    return become(State.RUNNING, State.DRAINING);
+  }
+
+  private synchronized boolean become(State expected, State next) {
+    if (state != expected) {
+      return false;
+    }
+    state = next;
+    return true;
   }
 
   private void finish() {
@@ -120,7 +128,7 @@ final class LeasedSessionProcessor implements SessionProcessor {
       log.warn("The drain of {} was interrupted; leases in hand run out", setup.queue());
     } finally {
       renewals.stop();
-      state.set(State.CLOSED);
+      state = State.CLOSED;
       drained.complete(report);
     }
     log.info("Closed the processor of {}: {}", setup.queue(), report);

@@ -36,7 +36,7 @@ final class Slot {
   }
 
   boolean isCurrentThread() {
-    return Thread.currentThread() == thread;
+    return Thread.currentThread().equals(thread);
   }
 
   boolean isRetiring() {

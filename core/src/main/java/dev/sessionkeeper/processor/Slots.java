@@ -4,9 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The places for sessions; as many as wished, also while running.
@@ -15,17 +16,19 @@ import java.util.concurrent.locks.ReentrantLock;
  * lowered. So a slot that was to end is kept before a new one is started.
  */
 final class Slots {
+  private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
+
   private final ReentrantLock lock = new ReentrantLock();
   private final CopyOnWriteArrayList<Slot> live = new CopyOnWriteArrayList<>();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
-  private final ThreadFactory threads;
+  private final Setup setup;
   private final AtomicInteger sessions = new AtomicInteger();
   private volatile boolean stopping;
   private volatile int wished;
   private volatile TakeWork work = slot -> {};
 
-  Slots(ThreadFactory threads) {
-    this.threads = threads;
+  Slots(Setup setup) {
+    this.setup = setup;
   }
 
   /** What the slots do; said once, before the first one starts. */
@@ -33,7 +36,7 @@ final class Slots {
     work = taking;
   }
 
-  /** What a slot does again and again: take work, do it, give it back. It never throws. */
+  /** What a slot does again and again: take work, do it, give it back. */
   @FunctionalInterface
   interface TakeWork {
     void once(Slot slot);
@@ -150,7 +153,7 @@ final class Slots {
     }
     for (; open > 0; open--) {
       var started = new CompletableFuture<Slot>();
-      var thread = threads.newThread(() -> run(started.join()));
+      var thread = setup.threads().newThread(() -> run(started.join()));
       var slot = new Slot(this, thread);
       live.add(slot);
       started.complete(slot);
@@ -160,7 +163,12 @@ final class Slots {
 
   private void run(Slot slot) {
     while (!endsNow(slot)) {
-      work.once(slot);
+      try {
+        work.once(slot);
+      } catch (RuntimeException | Error e) {
+        log.error("A slot failed; it goes on after a pause, the others do not notice", e);
+        slot.backOff(setup.time(), setup.jitter());
+      }
     }
   }
 
