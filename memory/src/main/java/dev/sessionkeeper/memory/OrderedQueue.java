@@ -244,11 +244,15 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
 
   /** Ends a lease that has run out, and puts the lane where it belongs. */
   void look(Lane lane, long now) {
+    endIfRunOut(lane, now);
+    place(lane, now);
+  }
+
+  void endIfRunOut(Lane lane, long now) {
     if (lane.held && lane.leaseEnd <= now) {
       settleMessages.leaseRanOut(lane);
       heldCount.decrement();
     }
-    place(lane, now);
   }
 
   /** Takes the lane from its owner; what was in hand is void and no attempt. */
