@@ -24,7 +24,9 @@ import picocli.CommandLine.HelpCommand;
       "78:the configuration is wrong"
     },
     subcommands = {
+      ServeCommand.class,
       DemoCommand.class,
+      Check.class,
       Queues.class,
       Send.class,
       Sessions.class,
