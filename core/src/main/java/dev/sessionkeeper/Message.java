@@ -49,6 +49,11 @@ public record Message(
         Optional.empty());
   }
 
+  /** The same message in this session, as a {@link SessionKeyExtractor} chose it. */
+  public Message inSession(SessionId newSession) {
+    return new Message(id, Optional.of(newSession), payload, properties, ttl, notBefore);
+  }
+
   public Message withId(MessageId newId) {
     return new Message(newId, session, payload, properties, ttl, notBefore);
   }

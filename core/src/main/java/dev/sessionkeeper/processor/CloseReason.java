@@ -14,7 +14,7 @@ public enum CloseReason {
   LOCK_LOST,
   /** A hook, a settlement or the provider failed; or a message waits for its retry. */
   ERROR,
-  /** The handler asked for it. */
+  /** The handler asked for it, or there are fewer slots now. */
   RELEASED,
   /** The processor is closing. */
   SHUTDOWN

@@ -64,6 +64,123 @@ public record ProcessorOptions(
         Duration.ofSeconds(30));
   }
 
+  public ProcessorOptions withMaxConcurrentSessions(int value) {
+    return new ProcessorOptions(
+        value,
+        sessionIdleTimeout,
+        sessionMaxDuration,
+        maxMessagesPerHold,
+        maxAutoRenew,
+        prefetch,
+        retry,
+        poisonPolicy,
+        drainTimeout);
+  }
+
+  public ProcessorOptions withSessionIdleTimeout(Duration value) {
+    return new ProcessorOptions(
+        maxConcurrentSessions,
+        value,
+        sessionMaxDuration,
+        maxMessagesPerHold,
+        maxAutoRenew,
+        prefetch,
+        retry,
+        poisonPolicy,
+        drainTimeout);
+  }
+
+  public ProcessorOptions withSessionMaxDuration(Duration value) {
+    return new ProcessorOptions(
+        maxConcurrentSessions,
+        sessionIdleTimeout,
+        value,
+        maxMessagesPerHold,
+        maxAutoRenew,
+        prefetch,
+        retry,
+        poisonPolicy,
+        drainTimeout);
+  }
+
+  public ProcessorOptions withMaxMessagesPerHold(int value) {
+    return new ProcessorOptions(
+        maxConcurrentSessions,
+        sessionIdleTimeout,
+        sessionMaxDuration,
+        value,
+        maxAutoRenew,
+        prefetch,
+        retry,
+        poisonPolicy,
+        drainTimeout);
+  }
+
+  public ProcessorOptions withMaxAutoRenew(Duration value) {
+    return new ProcessorOptions(
+        maxConcurrentSessions,
+        sessionIdleTimeout,
+        sessionMaxDuration,
+        maxMessagesPerHold,
+        value,
+        prefetch,
+        retry,
+        poisonPolicy,
+        drainTimeout);
+  }
+
+  public ProcessorOptions withPrefetch(int value) {
+    return new ProcessorOptions(
+        maxConcurrentSessions,
+        sessionIdleTimeout,
+        sessionMaxDuration,
+        maxMessagesPerHold,
+        maxAutoRenew,
+        value,
+        retry,
+        poisonPolicy,
+        drainTimeout);
+  }
+
+  public ProcessorOptions withRetry(RetryPolicy value) {
+    return new ProcessorOptions(
+        maxConcurrentSessions,
+        sessionIdleTimeout,
+        sessionMaxDuration,
+        maxMessagesPerHold,
+        maxAutoRenew,
+        prefetch,
+        value,
+        poisonPolicy,
+        drainTimeout);
+  }
+
+  public ProcessorOptions withPoisonPolicy(PoisonPolicy value) {
+    return new ProcessorOptions(
+        maxConcurrentSessions,
+        sessionIdleTimeout,
+        sessionMaxDuration,
+        maxMessagesPerHold,
+        maxAutoRenew,
+        prefetch,
+        retry,
+        Optional.of(value),
+        drainTimeout);
+  }
+
+  public ProcessorOptions withDrainTimeout(Duration value) {
+    return new ProcessorOptions(
+        maxConcurrentSessions,
+        sessionIdleTimeout,
+        sessionMaxDuration,
+        maxMessagesPerHold,
+        maxAutoRenew,
+        prefetch,
+        retry,
+        poisonPolicy,
+        value);
+  }
+
   private static void requireAtLeastOne(String name, int value) {
     if (value < 1) {
       throw new IllegalArgumentException(name + " must be at least 1, was " + value);

@@ -1,10 +1,14 @@
 package dev.sessionkeeper.processor;
 
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.PoisonPolicy;
+import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.RetryPolicy;
+import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
+import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
@@ -13,6 +17,11 @@ import java.util.random.RandomGenerator;
  * order.
  */
 public interface SessionProcessor extends AutoCloseable {
+
+  /** A processor of this queue with this handler. {@link Builder#build} checks what is wished. */
+  static Builder builder(QueueProvider provider, QueueName queue, MessageHandler handler) {
+    return new ProcessorBuilder(provider, queue, handler);
+  }
 
   /** Where a processor stands. */
   enum State {
@@ -93,10 +102,24 @@ public interface SessionProcessor extends AutoCloseable {
     /** Told what happens; may be given several times. */
     Builder listener(Consumer<? super ProcessorEvent> listener);
 
+    /**
+     * On which threads sessions are served. The default is virtual threads; take platform threads
+     * for handlers that compute for seconds without a pause.
+     */
+    Builder threads(ThreadFactory threads);
+
+    /** By which clock it waits and measures. The default is the machine's. */
     Builder time(TimeSource time);
 
+    /** Spreads delays. The default is seeded by chance. */
     Builder random(RandomGenerator random);
 
+    /**
+     * Makes the processor; it takes nothing before it is started.
+     *
+     * @throws KeeperException.UnknownQueue if there is no such queue
+     * @throws KeeperException.Misconfigured if the provider cannot do what is wished
+     */
     SessionProcessor build();
   }
 }

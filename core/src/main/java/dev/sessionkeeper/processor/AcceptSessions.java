@@ -1,0 +1,116 @@
+package dev.sessionkeeper.processor;
+
+import dev.sessionkeeper.processor.SessionHooks.Phase;
+import dev.sessionkeeper.spi.AcceptResult;
+import dev.sessionkeeper.spi.HeldSession;
+import dev.sessionkeeper.spi.SessionSource;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes the session that has waited longest and has it served, once per call, on the slot's thread.
+ *
+ * <p>What fails here stays in its slot: the slot waits and tries again, the others do not notice.
+ */
+final class AcceptSessions implements Slots.TakeWork {
+  private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
+  private static final long LONGEST_WAIT = Pause.nanos(Duration.ofSeconds(20));
+  private static final long SHORTEST_WAIT = Pause.nanos(Duration.ofMillis(1));
+
+  private final Setup setup;
+  private final TimeSource time;
+  private final SessionSource source;
+  private final CallHandler handler;
+  private final CallHooks hooks;
+  private final LoseLease losses;
+  private final Slots slots;
+  private final WaitForMessages messages;
+  private final long longestWait;
+
+  AcceptSessions(Setup setup, CallHandler handler, LoseLease losses, Slots slots) {
+    this.setup = setup;
+    this.time = setup.time();
+    this.source = setup.provider().sessions(setup.queue());
+    this.handler = handler;
+    this.hooks = new CallHooks(setup);
+    this.losses = losses;
+    this.slots = slots;
+    this.messages = new WaitForMessages(setup, source, slots, losses);
+    // The local deadline of a lease counts from before the call, so the call must be much shorter.
+    this.longestWait = Math.min(LONGEST_WAIT, setup.lockNanos() / 4);
+  }
+
+  @Override
+  public void once(Slot slot) {
+    var attempt = new Attempt(slot);
+    slot.waitUnlessCalledAway(attempt);
+    if (attempt.session != null) {
+      serve(slot, attempt.session, attempt.askedAt);
+    } else if (attempt.hasFailed) {
+      slot.backOff(time, setup.jitter());
+    }
+  }
+
+  private void serve(Slot slot, HeldSession session, long askedAt) {
+    boolean wentWell = false;
+    try {
+      var hold = new SessionHold(session, askedAt, setup.lockNanos(), setup.jitter());
+      slots.take(slot, hold);
+      try {
+        wentWell = new ServeSession(setup, slot, hold, handler, hooks, losses, messages).run();
+      } finally {
+        slots.giveBack(slot);
+      }
+    } finally {
+      if (!wentWell) {
+        // Closing twice does nothing, and whatever went wrong must not keep the lease.
+        session.close();
+      }
+    }
+    if (wentWell) {
+      slot.worked();
+    } else {
+      slot.backOff(time, setup.jitter());
+    }
+  }
+
+  /** One call to the provider. */
+  private final class Attempt implements Slot.Wait {
+    private final Slot slot;
+    private @Nullable HeldSession session;
+    private boolean hasFailed;
+    private long askedAt;
+
+    Attempt(Slot slot) {
+      this.slot = slot;
+    }
+
+    @Override
+    public void run() throws InterruptedException {
+      // Spread, so that slots which found nothing together do not ask again together.
+      long wait = setup.jitter().shorten(longestWait);
+      askedAt = time.nanoTime();
+      try {
+        if (source.acceptNext(setup.owner(), Duration.ofNanos(wait))
+            instanceof AcceptResult.Accepted accepted) {
+          session = accepted.session();
+          return;
+        }
+      } catch (RuntimeException e) {
+        hasFailed = true;
+        log.warn("Could not take a session of {}; the slot tries again", setup.queue(), e);
+        setup.report().failed(Phase.ACCEPT, Optional.empty(), e);
+        return;
+      }
+      slot.worked();
+      if (time.nanoTime() - askedAt < SHORTEST_WAIT) {
+        // A provider that does not wait must not be asked in a tight loop.
+        Pause.sleep(time, Duration.ofNanos(Math.min(wait, 10 * SHORTEST_WAIT)));
+      }
+    }
+  }
+}

@@ -1,0 +1,122 @@
+package dev.sessionkeeper.processor;
+
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.processor.SessionHooks.Phase;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings all slots to their end within the drain timeout, whatever handlers and provider do.
+ *
+ * <p>Three steps: wait for what runs; interrupt what still runs; give back the leases of what does
+ * not even listen to that. The last two share the last tenth of the time, one second at most.
+ */
+final class DrainSlots {
+  private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
+  private static final Duration LONGEST_GRACE = Duration.ofSeconds(1);
+
+  private final Slots slots;
+  private final TimeSource time;
+  private final Report report;
+  private final Duration patience;
+  private final Duration grace;
+
+  DrainSlots(Setup setup, Slots slots) {
+    this.slots = slots;
+    this.time = setup.time();
+    this.report = setup.report();
+    var timeout = setup.options().drainTimeout();
+    var tenth = timeout.dividedBy(10);
+    var last = tenth.compareTo(LONGEST_GRACE) < 0 ? tenth : LONGEST_GRACE;
+    this.patience = timeout.minus(last);
+    this.grace = last.dividedBy(2);
+  }
+
+  DrainReport run() throws InterruptedException {
+    var inHand = holds();
+    slots.stop();
+    if (!Pause.await(time, slots.ended(), patience)) {
+      inHand.addAll(holds());
+      for (var hold : holds()) {
+        hold.calling.interrupt();
+      }
+      if (!Pause.await(time, slots.ended(), grace)) {
+        abandon(holds());
+      }
+    }
+    return reportOn(inHand);
+  }
+
+  private void abandon(Set<Hold> stuck) throws InterruptedException {
+    var givenBack = new ArrayList<CompletableFuture<Void>>();
+    for (var hold : stuck) {
+      if (hold.become(Hold.Status.ABANDONED)) {
+        givenBack.add(giveBack(hold));
+      }
+    }
+    Pause.await(time, CompletableFuture.allOf(givenBack.toArray(CompletableFuture[]::new)), grace);
+  }
+
+  /** On a thread of its own: a provider that does not answer must not keep the drain. */
+  private CompletableFuture<Void> giveBack(Hold hold) {
+    var done = new CompletableFuture<Void>();
+    Thread.ofPlatform()
+        .daemon()
+        .name("keeper-give-back")
+        .start(
+            () -> {
+              try {
+                hold.giveBack();
+              } catch (RuntimeException e) {
+                report.failed(Phase.CLOSE, Optional.of(hold.id()), e);
+              } finally {
+                done.complete(null);
+              }
+            });
+    return done;
+  }
+
+  private DrainReport reportOn(Set<Hold> inHand) {
+    var unfinished = new ArrayList<SessionId>();
+    int released = 0;
+    for (var hold : inHand) {
+      boolean isUnfinished =
+          hold.isCutShort() || hold.status() == Hold.Status.ABANDONED || slots.isStillInHand(hold);
+      if (isUnfinished) {
+        unfinished.add(hold.id());
+      } else {
+        released++;
+      }
+    }
+    warnOf(unfinished);
+    return new DrainReport(released, unfinished);
+  }
+
+  private static void warnOf(List<SessionId> unfinished) {
+    if (!unfinished.isEmpty()) {
+      log.warn(
+          "Closed while {} handlers were running; their messages are delivered again: {}",
+          unfinished.size(),
+          unfinished);
+    }
+  }
+
+  private Set<Hold> holds() {
+    var holds = new LinkedHashSet<Hold>();
+    for (var slot : slots.live()) {
+      var hold = slot.hold();
+      if (hold != null) {
+        holds.add(hold);
+      }
+    }
+    return holds;
+  }
+}

@@ -1,0 +1,162 @@
+package dev.sessionkeeper.processor;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.processor.SessionHooks.Phase;
+import dev.sessionkeeper.spi.MessageSource;
+import dev.sessionkeeper.spi.MessageSource.Receipted;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes and handles messages of an unordered queue, a few per call, on the slot's thread.
+ *
+ * <p>How many are taken at once follows how long the handler takes: many when it is quick, one when
+ * it is slow, so that no message waits here while another slot is free. Only the one being handled
+ * is renewed; others that wait too long here are handed out elsewhere.
+ */
+final class HandleMessages implements Slots.TakeWork {
+  private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
+  private static final long LONGEST_WAIT = Pause.nanos(Duration.ofSeconds(20));
+  private static final long SHORTEST_WAIT = Pause.nanos(Duration.ofMillis(1));
+  private static final long BATCH_NANOS = Pause.nanos(Duration.ofMillis(10));
+
+  private final Setup setup;
+  private final TimeSource time;
+  private final MessageSource source;
+  private final CallHandler handler;
+  private final String provider;
+  private final long longestWait;
+  private volatile long usualNanos = BATCH_NANOS;
+
+  HandleMessages(Setup setup, CallHandler handler) {
+    this.setup = setup;
+    this.time = setup.time();
+    this.source = setup.provider().messages(setup.queue());
+    this.handler = handler;
+    this.provider = setup.provider().capabilities().provider();
+    this.longestWait = Math.min(LONGEST_WAIT, setup.lockNanos() / 4);
+  }
+
+  @Override
+  public void once(Slot slot) {
+    var attempt = new Attempt(slot);
+    slot.waitUnlessCalledAway(attempt);
+    if (attempt.hasFailed) {
+      slot.backOff(time, setup.jitter());
+      return;
+    }
+    long now = time.nanoTime();
+    for (var receipted : attempt.batch) {
+      if (slot.isCalledAway()) {
+        giveBack(receipted);
+        continue;
+      }
+      now = handle(slot, receipted, attempt.askedAt, now);
+    }
+  }
+
+  private long handle(Slot slot, Receipted receipted, long askedAt, long now) {
+    var hold = new MessageHold(source, receipted, askedAt, setup.lockNanos(), setup.jitter());
+    if (hold.isPastDeadline(now)) {
+      return now; // It waited here too long and is handed out elsewhere.
+    }
+    slot.holds(hold);
+    try {
+      var context = new LoneContext(hold, provider);
+      var settlement = handler.handle(receipted.delivery(), context, hold, now);
+      long ended = time.nanoTime();
+      long usual = usualNanos;
+      usualNanos = usual + (ended - now - usual) / 8;
+      if (hold.isCutShort()) {
+        giveBack(receipted);
+      } else if (hold.isHeld()) {
+        send(hold, receipted, settlement);
+      }
+      hold.become(Hold.Status.ENDED);
+      return ended;
+    } catch (RuntimeException e) {
+      log.error("A slot failed while it handled message {}; it goes on", receipted, e);
+      setup.report().failed(Phase.HANDLE, Optional.of(hold.id()), e);
+      return time.nanoTime();
+    } finally {
+      slot.holdsNothing();
+    }
+  }
+
+  private void send(Hold hold, Receipted receipted, Settlement settlement) {
+    try {
+      var stage = source.settle(receipted.receipt(), settlement).toCompletableFuture();
+      if (stage.isDone() && !stage.isCompletedExceptionally()) {
+        return;
+      }
+      var unused =
+          stage.whenComplete(
+              (done, error) -> {
+                if (error != null) {
+                  refused(hold, error);
+                }
+              });
+    } catch (RuntimeException e) {
+      refused(hold, e);
+    }
+  }
+
+  private void refused(Hold hold, Throwable error) {
+    var cause =
+        error instanceof CompletionException e && e.getCause() != null ? e.getCause() : error;
+    if (cause instanceof KeeperException.LockLost) {
+      setup.report().tell(new ProcessorEvent.LeaseLost(hold.id(), hold.epoch()));
+    }
+    setup.report().failed(Phase.SETTLE, Optional.of(hold.id()), cause);
+  }
+
+  private void giveBack(Receipted receipted) {
+    try {
+      new MessageHold(source, receipted, time.nanoTime(), setup.lockNanos(), setup.jitter())
+          .giveBack();
+    } catch (RuntimeException e) {
+      setup.report().failed(Phase.CLOSE, Optional.empty(), e);
+    }
+  }
+
+  private int batchSize() {
+    long fitting = BATCH_NANOS / Math.max(1, usualNanos);
+    return (int) Math.clamp(fitting, 1L, setup.options().prefetch());
+  }
+
+  /** One call to the provider. */
+  private final class Attempt implements Slot.Wait {
+    private final Slot slot;
+    private List<Receipted> batch = List.of();
+    private boolean hasFailed;
+    private long askedAt;
+
+    Attempt(Slot slot) {
+      this.slot = slot;
+    }
+
+    @Override
+    public void run() throws InterruptedException {
+      long wait = setup.jitter().shorten(longestWait);
+      askedAt = time.nanoTime();
+      try {
+        batch = source.receive(batchSize(), Duration.ofNanos(wait));
+      } catch (RuntimeException e) {
+        hasFailed = true;
+        log.warn("Could not take messages of {}; the slot tries again", setup.queue(), e);
+        setup.report().failed(Phase.RECEIVE, Optional.empty(), e);
+        return;
+      }
+      slot.worked();
+      if (batch.isEmpty() && time.nanoTime() - askedAt < SHORTEST_WAIT) {
+        Pause.sleep(time, Duration.ofNanos(Math.min(wait, 10 * SHORTEST_WAIT)));
+      }
+    }
+  }
+}

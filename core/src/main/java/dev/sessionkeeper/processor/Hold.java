@@ -1,0 +1,125 @@
+package dev.sessionkeeper.processor;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.SessionId;
+
+/**
+ * A lease in hand, as its worker, the renewer and the drainer see it.
+ *
+ * <p>I1: it leaves HELD once, and never comes back. I2: what the worker sends after that is not
+ * sent. I3: the local deadline is counted from before the call that got the lease, on monotonic
+ * time, so it is never later than the store's.
+ */
+abstract sealed class Hold permits SessionHold, MessageHold {
+  /** Where a hold stands. */
+  enum Status {
+    HELD,
+    /** The lease ran out or was taken. */
+    LOST,
+    /** The drain did not wait any longer. */
+    ABANDONED,
+    /** Given back. */
+    ENDED
+  }
+
+  /** Open while application code runs. */
+  final InterruptGate calling = new InterruptGate(Thread.currentThread());
+
+  private volatile Status status = Status.HELD;
+  private volatile long deadline;
+  private volatile long renewAt;
+  private volatile long callingSince;
+  private volatile boolean renewing;
+  private volatile boolean pastRenewal;
+  private volatile boolean cutShort;
+
+  Hold(long askedAt, long lockNanos, Jitter jitter) {
+    this.deadline = askedAt + lockNanos;
+    this.renewAt = askedAt + jitter.shorten(lockNanos / 3);
+  }
+
+  abstract SessionId id();
+
+  abstract long epoch();
+
+  /** Asks the store for more time. */
+  abstract void renewLease();
+
+  /** Gives the lease back, from a thread that is not its worker's. */
+  abstract void giveBack();
+
+  Status status() {
+    return status;
+  }
+
+  boolean isHeld() {
+    return status == Status.HELD;
+  }
+
+  /** Leaves HELD for good; true for the one caller that did it. */
+  synchronized boolean become(Status next) {
+    if (status != Status.HELD) {
+      return false;
+    }
+    status = next;
+    return true;
+  }
+
+  boolean isPastDeadline(long now) {
+    return now - deadline >= 0;
+  }
+
+  boolean isRenewalDue(long now) {
+    return !renewing && !pastRenewal && now - renewAt >= 0;
+  }
+
+  void beginRenewal() {
+    renewing = true;
+  }
+
+  void endRenewal(long nextAt) {
+    renewAt = nextAt;
+    renewing = false;
+  }
+
+  void extend(long newDeadline) {
+    deadline = newDeadline;
+  }
+
+  /** From now on application code runs, and the limit of renewals counts anew. */
+  void beginCall(long now) {
+    callingSince = now;
+    calling.enter();
+  }
+
+  /** Ends what {@link #beginCall} began; true when the call was interrupted by us. */
+  boolean endCall() {
+    return calling.leave();
+  }
+
+  boolean isCalledLongerThan(long nanos, long now) {
+    return calling.isInside() && now - callingSince >= nanos;
+  }
+
+  /** The lease is not renewed any more: the call takes longer than it may. */
+  void endRenewals() {
+    pastRenewal = true;
+  }
+
+  boolean isPastRenewal() {
+    return pastRenewal;
+  }
+
+  /** The drain interrupted the call, and it did not finish its message. */
+  void cutShort() {
+    cutShort = true;
+  }
+
+  boolean isCutShort() {
+    return cutShort;
+  }
+
+  KeeperException.LockLost lockLost() {
+    return new KeeperException.LockLost("session " + id(), epoch());
+  }
+}

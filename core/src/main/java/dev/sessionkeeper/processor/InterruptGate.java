@@ -1,0 +1,56 @@
+package dev.sessionkeeper.processor;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Lets others interrupt a worker inside one section of its code, and nowhere else.
+ *
+ * <p>One worker enters and leaves; any thread may interrupt. I1: an interrupt is sent only between
+ * enter and leave. I2: it is over, and its mark cleared, when leave returns, so it cannot hit what
+ * the worker does next.
+ */
+final class InterruptGate {
+  private static final int OUTSIDE = 0;
+  private static final int INSIDE = 1;
+  private static final int SENDING = 2;
+  private static final int SENT = 3;
+
+  private final AtomicInteger state = new AtomicInteger(OUTSIDE);
+  private final Thread worker;
+
+  InterruptGate(Thread worker) {
+    this.worker = worker;
+  }
+
+  void enter() {
+    state.set(INSIDE);
+  }
+
+  /** Ends the section; true when it was interrupted. */
+  boolean leave() {
+    boolean interrupted = !state.compareAndSet(INSIDE, OUTSIDE);
+    if (interrupted) {
+      while (state.get() == SENDING) {
+        Thread.onSpinWait();
+      }
+      state.set(OUTSIDE);
+    }
+    // Also clears what application code has left behind: the next wait must not end at once.
+    Thread.interrupted();
+    return interrupted;
+  }
+
+  /** Interrupts the worker if it is inside; tells whether it is, or was when interrupted before. */
+  boolean interrupt() {
+    if (state.compareAndSet(INSIDE, SENDING)) {
+      worker.interrupt();
+      state.set(SENT);
+      return true;
+    }
+    return isInside();
+  }
+
+  boolean isInside() {
+    return state.get() != OUTSIDE;
+  }
+}

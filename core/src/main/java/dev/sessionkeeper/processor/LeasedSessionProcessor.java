@@ -1,0 +1,141 @@
+package dev.sessionkeeper.processor;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueMode;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The processor: slots that take and serve, one renewer, and a drain that ends them. */
+final class LeasedSessionProcessor implements SessionProcessor {
+  private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
+
+  private final Setup setup;
+  private final Slots slots;
+  private final RenewLeases renewals;
+
+  private final CompletableFuture<DrainReport> drained = new CompletableFuture<>();
+  private volatile State state = State.NEW;
+  private volatile int concurrency;
+
+  LeasedSessionProcessor(Setup setup, FailurePolicies failures) {
+    this.setup = setup;
+    this.concurrency = setup.options().maxConcurrentSessions();
+    var losses = new LoseLease(setup.report());
+    var handler = failures.handlerOf(setup, this::stopSoon);
+    this.slots = new Slots(setup);
+    this.renewals = new RenewLeases(setup, slots, losses);
+    slots.doing(
+        setup.settings().mode() == QueueMode.ORDERED
+            ? new AcceptSessions(setup, handler, losses, slots)
+            : new HandleMessages(setup, handler));
+  }
+
+  /** Makes the caller of handlers, once it is known how to stop the processor. */
+  @FunctionalInterface
+  interface FailurePolicies {
+    CallHandler handlerOf(Setup setup, Runnable stop);
+  }
+
+  @Override
+  public SessionProcessor start() {
+    if (!become(State.NEW, State.RUNNING)) {
+      throw state == State.RUNNING
+          ? new IllegalStateException("The processor of " + setup.queue() + " is running already")
+          : new KeeperException.Closed("The processor of " + setup.queue());
+    }
+    log.info("Processing {} with {} slots as {}", setup.queue(), concurrency, setup.owner());
+    renewals.start();
+    slots.resize(concurrency);
+    return this;
+  }
+
+  @Override
+  public State state() {
+    return state;
+  }
+
+  @Override
+  public ProcessorOptions options() {
+    return setup.options().withMaxConcurrentSessions(concurrency);
+  }
+
+  @Override
+  public int activeSessions() {
+    return slots.busy();
+  }
+
+  @Override
+  public synchronized void changeConcurrency(int maxConcurrentSessions) {
+    setup.options().withMaxConcurrentSessions(maxConcurrentSessions);
+    concurrency = maxConcurrentSessions;
+    if (state == State.RUNNING) {
+      slots.resize(maxConcurrentSessions);
+    }
+  }
+
+  @Override
+  public DrainReport drain() {
+    if (slots.isCurrentThreadOne()) {
+      throw new IllegalStateException(
+          "A handler or hook must not drain its own processor: it would wait for itself");
+    }
+    if (begin()) {
+      finish();
+    }
+    return drained.join();
+  }
+
+  @Override
+  public void close() {
+    if (slots.isCurrentThreadOne()) {
+      stopSoon();
+    } else {
+      drain();
+    }
+  }
+
+  private void stopSoon() {
+    if (begin()) {
+      // At once, so that no slot takes another message; only the waiting is left to a thread.
+      slots.stop();
+      Thread.ofPlatform().daemon().name("keeper-drain").start(this::finish);
+    }
+  }
+
+  private boolean begin() {
+    if (become(State.NEW, State.CLOSED)) {
+      drained.complete(new DrainReport(0, List.of()));
+      return false;
+    }
+    return become(State.RUNNING, State.DRAINING);
+  }
+
+  private synchronized boolean become(State expected, State next) {
+    if (state != expected) {
+      return false;
+    }
+    state = next;
+    return true;
+  }
+
+  private void finish() {
+    boolean interrupted = false;
+    var report = new DrainReport(0, List.of());
+    try {
+      report = new DrainSlots(setup, slots).run();
+    } catch (InterruptedException e) {
+      interrupted = true;
+      log.warn("The drain of {} was interrupted; leases in hand run out", setup.queue());
+    } finally {
+      renewals.stop();
+      state = State.CLOSED;
+      drained.complete(report);
+    }
+    log.info("Closed the processor of {}: {}", setup.queue(), report);
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package dev.sessionkeeper.processor;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.SessionState;
+
+/** A message of an unordered queue as its handler sees it: a lane of its own, without memory. */
+record LoneContext(MessageHold hold, String provider) implements SessionContext {
+
+  @Override
+  public SessionId id() {
+    return hold.id();
+  }
+
+  @Override
+  public long epoch() {
+    return hold.epoch();
+  }
+
+  @Override
+  public boolean isLockHeld() {
+    return hold.isHeld();
+  }
+
+  @Override
+  public SessionState state() {
+    throw noState();
+  }
+
+  @Override
+  public SessionState writeState(SessionState.Write write) {
+    throw noState();
+  }
+
+  @Override
+  public void writeStateOnSettle(SessionState.Write write) {
+    throw noState();
+  }
+
+  /** Nothing to give back: the lane ends with its message. */
+  @Override
+  public void releaseSession() {}
+
+  private KeeperException.NotSupported noState() {
+    return new KeeperException.NotSupported(
+        provider, "keep state for a message of an unordered queue");
+  }
+}

@@ -1,0 +1,31 @@
+package dev.sessionkeeper.processor;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.processor.SessionHooks.Phase;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Ends a hold whose lease is gone: once, whoever notices first. */
+final class LoseLease {
+  private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
+
+  private final Report report;
+
+  LoseLease(Report report) {
+    this.report = report;
+  }
+
+  void lost(Hold hold, Phase phase, KeeperException.LockLost error) {
+    if (!hold.become(Hold.Status.LOST)) {
+      return;
+    }
+    hold.calling.interrupt();
+    log.warn(
+        "Lost the lease on session {} with epoch {}; its open messages are delivered to the next owner",
+        hold.id(),
+        hold.epoch());
+    report.tell(new ProcessorEvent.LeaseLost(hold.id(), hold.epoch()));
+    report.failed(phase, Optional.of(hold.id()), error);
+  }
+}

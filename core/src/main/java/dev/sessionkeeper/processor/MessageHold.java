@@ -1,0 +1,42 @@
+package dev.sessionkeeper.processor;
+
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.spi.MessageSource;
+import dev.sessionkeeper.spi.MessageSource.Receipted;
+import java.time.Duration;
+
+/** The lock on one message of an unordered queue: a lane of its own. */
+final class MessageHold extends Hold {
+  private final MessageSource source;
+  private final Receipted receipted;
+
+  MessageHold(
+      MessageSource source, Receipted receipted, long askedAt, long lockNanos, Jitter jitter) {
+    super(askedAt, lockNanos, jitter);
+    this.source = source;
+    this.receipted = receipted;
+  }
+
+  @Override
+  SessionId id() {
+    return SessionId.fromKey(receipted.delivery().id().value());
+  }
+
+  @Override
+  long epoch() {
+    return Math.max(1, receipted.delivery().attempt());
+  }
+
+  @Override
+  void renewLease() {
+    source.renew(receipted.receipt());
+  }
+
+  @Override
+  void giveBack() {
+    source.settle(
+        receipted.receipt(),
+        Settlement.keepRetrying(Duration.ZERO, "the processor closed before it was handled"));
+  }
+}

@@ -1,0 +1,251 @@
+package dev.sessionkeeper.processor;
+
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.SessionState;
+import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.processor.SessionHooks.Phase;
+import dev.sessionkeeper.spi.HeldSession;
+import dev.sessionkeeper.spi.HeldSession.Settled;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
+
+/**
+ * Serves one session from open to close, on its slot's thread: order is a loop.
+ *
+ * <p>I1: message n+1 is handled after the settlement of n was sent, and sent settlements take
+ * effect in order; after one that fails, or asks for a retry, nothing of the batch is handled. I2:
+ * the open hook comes before the first message, the close hook once after the last. I3: all
+ * settlements are durable, or known to have failed, before the session is given back.
+ */
+final class ServeSession {
+  /**
+   * A retry that is due so soon is waited for; for a later one the slot is worth more to others.
+   */
+  private static final Duration SHORT_RETRY = Duration.ofMillis(20);
+
+  private final Setup setup;
+  private final TimeSource time;
+  private final Slot slot;
+  private final SessionHold hold;
+  private final HeldSession session;
+  private final CallHandler handler;
+  private final CallHooks hooks;
+  private final HeldContext context;
+  private final SettleInFlight settling;
+  private final WaitForMessages messages;
+  private final long startedAt;
+  private final long endsAt;
+  private long now;
+  private int handled;
+  private long lastSequence = Long.MIN_VALUE;
+  private boolean isDisturbed;
+
+  ServeSession(
+      Setup setup,
+      Slot slot,
+      SessionHold hold,
+      CallHandler handler,
+      CallHooks hooks,
+      LoseLease losses,
+      WaitForMessages messages) {
+    this.setup = setup;
+    this.time = setup.time();
+    this.slot = slot;
+    this.hold = hold;
+    this.session = hold.session;
+    this.handler = handler;
+    this.hooks = hooks;
+    this.context = new HeldContext(hold, losses);
+    this.settling = new SettleInFlight(hold, setup, losses);
+    this.messages = messages;
+    this.startedAt = time.nanoTime();
+    this.endsAt = startedAt + Pause.nanos(setup.options().sessionMaxDuration());
+    this.now = startedAt;
+  }
+
+  /** Whether all went well; after trouble the slot does better to wait a little. */
+  boolean run() {
+    var reason = CloseReason.ERROR;
+    if (hooks.opened(context, hold)) {
+      now = time.nanoTime();
+      reason = serve();
+    } else {
+      isDisturbed = true;
+    }
+    settling.awaitAll();
+    reason = asItIsNow(reason);
+    hooks.closed(context, hold, reason, handled, Duration.ofNanos(time.nanoTime() - startedAt));
+    giveBack();
+    return !isDisturbed;
+  }
+
+  private CloseReason serve() {
+    while (true) {
+      var ending = ending();
+      if (ending.isPresent()) {
+        return ending.get();
+      }
+      int most = Math.min(setup.options().prefetch(), quantumLeft());
+      var next = messages.next(slot, hold, most, now, endsAt);
+      now = time.nanoTime();
+      switch (next) {
+        case WaitForMessages.Come come -> ending = serve(come.batch());
+        case WaitForMessages.Over over -> ending = Optional.of(over.reason());
+        case WaitForMessages.Failed failed -> {
+          isDisturbed = true;
+          ending = Optional.of(CloseReason.ERROR);
+        }
+      }
+      if (ending.isPresent()) {
+        return ending.get();
+      }
+    }
+  }
+
+  private Optional<CloseReason> serve(List<Delivery> batch) {
+    for (var delivery : batch) {
+      var ending = ending();
+      if (ending.isPresent()) {
+        return ending;
+      }
+      checkOrder(delivery);
+      var settlement = handler.handle(delivery, context, hold, now);
+      now = time.nanoTime();
+      if (!hold.isHeld() || hold.isCutShort()) {
+        return ending();
+      }
+      handled++;
+      switch (settle(delivery, settlement)) {
+        case Settlement.Complete complete -> {}
+        case Settlement.DeadLetter dead -> {}
+        case Settlement.Retry retry -> {
+          // What came behind it is void now, so nothing of this batch is handled any more (S-04).
+          return afterRetry(retry.delay());
+        }
+        case Settlement.Park park -> {
+          return Optional.of(CloseReason.ERROR);
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Why no further message is taken; empty when one is. */
+  private Optional<CloseReason> ending() {
+    if (hold.isCutShort() || hold.status() == Hold.Status.ABANDONED) {
+      return Optional.of(CloseReason.SHUTDOWN);
+    }
+    if (!hold.isHeld() || messages.isPastDeadline(hold, now)) {
+      return Optional.of(CloseReason.LOCK_LOST);
+    }
+    if (settling.hasFailed()) {
+      isDisturbed = true;
+      return Optional.of(CloseReason.ERROR);
+    }
+    if (slot.isCalledAway()) {
+      return Optional.of(slot.isRetiring() ? CloseReason.RELEASED : CloseReason.SHUTDOWN);
+    }
+    if (context.isReleased()) {
+      return Optional.of(CloseReason.RELEASED);
+    }
+    if (quantumLeft() <= 0) {
+      return Optional.of(CloseReason.QUANTUM);
+    }
+    if (hold.isPastRenewal() || now - endsAt >= 0) {
+      return Optional.of(CloseReason.MAX_DURATION);
+    }
+    return Optional.empty();
+  }
+
+  private int quantumLeft() {
+    return setup.options().maxMessagesPerHold() - handled;
+  }
+
+  private void checkOrder(Delivery delivery) {
+    if (delivery.sequence() <= lastSequence) {
+      setup
+          .report()
+          .tell(
+              new ProcessorEvent.OrderViolated(
+                  hold.id(), hold.epoch(), lastSequence, delivery.sequence()));
+    }
+    lastSequence = delivery.sequence();
+  }
+
+  /** Sends the settlement and tells which one was sent. */
+  private Settlement settle(Delivery delivery, Settlement settlement) {
+    var write = context.takePendingWrite();
+    if (write.isPresent()) {
+      return settleWithState(delivery, settlement, write.get());
+    }
+    send(delivery, settlement);
+    return settlement;
+  }
+
+  private void send(Delivery delivery, Settlement settlement) {
+    try {
+      settling.add(session.settle(List.of(new Settled(delivery.sequence(), settlement))));
+    } catch (RuntimeException e) {
+      settling.fail(e);
+    }
+  }
+
+  /** Waits for it: when the state is stale the message is not settled, and has failed instead. */
+  private Settlement settleWithState(
+      Delivery delivery, Settlement settlement, SessionState.Write write) {
+    settling.awaitAll();
+    try {
+      session
+          .settle(List.of(new Settled(delivery.sequence(), settlement)), write)
+          .toCompletableFuture()
+          .join();
+      return settlement;
+    } catch (CompletionException | KeeperException e) {
+      var cause = e instanceof CompletionException && e.getCause() != null ? e.getCause() : e;
+      if (cause instanceof KeeperException.StaleState) {
+        var decided = handler.failed(delivery, hold, cause);
+        send(delivery, decided);
+        return decided;
+      }
+      settling.fail(cause);
+      return settlement;
+    }
+  }
+
+  private Optional<CloseReason> afterRetry(Duration delay) {
+    lastSequence = Long.MIN_VALUE;
+    if (delay.compareTo(SHORT_RETRY) > 0) {
+      return Optional.of(CloseReason.ERROR);
+    }
+    slot.waitUnlessCalledAway(() -> Pause.sleep(time, delay));
+    now = time.nanoTime();
+    return Optional.empty();
+  }
+
+  /** A lease that went while settlements were in flight is what the session ends with. */
+  private CloseReason asItIsNow(CloseReason reason) {
+    if (hold.status() == Hold.Status.LOST) {
+      return CloseReason.LOCK_LOST;
+    }
+    if (settling.hasFailed()) {
+      isDisturbed = true;
+      return CloseReason.ERROR;
+    }
+    return reason;
+  }
+
+  private void giveBack() {
+    // Not held any more from here on: a renewal that is refused now is no loss.
+    hold.become(Hold.Status.ENDED);
+    try {
+      session.close();
+    } catch (RuntimeException e) {
+      isDisturbed = true;
+      setup.report().failed(Phase.CLOSE, Optional.of(hold.id()), e);
+    }
+  }
+}

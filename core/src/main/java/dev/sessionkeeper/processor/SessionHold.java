@@ -1,0 +1,38 @@
+package dev.sessionkeeper.processor;
+
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.spi.HeldSession;
+
+/** The lease on a session of an ordered queue. */
+final class SessionHold extends Hold {
+  final HeldSession session;
+  private final SessionId id;
+  private final long epoch;
+
+  SessionHold(HeldSession session, long askedAt, long lockNanos, Jitter jitter) {
+    super(askedAt, lockNanos, jitter);
+    this.session = session;
+    this.id = session.id();
+    this.epoch = session.lease().epoch();
+  }
+
+  @Override
+  SessionId id() {
+    return id;
+  }
+
+  @Override
+  long epoch() {
+    return epoch;
+  }
+
+  @Override
+  void renewLease() {
+    session.renew();
+  }
+
+  @Override
+  void giveBack() {
+    session.close();
+  }
+}

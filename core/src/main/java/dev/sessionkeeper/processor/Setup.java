@@ -1,0 +1,27 @@
+package dev.sessionkeeper.processor;
+
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.time.TimeSource;
+import java.util.concurrent.ThreadFactory;
+
+/** What all workers of one processor share; nothing in it changes. */
+record Setup(
+    QueueProvider provider,
+    QueueName queue,
+    QueueSettings settings,
+    ProcessorOptions options,
+    MessageHandler handler,
+    SessionHooks hooks,
+    Owner owner,
+    TimeSource time,
+    Jitter jitter,
+    ThreadFactory threads,
+    Report report) {
+
+  long lockNanos() {
+    return Pause.nanos(settings.lockDuration());
+  }
+}

@@ -1,0 +1,153 @@
+package dev.sessionkeeper.processor;
+
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.processor.SessionHooks.Phase;
+import dev.sessionkeeper.spi.SessionSource;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Waits for the next messages of a held session; gives up when it is idle for too long, or when
+ * others could use the slot better.
+ *
+ * <p>The idle time counts from the end of the last handler: this is only called when none runs.
+ */
+final class WaitForMessages {
+  /** How soon an idle session makes place for one that waits, when all slots are taken. */
+  private static final long LOOK_WHEN_FULL = Pause.nanos(Duration.ofMillis(50));
+
+  /** The slots may fill up meanwhile, so even with a free one the wait is cut into pieces. */
+  private static final long LOOK_WHEN_FREE = Pause.nanos(Duration.ofSeconds(1));
+
+  /** What came of waiting. */
+  sealed interface Next {}
+
+  /** Messages, in order. */
+  record Come(List<Delivery> batch) implements Next {}
+
+  /** None; the session is to be given back. */
+  record Over(CloseReason reason) implements Next {}
+
+  /** The provider failed; it is reported. */
+  record Failed() implements Next {}
+
+  private final SessionSource source;
+  private final Slots slots;
+  private final LoseLease losses;
+  private final Report report;
+  private final TimeSource time;
+  private final long idleNanos;
+
+  WaitForMessages(Setup setup, SessionSource source, Slots slots, LoseLease losses) {
+    this.source = source;
+    this.slots = slots;
+    this.losses = losses;
+    this.report = setup.report();
+    this.time = setup.time();
+    this.idleNanos = Pause.nanos(setup.options().sessionIdleTimeout());
+  }
+
+  /**
+   * @param idleSince the end of the last handler, or the begin of the hold
+   * @param endsAt when the hold is over whatever comes
+   */
+  Next next(Slot slot, SessionHold hold, int most, long idleSince, long endsAt) {
+    var next = receive(slot, hold, most, 0);
+    while (next.isEmpty()) {
+      long now = time.nanoTime();
+      var over = over(slot, hold, now, idleSince, endsAt);
+      if (over.isPresent()) {
+        return new Over(over.get());
+      }
+      long left = Math.min(idleNanos - (now - idleSince), endsAt - now);
+      long look = slots.areAllTaken() ? LOOK_WHEN_FULL : LOOK_WHEN_FREE;
+      next = receive(slot, hold, most, Math.min(left, look));
+    }
+    return next.get();
+  }
+
+  /** Whether the lease must be taken as lost by our own clock; ends the hold then. */
+  boolean isPastDeadline(Hold hold, long now) {
+    if (!hold.isPastDeadline(now)) {
+      return false;
+    }
+    losses.lost(hold, Phase.RENEW, hold.lockLost());
+    return true;
+  }
+
+  private Optional<CloseReason> over(Slot slot, Hold hold, long now, long idleSince, long endsAt) {
+    if (!hold.isHeld() || isPastDeadline(hold, now)) {
+      return Optional.of(
+          hold.status() == Hold.Status.LOST ? CloseReason.LOCK_LOST : CloseReason.SHUTDOWN);
+    }
+    if (slot.isCalledAway()) {
+      return Optional.of(slot.isRetiring() ? CloseReason.RELEASED : CloseReason.SHUTDOWN);
+    }
+    if (now - endsAt >= 0) {
+      return Optional.of(CloseReason.MAX_DURATION);
+    }
+    if (now - idleSince >= idleNanos) {
+      return Optional.of(CloseReason.IDLE);
+    }
+    return slots.areAllTaken() && isSessionWaiting()
+        ? Optional.of(CloseReason.DRAINED)
+        : Optional.empty();
+  }
+
+  private boolean isSessionWaiting() {
+    try {
+      return source.hasReadySession();
+    } catch (RuntimeException e) {
+      report.failed(Phase.ACCEPT, Optional.empty(), e);
+      return false;
+    }
+  }
+
+  private Optional<Next> receive(Slot slot, SessionHold hold, int most, long waitNanos) {
+    var received = new Received(hold, most, waitNanos);
+    slot.waitUnlessCalledAway(received);
+    return received.next;
+  }
+
+  /** One call to the provider, and a pause if it answered "nothing" sooner than it was asked to. */
+  private final class Received implements Slot.Wait {
+    private final SessionHold hold;
+    private final int most;
+    private final long waitNanos;
+    private Optional<Next> next = Optional.empty();
+
+    Received(SessionHold hold, int most, long waitNanos) {
+      this.hold = hold;
+      this.most = most;
+      this.waitNanos = waitNanos;
+    }
+
+    @Override
+    public void run() throws InterruptedException {
+      long asked = time.nanoTime();
+      try {
+        var batch = hold.session.receive(most, Duration.ofNanos(waitNanos));
+        if (!batch.isEmpty()) {
+          next = Optional.of(new Come(batch));
+          return;
+        }
+      } catch (KeeperException.LockLost e) {
+        losses.lost(hold, Phase.RECEIVE, e);
+        next = Optional.of(new Over(CloseReason.LOCK_LOST));
+        return;
+      } catch (RuntimeException e) {
+        report.failed(Phase.RECEIVE, Optional.of(hold.id()), e);
+        next = Optional.of(new Failed());
+        return;
+      }
+      long waited = time.nanoTime() - asked;
+      if (waited < waitNanos / 2) {
+        // The head waits for its retry, or the provider does not wait: asking again would spin.
+        Pause.sleep(time, Duration.ofNanos(Math.min(waitNanos - waited, LOOK_WHEN_FULL)));
+      }
+    }
+  }
+}

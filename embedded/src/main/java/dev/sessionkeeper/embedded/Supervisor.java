@@ -1,0 +1,142 @@
+package dev.sessionkeeper.embedded;
+
+import dev.sessionkeeper.KeeperException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps one database running: when its process dies without having been asked to, it is started
+ * again on the same port.
+ *
+ * <p>One daemon thread waits for the process. {@link #close()} may come at any time and from any
+ * thread.
+ */
+final class Supervisor implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Supervisor.class);
+  private static final Duration STOP_PATIENCE = Duration.ofSeconds(20);
+  private static final int PORT_TRIES = 5;
+  private static final int RESTART_TRIES = 20;
+
+  private final Cluster cluster;
+  private final ServerSettings settings;
+  private final int port;
+  private final Thread watcher;
+  private volatile Process process;
+  private volatile boolean closing;
+
+  private Supervisor(Cluster cluster, ServerSettings settings, int port, Process process) {
+    this.cluster = cluster;
+    this.settings = settings;
+    this.port = port;
+    this.process = process;
+    this.watcher =
+        Thread.ofPlatform().daemon().name("keeper-postgres").unstarted(this::restartWhenItDies);
+  }
+
+  static Supervisor start(Cluster cluster, ServerSettings settings) {
+    for (int attempt = 1; ; attempt++) {
+      int port = freePort();
+      try {
+        var supervisor = new Supervisor(cluster, settings, port, cluster.serve(port, settings));
+        supervisor.watcher.start();
+        return supervisor;
+      } catch (KeeperException.Misconfigured e) {
+        // Somebody else may have taken the port, or an old process may not have been reaped yet.
+        if (attempt == PORT_TRIES) {
+          throw e;
+        }
+        EndProcess.pause();
+        cluster.folder().endWhatWasLeftRunning();
+      }
+    }
+  }
+
+  int port() {
+    return port;
+  }
+
+  long pid() {
+    return process.pid();
+  }
+
+  private void restartWhenItDies() {
+    while (!closing) {
+      int code = waitFor(process);
+      if (closing) {
+        return;
+      }
+      log.error("The embedded PostgreSQL ended with code {}; it is started again", code);
+      if (!restarted()) {
+        log.error(
+            "The embedded PostgreSQL could not be started again; its log is {}",
+            cluster.folder().log());
+        return;
+      }
+      log.info("The embedded PostgreSQL is back on port {}", port);
+    }
+    EndProcess.gracefully(process.pid(), STOP_PATIENCE);
+  }
+
+  /**
+   * Children of a killed database may hold its memory for a moment; until they are gone it refuses
+   * to start.
+   */
+  private boolean restarted() {
+    for (int attempt = 1; attempt <= RESTART_TRIES && !closing; attempt++) {
+      try {
+        cluster.folder().endWhatWasLeftRunning();
+        process = cluster.serve(port, settings);
+        return true;
+      } catch (KeeperException.Misconfigured e) {
+        log.warn("Attempt {} to start it again failed: {}", attempt, e.getMessage());
+        waitABit();
+      }
+    }
+    return false;
+  }
+
+  @Override
+  public void close() {
+    closing = true;
+    EndProcess.gracefully(process.pid(), STOP_PATIENCE);
+    // It may be in the middle of a restart; then it ends what it started.
+    waitFor(watcher);
+  }
+
+  private static void waitFor(Thread thread) {
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static int waitFor(Process process) {
+    try {
+      return process.waitFor();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return -1;
+    }
+  }
+
+  private static void waitABit() {
+    try {
+      Thread.sleep(500);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static int freePort() {
+    try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    } catch (IOException e) {
+      throw new KeeperException.Misconfigured("No free port on the loopback address", e);
+    }
+  }
+}

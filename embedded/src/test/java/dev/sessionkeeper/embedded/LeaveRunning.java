@@ -1,0 +1,57 @@
+package dev.sessionkeeper.embedded;
+
+import java.io.File;
+import java.nio.file.Path;
+
+/**
+ * Starts a database from a process of its own and kills that process, as a crash would: the
+ * database stays.
+ */
+final class LeaveRunning {
+  private final Path data;
+  private long pid;
+
+  LeaveRunning(Path data) {
+    this.data = data;
+  }
+
+  void startAndAbandon(String sql) throws Exception {
+    var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    var child =
+        new ProcessBuilder(
+                java,
+                "-cp",
+                System.getProperty("java.class.path", "") + File.pathSeparator,
+                LeaveRunning.class.getName(),
+                data.toString(),
+                sql)
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    try (var out = child.inputReader()) {
+      for (var line = out.readLine(); line != null; line = out.readLine()) {
+        if (line.startsWith("pid ")) {
+          pid = Long.parseLong(line.substring(4));
+          EmbeddedPostgresTest.kill(child.pid());
+        }
+      }
+    }
+    child.waitFor();
+    if (pid == 0) {
+      throw new IllegalStateException("The child process did not start a database");
+    }
+  }
+
+  long pid() {
+    return pid;
+  }
+
+  public static void main(String[] args) throws Exception {
+    var postgres = EmbeddedPostgres.start(Path.of(args[0]));
+    try (var connection = postgres.dataSource().getConnection();
+        var statement = connection.createStatement()) {
+      statement.execute(args[1]);
+    }
+    System.out.println("pid " + postgres.pid());
+    Thread.currentThread().join();
+  }
+}

@@ -1,0 +1,78 @@
+package dev.sessionkeeper.memory;
+
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.spi.OperableSessions.Act;
+import dev.sessionkeeper.spi.SessionStatus;
+
+/** Does to a session what a person wants. */
+final class ActOnSession {
+  private final OrderedQueue queue;
+
+  ActOnSession(OrderedQueue queue) {
+    this.queue = queue;
+  }
+
+  int act(SessionId session, Act act, String reason) {
+    var lane = queue.locked(session);
+    try {
+      long now = queue.ticks().now();
+      // A lease that has run out ends as such first: its attempt counts, whatever comes then.
+      queue.endIfRunOut(lane, now);
+      int changed = apply(lane, act, reason, now);
+      queue.place(lane, now);
+      return changed;
+    } finally {
+      lane.lock.unlock();
+    }
+  }
+
+  private int apply(Lane lane, Act act, String reason, long now) {
+    return switch (act) {
+      case PAUSE -> setAside(lane, SessionStatus.PAUSED, reason);
+      case PARK -> setAside(lane, SessionStatus.PARKED, reason);
+      case RESUME -> resume(lane, now);
+      case RELEASE -> release(lane);
+      case DEAD_LETTER_HEAD -> deadLetter(lane, Math.min(1, lane.messages.size()), reason);
+      case DEAD_LETTER_ALL -> deadLetter(lane, lane.messages.size(), reason);
+    };
+  }
+
+  private int setAside(Lane lane, SessionStatus status, String reason) {
+    queue.release(lane);
+    // A parked session stays parked when it is paused: parking says more.
+    if (lane.aside != null
+        && (lane.aside.status() == status || lane.aside.status() == SessionStatus.PARKED)) {
+      return 0;
+    }
+    lane.aside = new Lane.Aside(status, reason, queue.ticks().instant());
+    return 1;
+  }
+
+  private static int resume(Lane lane, long now) {
+    if (lane.aside == null) {
+      return 0;
+    }
+    lane.aside = null;
+    if (!lane.messages.isEmpty()) {
+      var head = lane.messages.get(0);
+      head.dueAt = Math.min(head.dueAt, now);
+    }
+    return 1;
+  }
+
+  private int release(Lane lane) {
+    boolean held = lane.held;
+    queue.release(lane);
+    return held ? 1 : 0;
+  }
+
+  private int deadLetter(Lane lane, int count, String reason) {
+    boolean inHand = lane.handed > 0;
+    queue.release(lane);
+    for (int i = 0; i < count; i++) {
+      // Only the first one was being tried; those handed out behind it were not.
+      queue.settleMessages.deadLetterHead(lane, inHand && i == 0, reason);
+    }
+    return count;
+  }
+}

@@ -1,0 +1,57 @@
+package dev.sessionkeeper.memory;
+
+import dev.sessionkeeper.time.TimeSource;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Rings at the first moment for which something is due. One timer, however much there is to do. */
+final class Alarm {
+  private final Ticks ticks;
+  private final ReentrantLock lock;
+  private final LongSupplier nextDue;
+  private final Runnable onRing;
+
+  // Guarded by the lock of the owner, which callers of set() and stop() hold.
+  private TimeSource.@Nullable Timer timer;
+  private long rings = Ticks.NEVER;
+  private boolean stopped;
+
+  Alarm(Ticks ticks, ReentrantLock lock, LongSupplier nextDue, Runnable onRing) {
+    this.ticks = ticks;
+    this.lock = lock;
+    this.nextDue = nextDue;
+    this.onRing = onRing;
+  }
+
+  /** Makes sure that it rings no later than something is due; too early does no harm. */
+  void set() {
+    long next = nextDue.getAsLong();
+    if (next >= rings || stopped) {
+      return;
+    }
+    if (timer != null) {
+      timer.cancel();
+    }
+    rings = next;
+    timer = ticks.runAt(next, this::ring);
+  }
+
+  void stop() {
+    stopped = true;
+    if (timer != null) {
+      timer.cancel();
+    }
+  }
+
+  private void ring() {
+    onRing.run();
+    lock.lock();
+    try {
+      rings = Ticks.NEVER;
+      set();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

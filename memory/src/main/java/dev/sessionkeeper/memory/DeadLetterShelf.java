@@ -1,0 +1,92 @@
+package dev.sessionkeeper.memory;
+
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.PageCursor;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.spi.DeadLetter;
+import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
+
+/** The dead letters of one queue, in the order in which they died. Safe for threads. */
+final class DeadLetterShelf {
+  private final String cursorName;
+  private final AtomicLong lastId = new AtomicLong();
+  private final AtomicLong count = new AtomicLong();
+  private final ConcurrentSkipListMap<Long, DeadLetter> letters = new ConcurrentSkipListMap<>();
+
+  DeadLetterShelf(QueueName queue) {
+    cursorName = "dead-letters/" + queue;
+  }
+
+  void add(Stored stored, int attempts, String reason, String lastError, Instant deadAt) {
+    long id = lastId.incrementAndGet();
+    letters.put(
+        id,
+        new DeadLetter(
+            Long.toString(id),
+            stored.message,
+            stored.sequence,
+            attempts,
+            reason,
+            lastError,
+            stored.enqueuedAt,
+            deadAt,
+            stored.replays));
+    count.incrementAndGet();
+  }
+
+  long size() {
+    return count.get();
+  }
+
+  Page<DeadLetter> page(Optional<SessionId> session, Page.Request request) {
+    long behind =
+        request
+            .cursor()
+            .map(cursor -> Long.parseLong(PageCursor.keyOf(cursorName, 1, cursor).get(0)))
+            .orElse(0L);
+    var found =
+        letters.tailMap(behind, false).values().stream()
+            .filter(letter -> session.isEmpty() || session.equals(letter.message().session()))
+            .limit(request.limit() + 1L)
+            .toList();
+    return Page.of(found, request.limit(), letter -> PageCursor.after(cursorName, letter.id()));
+  }
+
+  /** What a selection means now, in the order in which it was sent. */
+  List<DeadLetter> select(Selection selection) {
+    return letters.values().stream()
+        .filter(chosenBy(selection))
+        .sorted(Comparator.comparingLong(DeadLetter::sequence))
+        .toList();
+  }
+
+  /** Takes a letter away; false when someone was faster. */
+  boolean remove(String id) {
+    boolean removed = id.matches("[0-9]{1,18}") && letters.remove(Long.parseLong(id)) != null;
+    if (removed) {
+      count.decrementAndGet();
+    }
+    return removed;
+  }
+
+  private static Predicate<DeadLetter> chosenBy(Selection selection) {
+    return switch (selection) {
+      case Selection.All all -> letter -> true;
+      case Selection.OfSession one ->
+          letter -> letter.message().session().filter(one.session()::equals).isPresent();
+      case Selection.OfMessages some -> {
+        var wanted = new HashSet<>(some.ids());
+        yield letter -> wanted.contains(letter.message().id());
+      }
+    };
+  }
+}

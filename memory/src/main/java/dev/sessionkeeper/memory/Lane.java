@@ -1,0 +1,157 @@
+package dev.sessionkeeper.memory;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.SessionState;
+import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.spi.HeldSession.Settled;
+import dev.sessionkeeper.spi.SessionStatus;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One session: its messages, who holds it, its memory.
+ *
+ * <p>Invariants: (1) the first {@code handed} messages are in the hands of the owner, so {@code
+ * handed} is zero while nobody holds it; (2) messages behind those are in growing sequence; (3) a
+ * lane that is {@code gone} is in no map and is never used again. Everything but the marked fields
+ * is guarded by {@link #lock}.
+ */
+final class Lane extends Due {
+  final SessionId id;
+  final ReentrantLock lock = new ReentrantLock();
+  final MessageRing messages = new MessageRing();
+
+  boolean gone;
+  int handed;
+  boolean held;
+  long epoch;
+  long leaseEnd;
+  @Nullable Owner owner;
+  @Nullable Instant lockedUntil;
+  @Nullable Aside aside;
+  SessionState state = SessionState.none();
+
+  /** Threads of the owner that wait for a message. */
+  @Nullable WaitList receivers;
+
+  /** Threads that wait to hold just this session. */
+  @Nullable WaitList acceptors;
+
+  // The place among the ready lanes; guarded by the turnstile.
+  boolean ready;
+  @Nullable Lane readyBefore;
+  @Nullable Lane readyAfter;
+
+  private boolean replayedWhileHeld;
+
+  Lane(SessionId id) {
+    this.id = id;
+  }
+
+  boolean isHeldUnder(long claimed, long now) {
+    return held && epoch == claimed && leaseEnd > now;
+  }
+
+  boolean hasWork(long now) {
+    return aside == null && handed < messages.size() && messages.get(handed).dueAt <= now;
+  }
+
+  /** Whether an owner may have it now. */
+  boolean isFreeToTake(long now) {
+    return !gone && !held && hasWork(now) && messages.get(0).expiresAt > now;
+  }
+
+  /** Whether nobody would miss it (S-08). */
+  boolean leavesNothing() {
+    return !held
+        && aside == null
+        && messages.isEmpty()
+        && state.bytes().length == 0
+        && (acceptors == null || acceptors.isEmpty());
+  }
+
+  void take(Owner newOwner, long newEpoch, long end, Instant until) {
+    held = true;
+    owner = newOwner;
+    epoch = newEpoch;
+    leaseEnd = end;
+    lockedUntil = until;
+  }
+
+  /** Ends the hold; what was in hand is void. */
+  void free() {
+    held = false;
+    owner = null;
+    lockedUntil = null;
+    voidDeliveries();
+    if (receivers != null) {
+      receivers.wakeAll();
+    }
+  }
+
+  /** What is in hand will be handed out again. */
+  void voidDeliveries() {
+    handed = 0;
+    if (replayedWhileHeld) {
+      messages.sortBySequence();
+      replayedWhileHeld = false;
+    }
+  }
+
+  /** Puts a replayed message before newer ones, but behind what is in somebody's hands (D-02). */
+  void putBack(Stored stored) {
+    messages.insert(stored, handed);
+    replayedWhileHeld |= handed > 0;
+  }
+
+  /** Forgets the first message. */
+  Stored removeHead() {
+    handed = Math.max(0, handed - 1);
+    return messages.removeFirst();
+  }
+
+  void write(SessionState.Write write) {
+    state = new SessionState(write.bytes().clone(), state.version() + 1);
+  }
+
+  void requireVersion(SessionState.Write write) {
+    long expected = write.expectedVersion();
+    if (expected != SessionState.ANY_VERSION && expected != state.version()) {
+      throw new KeeperException.StaleState(id, expected, state.version());
+    }
+  }
+
+  /** Refuses settlements that are not the first open deliveries, in order (S-03a). */
+  void requireInOrder(List<Settled> settlements) {
+    for (int i = 0; i < settlements.size(); i++) {
+      long sequence = settlements.get(i).sequence();
+      if (i >= handed) {
+        throw new KeeperException.OutOfOrder(id, sequence, "it is not in hand");
+      }
+      long open = messages.get(i).sequence;
+      if (open != sequence) {
+        throw new KeeperException.OutOfOrder(id, sequence, "message " + open + " is open");
+      }
+      if (i > 0 && stopsTheSession(settlements.get(i - 1).settlement())) {
+        throw new KeeperException.OutOfOrder(
+            id, sequence, "it is void, because the message before it comes again");
+      }
+    }
+  }
+
+  private static boolean stopsTheSession(Settlement settlement) {
+    return switch (settlement) {
+      case Settlement.Retry retry -> true;
+      case Settlement.Park park -> true;
+      case Settlement.Complete complete -> false;
+      case Settlement.DeadLetter letter -> false;
+    };
+  }
+
+  /** Why nobody may have the session until a person resumes it. */
+  record Aside(SessionStatus status, String reason, Instant since) {}
+}

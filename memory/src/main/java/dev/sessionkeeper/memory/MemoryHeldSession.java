@@ -1,0 +1,213 @@
+package dev.sessionkeeper.memory;
+
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Lease;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.SessionState;
+import dev.sessionkeeper.spi.HeldSession;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** A lane in the hands of an owner. Every call shows the epoch under which the lane was taken. */
+final class MemoryHeldSession implements HeldSession {
+  private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
+
+  private final OrderedQueue queue;
+  private final Lane lane;
+  private final long epoch;
+  private volatile Lease lease;
+
+  MemoryHeldSession(OrderedQueue queue, Lane lane, Lease lease) {
+    this.queue = queue;
+    this.lane = lane;
+    this.lease = lease;
+    this.epoch = lease.epoch();
+  }
+
+  @Override
+  public SessionId id() {
+    return lane.id;
+  }
+
+  @Override
+  public Lease lease() {
+    return lease;
+  }
+
+  @Override
+  public List<Delivery> receive(int max, Duration wait) throws InterruptedException {
+    if (max < 1) {
+      throw new IllegalArgumentException("max must be at least 1, was " + max);
+    }
+    var batch = receiveNow(max, Optional.empty());
+    if (!batch.isEmpty() || wait.isZero()) {
+      return batch;
+    }
+    try (var waiter = new Waiter(queue.ticks(), wait)) {
+      try {
+        while (batch.isEmpty() && !waiter.isTimedOut()) {
+          batch = receiveNow(max, Optional.of(waiter));
+          if (batch.isEmpty()) {
+            waiter.await();
+          }
+        }
+        return batch.isEmpty() ? receiveNow(max, Optional.empty()) : batch;
+      } finally {
+        stopWaiting(waiter);
+      }
+    }
+  }
+
+  private List<Delivery> receiveNow(int max, Optional<Waiter> waiter) {
+    lane.lock.lock();
+    try {
+      long now = requireHeld();
+      var batch = handOut(max, now);
+      if (batch.isEmpty() && waiter.isPresent()) {
+        if (lane.receivers == null) {
+          lane.receivers = new WaitList();
+        }
+        lane.receivers.add(waiter.get());
+        queue.place(lane, now);
+      }
+      return batch;
+    } finally {
+      lane.lock.unlock();
+    }
+  }
+
+  private List<Delivery> handOut(int max, long now) {
+    if (!lane.hasWork(now)) {
+      return List.of();
+    }
+    var batch = new ArrayList<Delivery>(Math.min(max, lane.messages.size() - lane.handed));
+    while (batch.size() < max && lane.hasWork(now)) {
+      var next = lane.messages.get(lane.handed);
+      if (next.expiresAt <= now) {
+        queue.settleMessages.expire(lane, lane.handed);
+      } else {
+        lane.handed++;
+        batch.add(next.delivery());
+      }
+    }
+    return batch;
+  }
+
+  private void stopWaiting(Waiter waiter) {
+    lane.lock.lock();
+    try {
+      if (lane.receivers != null) {
+        lane.receivers.remove(waiter);
+      }
+    } finally {
+      lane.lock.unlock();
+    }
+  }
+
+  @Override
+  public CompletionStage<Void> settle(List<Settled> settlements) {
+    lane.lock.lock();
+    try {
+      long now = requireHeld();
+      lane.requireInOrder(settlements);
+      apply(settlements, now);
+      return DONE;
+    } catch (KeeperException e) {
+      return CompletableFuture.failedFuture(e);
+    } finally {
+      lane.lock.unlock();
+    }
+  }
+
+  @Override
+  public CompletionStage<Void> settle(List<Settled> settlements, SessionState.Write state) {
+    lane.lock.lock();
+    try {
+      long now = requireHeld();
+      lane.requireInOrder(settlements);
+      lane.requireVersion(state);
+      lane.write(state);
+      apply(settlements, now);
+      return DONE;
+    } catch (KeeperException e) {
+      return CompletableFuture.failedFuture(e);
+    } finally {
+      lane.lock.unlock();
+    }
+  }
+
+  private void apply(List<Settled> settlements, long now) {
+    for (int i = 0; i < settlements.size(); i++) {
+      queue.settleMessages.settle(lane, settlements.get(i).settlement(), now);
+    }
+  }
+
+  @Override
+  public Lease renew() {
+    lane.lock.lock();
+    try {
+      long now = requireHeld();
+      var duration = queue.books().settings().lockDuration();
+      lane.leaseEnd = Ticks.later(now, duration);
+      lane.lockedUntil = queue.ticks().instant().plus(duration);
+      queue.place(lane, now);
+      lease = OrderedQueue.leaseOf(lane);
+      return lease;
+    } finally {
+      lane.lock.unlock();
+    }
+  }
+
+  @Override
+  public SessionState state() {
+    lane.lock.lock();
+    try {
+      requireHeld();
+      return new SessionState(lane.state.bytes().clone(), lane.state.version());
+    } finally {
+      lane.lock.unlock();
+    }
+  }
+
+  @Override
+  public SessionState writeState(SessionState.Write write) {
+    lane.lock.lock();
+    try {
+      requireHeld();
+      lane.requireVersion(write);
+      lane.write(write);
+      return new SessionState(write.bytes().clone(), lane.state.version());
+    } finally {
+      lane.lock.unlock();
+    }
+  }
+
+  @Override
+  public void close() {
+    lane.lock.lock();
+    try {
+      long now = queue.ticks().now();
+      // One that has run out is not closed but ends as such, and its attempt counts.
+      if (lane.isHeldUnder(epoch, now)) {
+        queue.release(lane);
+      }
+      queue.look(lane, now);
+    } finally {
+      lane.lock.unlock();
+    }
+  }
+
+  /** The moment of the call, if the lease is held then. */
+  private long requireHeld() {
+    long now = queue.ticks().now();
+    if (!lane.isHeldUnder(epoch, now)) {
+      throw new KeeperException.LockLost("session " + lane.id, epoch);
+    }
+    return now;
+  }
+}

@@ -1,0 +1,23 @@
+package dev.sessionkeeper.memory;
+
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.SendOutcome;
+import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
+import dev.sessionkeeper.spi.QueueStats;
+import java.util.List;
+
+/** A queue of either mode. */
+sealed interface MemoryQueue permits OrderedQueue, UnorderedQueue {
+  QueueBooks books();
+
+  List<SendOutcome> send(List<Message> messages);
+
+  int replay(Selection selection);
+
+  QueueStats stats();
+
+  /** Does what its time has come for. */
+  void runDue();
+
+  void close();
+}

@@ -1,0 +1,384 @@
+package dev.sessionkeeper.memory;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Lease;
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.SendOutcome;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.spi.AcceptResult;
+import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
+import dev.sessionkeeper.spi.HeldSession;
+import dev.sessionkeeper.spi.QueueStats;
+import dev.sessionkeeper.spi.ResumableSessions;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * A queue with sessions.
+ *
+ * <p>Each session is a {@link Lane} with a lock of its own, so owners of different sessions do not
+ * meet when they receive and settle; they meet at the {@link Turnstile} when they take a session or
+ * give it back. Epochs are counted for the whole queue: they grow for every session even if it was
+ * empty and forgotten in between.
+ */
+final class OrderedQueue implements MemoryQueue, ResumableSessions {
+  final SettleMessages settleMessages;
+  final LongAdder heldCount = new LongAdder();
+  private final QueueBooks books;
+  private final Ticks ticks;
+  private final Turnstile turnstile;
+  private final ConcurrentHashMap<SessionId, Lane> lanes = new ConcurrentHashMap<>();
+  private final AtomicLong lastEpoch = new AtomicLong();
+  private volatile boolean closed;
+
+  OrderedQueue(QueueBooks books) {
+    this.books = books;
+    this.ticks = books.ticks;
+    this.turnstile = new Turnstile(ticks, this::runDue);
+    this.settleMessages = new SettleMessages(books);
+  }
+
+  @Override
+  public QueueBooks books() {
+    return books;
+  }
+
+  Ticks ticks() {
+    return ticks;
+  }
+
+  Collection<Lane> lanes() {
+    return lanes.values();
+  }
+
+  int readyCount() {
+    return turnstile.readyCount();
+  }
+
+  @Override
+  public List<SendOutcome> send(List<Message> messages) {
+    return books.take(messages, this::store);
+  }
+
+  @Override
+  public int replay(Selection selection) {
+    return books.replay(selection, this::putBack);
+  }
+
+  @Override
+  public AcceptResult acceptNext(Owner owner, Duration wait) throws InterruptedException {
+    var taken = takeNext(owner);
+    if (taken.isPresent() || wait.isZero()) {
+      return resultOf(taken);
+    }
+    try (var waiter = new Waiter(ticks, wait)) {
+      try {
+        while (taken.isEmpty() && !waiter.isTimedOut()) {
+          if (turnstile.queueUp(waiter)) {
+            waiter.await();
+          }
+          taken = takeNext(owner);
+        }
+      } finally {
+        turnstile.leave(waiter);
+        if (taken.isEmpty()) {
+          turnstile.wakeAnother();
+        }
+      }
+    }
+    return resultOf(taken);
+  }
+
+  private static AcceptResult resultOf(Optional<HeldSession> taken) {
+    return taken.isPresent()
+        ? new AcceptResult.Accepted(taken.get())
+        : new AcceptResult.NoSession();
+  }
+
+  private Optional<HeldSession> takeNext(Owner owner) {
+    requireOpen();
+    runDue();
+    long end = Ticks.later(ticks.now(), books.settings().lockDuration());
+    for (var next = turnstile.takeFirst(end); next.isPresent(); next = turnstile.takeFirst(end)) {
+      var lane = next.get();
+      lane.lock.lock();
+      try {
+        if (lane.isFreeToTake(ticks.now())) {
+          return Optional.of(take(lane, owner));
+        }
+        // Between the turnstile and its lock anything may have happened to it.
+        look(lane, ticks.now());
+      } finally {
+        lane.lock.unlock();
+      }
+    }
+    return Optional.empty();
+  }
+
+  @Override
+  public AcceptResult accept(SessionId session, Owner owner, Duration wait)
+      throws InterruptedException {
+    var result = acceptNow(session, owner, Optional.empty());
+    if (wait.isZero() || !(result instanceof AcceptResult.NoSession)) {
+      return result;
+    }
+    try (var waiter = new Waiter(ticks, wait)) {
+      try {
+        while (result instanceof AcceptResult.NoSession && !waiter.isTimedOut()) {
+          result = acceptNow(session, owner, Optional.of(waiter));
+          if (result instanceof AcceptResult.NoSession) {
+            waiter.await();
+          }
+        }
+        return result instanceof AcceptResult.NoSession
+            ? acceptNow(session, owner, Optional.empty())
+            : result;
+      } finally {
+        stopWaitingFor(session, waiter);
+      }
+    }
+  }
+
+  private AcceptResult acceptNow(SessionId session, Owner owner, Optional<Waiter> waiter) {
+    requireOpen();
+    runDue();
+    if (waiter.isEmpty() && !lanes.containsKey(session)) {
+      return new AcceptResult.NoSession();
+    }
+    var lane = locked(session);
+    try {
+      // A lane that somebody waits for is not forgotten, even if it is empty.
+      waiter.ifPresent(w -> waitFor(lane, w));
+      long now = ticks.now();
+      look(lane, now);
+      if (lane.held && lane.lockedUntil != null) {
+        return new AcceptResult.Locked(lane.lockedUntil);
+      }
+      if (lane.aside != null) {
+        return new AcceptResult.SetAside(
+            lane.aside.status(), lane.aside.reason(), lane.aside.since());
+      }
+      return lane.isFreeToTake(now)
+          ? new AcceptResult.Accepted(take(lane, owner))
+          : new AcceptResult.NoSession();
+    } finally {
+      lane.lock.unlock();
+    }
+  }
+
+  private static void waitFor(Lane lane, Waiter waiter) {
+    if (lane.acceptors == null) {
+      lane.acceptors = new WaitList();
+    }
+    lane.acceptors.add(waiter);
+  }
+
+  private void stopWaitingFor(SessionId session, Waiter waiter) {
+    var lane = locked(session);
+    try {
+      if (lane.acceptors != null) {
+        lane.acceptors.remove(waiter);
+      }
+      look(lane, ticks.now());
+      if (lane.isFreeToTake(ticks.now()) && (lane.acceptors == null || !lane.acceptors.wakeOne())) {
+        // It may have been woken for this lane and then interrupted; then somebody else must know.
+        turnstile.wakeAnother();
+      }
+    } finally {
+      lane.lock.unlock();
+    }
+  }
+
+  @Override
+  public Optional<HeldSession> resume(SessionId session, long epoch) {
+    requireOpen();
+    var lane = lanes.get(session);
+    if (lane == null) {
+      return Optional.empty();
+    }
+    lane.lock.lock();
+    try {
+      return lane.isHeldUnder(epoch, ticks.now())
+          ? Optional.of(new MemoryHeldSession(this, lane, leaseOf(lane)))
+          : Optional.empty();
+    } finally {
+      lane.lock.unlock();
+    }
+  }
+
+  @Override
+  public boolean hasReadySession() {
+    runDue();
+    return turnstile.readyCount() > 0;
+  }
+
+  /**
+   * Does what its time has come for; the timer calls it, and whoever wants to know what is ready.
+   */
+  @Override
+  public void runDue() {
+    long now = ticks.now();
+    if (!turnstile.isDue(now)) {
+      return;
+    }
+    for (var lane : turnstile.takeDue(now)) {
+      lane.lock.lock();
+      try {
+        look(lane, now);
+      } finally {
+        lane.lock.unlock();
+      }
+    }
+  }
+
+  @Override
+  public QueueStats stats() {
+    return new InspectSessions(this).stats();
+  }
+
+  /** Ends a lease that has run out, and puts the lane where it belongs. */
+  void look(Lane lane, long now) {
+    endIfRunOut(lane, now);
+    place(lane, now);
+  }
+
+  void endIfRunOut(Lane lane, long now) {
+    if (lane.held && lane.leaseEnd <= now) {
+      settleMessages.leaseRanOut(lane);
+      heldCount.decrement();
+    }
+  }
+
+  /** Takes the lane from its owner; what was in hand is void and no attempt. */
+  void release(Lane lane) {
+    if (lane.held) {
+      lane.free();
+      heldCount.decrement();
+    }
+  }
+
+  /** Puts a lane where it belongs after whatever has changed. The caller has its lock. */
+  void place(Lane lane, long now) {
+    if (lane.gone) {
+      return;
+    }
+    if (lane.held) {
+      placeHeld(lane, now);
+    } else if (lane.aside != null) {
+      turnstile.away(lane, Ticks.NEVER);
+    } else {
+      placeFree(lane, now);
+    }
+  }
+
+  private void placeHeld(Lane lane, long now) {
+    long next = lane.leaseEnd;
+    if (lane.receivers != null && !lane.receivers.isEmpty()) {
+      if (lane.hasWork(now)) {
+        lane.receivers.wakeAll();
+      } else if (lane.handed < lane.messages.size()) {
+        next = Math.min(next, lane.messages.get(lane.handed).dueAt);
+      }
+    }
+    turnstile.away(lane, next);
+  }
+
+  private void placeFree(Lane lane, long now) {
+    while (!lane.messages.isEmpty() && lane.messages.get(0).expiresAt <= now) {
+      settleMessages.expire(lane, 0);
+    }
+    if (lane.leavesNothing()) {
+      lane.gone = true;
+      lanes.remove(lane.id, lane);
+      turnstile.forget(lane);
+    } else if (lane.messages.isEmpty()) {
+      turnstile.away(lane, Ticks.NEVER);
+    } else {
+      var head = lane.messages.get(0);
+      if (head.dueAt > now) {
+        turnstile.away(lane, Math.min(head.dueAt, head.expiresAt));
+      } else {
+        turnstile.ready(lane, head.expiresAt);
+      }
+    }
+  }
+
+  private HeldSession take(Lane lane, Owner owner) {
+    var lock = books.settings().lockDuration();
+    long now = ticks.now();
+    lane.take(
+        owner, lastEpoch.incrementAndGet(), Ticks.later(now, lock), ticks.instant().plus(lock));
+    heldCount.increment();
+    place(lane, now);
+    return new MemoryHeldSession(this, lane, leaseOf(lane));
+  }
+
+  static Lease leaseOf(Lane lane) {
+    if (lane.owner == null || lane.lockedUntil == null) {
+      throw new KeeperException.LockLost(lane.id.value(), lane.epoch);
+    }
+    return new Lease(lane.id.value(), lane.owner, lane.epoch, lane.lockedUntil);
+  }
+
+  private void store(Stored stored, long now) {
+    var lane = locked(stored.message.session().orElseThrow());
+    try {
+      lane.messages.add(stored);
+      place(lane, now);
+    } finally {
+      lane.lock.unlock();
+    }
+  }
+
+  private void putBack(Stored stored, long now) {
+    var lane = locked(stored.message.session().orElseThrow());
+    try {
+      lane.putBack(stored);
+      place(lane, now);
+    } finally {
+      lane.lock.unlock();
+    }
+  }
+
+  /** The lane of a session, new where there is none, with its lock held. */
+  @SuppressWarnings("LockNotBeforeTry") // The caller gives it back.
+  Lane locked(SessionId session) {
+    while (true) {
+      var lane = lanes.computeIfAbsent(session, Lane::new);
+      lane.lock.lock();
+      if (!lane.gone) {
+        return lane;
+      }
+      lane.lock.unlock();
+    }
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new KeeperException.Closed("Queue " + books.queue);
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    turnstile.close();
+    for (var lane : lanes.values()) {
+      lane.lock.lock();
+      try {
+        release(lane);
+        if (lane.acceptors != null) {
+          lane.acceptors.wakeAll();
+        }
+      } finally {
+        lane.lock.unlock();
+      }
+    }
+  }
+}

@@ -1,0 +1,164 @@
+package dev.sessionkeeper.memory;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Limits;
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.SendOutcome;
+import dev.sessionkeeper.spi.DeadLetter;
+import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * What a queue of either mode keeps account of: its settings, the numbering of its messages, ids
+ * seen lately, dead letters and counts.
+ *
+ * <p>One thread at a time takes messages in, so that sequences grow in the order in which messages
+ * reach their lanes. Lock order: this one, then a lane's, then the turnstile's.
+ */
+final class QueueBooks {
+  final QueueName queue;
+  final Ticks ticks;
+  final DeadLetterShelf shelf;
+
+  private final long maxMessages;
+  private final ReentrantLock intake = new ReentrantLock();
+  private final DuplicateWindow duplicates = new DuplicateWindow();
+  private final LongAdder depth = new LongAdder();
+  private long lastSequence;
+  private volatile QueueSettings settings;
+
+  QueueBooks(QueueName queue, QueueSettings settings, Ticks ticks, long maxMessages) {
+    this.queue = queue;
+    this.settings = settings;
+    this.ticks = ticks;
+    this.maxMessages = maxMessages;
+    this.shelf = new DeadLetterShelf(queue);
+  }
+
+  QueueSettings settings() {
+    return settings;
+  }
+
+  /** Takes over new settings; the mode is for ever. */
+  void change(QueueSettings changed) {
+    if (changed.mode() != settings.mode()) {
+      throw new KeeperException.QueueConflict(queue, settings.mode());
+    }
+    settings = changed;
+  }
+
+  long depth() {
+    return depth.sum();
+  }
+
+  /** A message was completed. */
+  void left() {
+    depth.decrement();
+  }
+
+  /** A message becomes a dead letter. */
+  void setAside(Stored stored, int attempts, String reason, String lastError) {
+    shelf.add(stored, attempts, reason, lastError, ticks.instant());
+    depth.decrement();
+  }
+
+  /** Stores all messages, or none: everything that can be refused is refused before the first. */
+  List<SendOutcome> take(List<Message> messages, Placement store) {
+    var now = settings;
+    Limits.DEFAULT.check(queue, now.mode(), messages);
+    intake.lock();
+    try {
+      long moment = ticks.now();
+      duplicates.forgetOlderThan(now.duplicateWindow(), moment);
+      requireRoomFor(messages);
+      var enqueuedAt = ticks.instant();
+      var outcomes = new ArrayList<SendOutcome>(messages.size());
+      for (var message : messages) {
+        outcomes.add(takeOne(message, now, moment, enqueuedAt, store));
+      }
+      return outcomes;
+    } finally {
+      intake.unlock();
+    }
+  }
+
+  private SendOutcome takeOne(
+      Message message, QueueSettings now, long moment, Instant enqueuedAt, Placement store) {
+    boolean remembers = !now.duplicateWindow().isZero();
+    var known = duplicates.sequenceOf(message.id());
+    if (remembers && known.isPresent()) {
+      return new SendOutcome.Duplicate(message.id(), known.getAsLong());
+    }
+    long sequence = ++lastSequence;
+    if (remembers) {
+      duplicates.remember(message.id(), sequence, moment);
+    }
+    long dueAt = message.notBefore().map(earliest -> ticks.at(earliest, moment)).orElse(moment);
+    depth.increment();
+    store.put(new Stored(message, sequence, enqueuedAt, dueAt, expiry(message, moment), 0), moment);
+    return new SendOutcome.Stored(message.id(), sequence);
+  }
+
+  private void requireRoomFor(List<Message> messages) {
+    if (maxMessages == Long.MAX_VALUE) {
+      return;
+    }
+    long fresh = messages.stream().filter(m -> duplicates.sequenceOf(m.id()).isEmpty()).count();
+    if (depth.sum() + shelf.size() + fresh > maxMessages) {
+      throw new KeeperException.Overloaded(
+          "Queue " + queue + ", bounded to " + maxMessages + " messages,", Duration.ZERO);
+    }
+  }
+
+  /** Puts dead letters back, in the order in which they were sent; each only once (D-03). */
+  int replay(Selection selection, Placement putBack) {
+    intake.lock();
+    try {
+      int replayed = 0;
+      long now = ticks.now();
+      for (var letter : shelf.select(selection)) {
+        if (shelf.remove(letter.id())) {
+          depth.increment();
+          putBack.put(asNew(letter, now), now);
+          replayed++;
+        }
+      }
+      return replayed;
+    } finally {
+      intake.unlock();
+    }
+  }
+
+  private Stored asNew(DeadLetter letter, long now) {
+    // A new life begins: one that died of age would die again at once otherwise.
+    var stored =
+        new Stored(
+            letter.message(),
+            letter.sequence(),
+            letter.enqueuedAt(),
+            now,
+            expiry(letter.message(), now),
+            letter.replays() + 1);
+    if (!letter.lastError().isEmpty()) {
+      stored.trouble = new Stored.Trouble(letter.lastError(), letter.deadAt());
+    }
+    return stored;
+  }
+
+  private long expiry(Message message, long moment) {
+    return Ticks.later(moment, message.ttl().orElse(settings.messageTtl()));
+  }
+
+  /** Puts a message into its lane. */
+  @FunctionalInterface
+  interface Placement {
+    void put(Stored stored, long now);
+  }
+}

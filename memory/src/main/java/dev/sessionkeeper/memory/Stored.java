@@ -1,0 +1,47 @@
+package dev.sessionkeeper.memory;
+
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.Message;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message that was accepted and is neither completed nor dead. Guarded by the lock of its lane.
+ */
+final class Stored {
+  final Message message;
+  final long sequence;
+  final Instant enqueuedAt;
+  final long expiresAt;
+  final int replays;
+
+  /** Attempts that have ended; the delivery in hand is one more. */
+  int attempts;
+
+  /** Not handed out before this moment. */
+  long dueAt;
+
+  /** What went wrong last, for the person who looks; null when nothing did. */
+  @Nullable Trouble trouble;
+
+  Stored(
+      Message message, long sequence, Instant enqueuedAt, long dueAt, long expiresAt, int replays) {
+    this.message = message;
+    this.sequence = sequence;
+    this.enqueuedAt = enqueuedAt;
+    this.dueAt = dueAt;
+    this.expiresAt = expiresAt;
+    this.replays = replays;
+  }
+
+  Delivery delivery() {
+    return new Delivery(message, sequence, attempts + 1, enqueuedAt);
+  }
+
+  String lastError() {
+    return trouble == null ? "" : trouble.error();
+  }
+
+  /** Why an attempt failed, and when. */
+  record Trouble(String error, Instant since) {}
+}

@@ -1,0 +1,58 @@
+package dev.sessionkeeper.memory;
+
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * Time as the queues count it: nanoseconds of the monotonic clock since the provider began, so that
+ * a jump of the wall clock moves no lease, retry or expiry.
+ */
+final class Ticks {
+  /** A moment that never comes. */
+  static final long NEVER = Long.MAX_VALUE;
+
+  private static final long LONGEST = Duration.ofDays(365 * 100).toNanos();
+
+  private final TimeSource time;
+  private final long origin;
+
+  Ticks(TimeSource time) {
+    this.time = time;
+    this.origin = time.nanoTime();
+  }
+
+  long now() {
+    return time.nanoTime() - origin;
+  }
+
+  Instant instant() {
+    return time.instant();
+  }
+
+  /** The moment that is this much later than {@code now}. */
+  static long later(long now, Duration duration) {
+    return now + nanos(duration);
+  }
+
+  /** The moment at which the wall clock will show this, if it does not jump. */
+  long at(Instant wall, long now) {
+    return later(now, Duration.between(time.instant(), wall));
+  }
+
+  /** Runs the task at a moment, or soon if that has passed. */
+  TimeSource.Timer runAt(long moment, Runnable task) {
+    return time.schedule(Duration.ofNanos(Math.max(0, moment - now())), task);
+  }
+
+  TimeSource.Timer runAfter(Duration delay, Runnable task) {
+    return time.schedule(delay, task);
+  }
+
+  private static long nanos(Duration duration) {
+    // A duration of centuries would overflow; a century is as good as never here.
+    return duration.toDays() >= 365 * 100
+        ? LONGEST
+        : duration.toDays() <= -365 * 100 ? -LONGEST : duration.toNanos();
+  }
+}

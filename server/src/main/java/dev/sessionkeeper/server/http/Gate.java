@@ -1,0 +1,37 @@
+package dev.sessionkeeper.server.http;
+
+import java.util.Map;
+
+/**
+ * Decides who a caller is and whether the route is open to them. Runs on the event loop before the
+ * body is read, so it must not block.
+ */
+@FunctionalInterface
+public interface Gate {
+
+  /**
+   * Lets the request in.
+   *
+   * @throws ProblemException 401, 403, 404, 421 or 429
+   */
+  Caller admit(Visit visit);
+
+  /** Lets everybody in as {@link Caller#LOCAL}. */
+  static Gate open() {
+    return visit -> Caller.LOCAL;
+  }
+
+  /** What the gate sees of a request. */
+  interface Visit {
+    Route route();
+
+    /** The parameters of the path. */
+    Map<String, String> parameters();
+
+    /** A request header; blank when it is absent. */
+    String header(String name);
+
+    /** The subject of the client's certificate; blank without one. */
+    String certificateSubject();
+  }
+}

@@ -1,0 +1,177 @@
+package dev.sessionkeeper.server.http;
+
+import dev.sessionkeeper.time.TimeSource;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.file.FileSystemOptions;
+import io.vertx.core.http.ClientAuth;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.PemKeyCertOptions;
+import io.vertx.core.net.PemTrustOptions;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Listens, and serves the routes of a table. */
+public final class HttpServer implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(HttpServer.class);
+  private static final int MAX_LINE = 16 << 10;
+  private static final int MAX_HEADERS = 32 << 10;
+  private static final Duration IDLE = Duration.ofSeconds(90);
+
+  private final Vertx vertx;
+  private final Kernel kernel;
+  private final io.vertx.core.http.HttpServer server;
+
+  private HttpServer(Vertx vertx, Kernel kernel, io.vertx.core.http.HttpServer server) {
+    this.vertx = vertx;
+    this.kernel = kernel;
+    this.server = server;
+  }
+
+  /**
+   * Starts to listen.
+   *
+   * @throws IOException if the address cannot be taken
+   */
+  public static HttpServer start(
+      HttpOptions options, RouteTable routes, Gate gate, RequestListener listener, TimeSource time)
+      throws IOException {
+    var vertx = Vertx.vertx(vertxOptions());
+    var kernel = new Kernel(vertx, routes, gate, listener, time, options);
+    var server = vertx.createHttpServer(serverOptions(options));
+    server.requestHandler(request -> new Exchange(kernel, Vertx.currentContext(), request).begin());
+    server.invalidRequestHandler(HttpServer::refuseBroken);
+    server.exceptionHandler(e -> log.debug("A connection failed: {}", e.toString()));
+    try {
+      wait(server.listen(options.port(), options.host()), Duration.ofSeconds(30));
+    } catch (IOException e) {
+      closeQuietly(vertx);
+      throw e;
+    }
+    return new HttpServer(vertx, kernel, server);
+  }
+
+  /** The port that was taken. */
+  public int port() {
+    return server.actualPort();
+  }
+
+  /** How many requests are being served. */
+  public int running() {
+    return kernel.running();
+  }
+
+  /** Whether the end has begun. */
+  public boolean isDraining() {
+    return kernel.isDraining();
+  }
+
+  /**
+   * Takes no new request, ends all waits, and lets the others finish.
+   *
+   * @return how many were still running at the deadline
+   */
+  public int drain(Duration deadline) throws InterruptedException {
+    kernel.drain();
+    long start = kernel.time().nanoTime();
+    while (kernel.running() > 0 && kernel.time().since(start).compareTo(deadline) < 0) {
+      TimeUnit.MILLISECONDS.sleep(10);
+    }
+    return kernel.running();
+  }
+
+  @Override
+  public void close() {
+    kernel.drain();
+    closeQuietly(vertx);
+  }
+
+  private static VertxOptions vertxOptions() {
+    return new VertxOptions()
+        .setEventLoopPoolSize(1)
+        .setWorkerPoolSize(1)
+        .setInternalBlockingPoolSize(2)
+        .setFileSystemOptions(
+            new FileSystemOptions()
+                .setClassPathResolvingEnabled(false)
+                .setFileCachingEnabled(false));
+  }
+
+  private static HttpServerOptions serverOptions(HttpOptions options) {
+    var server =
+        new HttpServerOptions()
+            .setMaxInitialLineLength(MAX_LINE)
+            .setMaxHeaderSize(MAX_HEADERS)
+            .setIdleTimeout((int) IDLE.toSeconds())
+            .setIdleTimeoutUnit(TimeUnit.SECONDS)
+            // One protocol, one set of rules about ends and waits; HTTP/2 is the proxy's matter.
+            .setHttp2ClearTextEnabled(false)
+            .setUseAlpn(false)
+            .setHandle100ContinueAutomatically(false);
+    options.tls().ifPresent(tls -> secure(server, tls));
+    return server;
+  }
+
+  private static void secure(HttpServerOptions server, HttpOptions.Tls tls) {
+    server.setSsl(true);
+    server.setKeyCertOptions(
+        new PemKeyCertOptions()
+            .setCertPath(tls.certificate().toString())
+            .setKeyPath(tls.key().toString()));
+    tls.clientAuthority()
+        .ifPresent(
+            authority -> {
+              server.setClientAuth(ClientAuth.REQUIRED);
+              server.setTrustOptions(new PemTrustOptions().addCertPath(authority.toString()));
+            });
+  }
+
+  /**
+   * What is not HTTP gets an answer that says so, where an answer is possible, and then the end.
+   */
+  private static void refuseBroken(HttpServerRequest request) {
+    var type = typeOf(request.decoderResult().cause());
+    var answer = Response.of(type.with(type.title()), "none");
+    new WriteResponse(request, new Waiting(), "none", () -> true).write(answer, true);
+  }
+
+  private static ProblemType typeOf(@Nullable Throwable cause) {
+    if (cause instanceof TooLongHttpLineException) {
+      return ProblemType.TARGET_TOO_LONG;
+    }
+    return cause instanceof TooLongHttpHeaderException
+        ? ProblemType.HEADERS_TOO_LARGE
+        : ProblemType.MALFORMED_HTTP;
+  }
+
+  private static void wait(Future<?> future, Duration patience) throws IOException {
+    try {
+      future.toCompletionStage().toCompletableFuture().get(patience.toSeconds(), TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("Interrupted while starting to listen", e);
+    } catch (ExecutionException e) {
+      throw new IOException(String.valueOf(e.getCause().getMessage()), e.getCause());
+    } catch (TimeoutException e) {
+      throw new IOException("The address was not free in time", e);
+    }
+  }
+
+  private static void closeQuietly(Vertx vertx) {
+    try {
+      wait(vertx.close(), Duration.ofSeconds(10));
+    } catch (IOException e) {
+      log.warn("The web server did not close: {}", e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package dev.sessionkeeper.server.http;
+
+import dev.sessionkeeper.time.TimeSource;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** What all requests of a server share. */
+final class Kernel {
+  private final Vertx vertx;
+  private final RouteTable routes;
+  private final Gate gate;
+  private final RequestListener listener;
+  private final TimeSource time;
+  private final HttpOptions options;
+  private final AtomicLong budget;
+  private final Set<Exchange> running = ConcurrentHashMap.newKeySet();
+  private final ThreadFactory threads = Thread.ofVirtual().name("request-", 0).factory();
+  private volatile boolean draining;
+
+  Kernel(
+      Vertx vertx,
+      RouteTable routes,
+      Gate gate,
+      RequestListener listener,
+      TimeSource time,
+      HttpOptions options) {
+    this.vertx = vertx;
+    this.routes = routes;
+    this.gate = gate;
+    this.listener = listener;
+    this.time = time;
+    this.options = options;
+    this.budget = new AtomicLong(options.bufferedBytes());
+  }
+
+  RouteTable routes() {
+    return routes;
+  }
+
+  Gate gate() {
+    return gate;
+  }
+
+  RequestListener listener() {
+    return listener;
+  }
+
+  TimeSource time() {
+    return time;
+  }
+
+  AtomicLong budget() {
+    return budget;
+  }
+
+  String nextId() {
+    return HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
+  }
+
+  void startThread(Runnable task) {
+    threads.newThread(task).start();
+  }
+
+  /** Runs the task on the event loop when a request has taken too long; returns what stops it. */
+  Runnable timer(Runnable task) {
+    long id = vertx.setTimer(options.requestTimeout().toMillis(), fired -> task.run());
+    return () -> vertx.cancelTimer(id);
+  }
+
+  void began(Exchange exchange) {
+    running.add(exchange);
+    if (draining) {
+      exchange.drain();
+    }
+  }
+
+  void ended(Exchange exchange) {
+    running.remove(exchange);
+  }
+
+  boolean isDraining() {
+    return draining;
+  }
+
+  /** Requests that come after the end has begun are sent elsewhere. */
+  void refuseIfDraining(Route route) {
+    if (draining && route.role() != Role.ANYONE) {
+      throw ProblemType.UNAVAILABLE
+          .with("The server is shutting down")
+          .retryAfter(Duration.ofSeconds(1))
+          .toException();
+    }
+  }
+
+  /** Ends all waits; the requests that run go on to their end. */
+  void drain() {
+    draining = true;
+    running.forEach(Exchange::drain);
+  }
+
+  int running() {
+    return running.size();
+  }
+}

@@ -1,0 +1,77 @@
+package dev.sessionkeeper.server.http;
+
+import dev.sessionkeeper.server.json.FieldError;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Why a request was not served, as RFC 9457 says it. Immutable; throw it with {@link #toException}.
+ *
+ * @param extensions further members of the document
+ */
+public record Problem(
+    ProblemType type,
+    String detail,
+    List<FieldError> errors,
+    Map<String, Object> extensions,
+    Map<String, String> headers) {
+  public Problem {
+    errors = List.copyOf(errors);
+    extensions = Map.copyOf(extensions);
+    headers = Map.copyOf(headers);
+  }
+
+  public static Problem of(ProblemType type, String detail) {
+    return new Problem(type, detail, List.of(), Map.of(), Map.of());
+  }
+
+  /** Bad input, one entry per field. */
+  public static Problem invalid(List<FieldError> errors) {
+    var names = errors.stream().map(FieldError::field).distinct().limit(5).toList();
+    var detail = "Look at " + String.join(", ", names) + (errors.size() > 5 ? ", …" : "");
+    return new Problem(ProblemType.INVALID_REQUEST, detail, errors, Map.of(), Map.of());
+  }
+
+  public static Problem invalid(String field, String reason) {
+    return invalid(List.of(new FieldError(field, reason)));
+  }
+
+  public Problem and(String member, Object value) {
+    var more = new LinkedHashMap<>(extensions);
+    more.put(member, value);
+    return new Problem(type, detail, errors, more, headers);
+  }
+
+  public Problem header(String name, String value) {
+    var more = new LinkedHashMap<>(headers);
+    more.put(name, value);
+    return new Problem(type, detail, errors, extensions, more);
+  }
+
+  /** Tells the client when to come back: whole seconds, at least one. */
+  public Problem retryAfter(Duration delay) {
+    return header("Retry-After", String.valueOf(Math.max(1, delay.plusMillis(999).toSeconds())));
+  }
+
+  public ProblemException toException() {
+    return new ProblemException(this);
+  }
+
+  /** The document, ready to be written as JSON. */
+  Map<String, Object> document(String correlationId) {
+    var document = new LinkedHashMap<String, Object>();
+    document.put("type", type.uri());
+    document.put("title", type.title());
+    document.put("status", type.status());
+    document.put("detail", detail);
+    document.put("correlationId", correlationId);
+    if (!errors.isEmpty()) {
+      document.put("errors", new ArrayList<>(errors));
+    }
+    document.putAll(extensions);
+    return document;
+  }
+}

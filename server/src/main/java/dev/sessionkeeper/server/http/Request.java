@@ -1,0 +1,102 @@
+package dev.sessionkeeper.server.http;
+
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.server.json.Fields;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** What was asked, by whom. Used by the request's own thread only. */
+public final class Request {
+  private static final byte[] EMPTY_OBJECT = "{}".getBytes(StandardCharsets.US_ASCII);
+  private static final int DEFAULT_LIMIT = 100;
+
+  private final Exchange exchange;
+  private final Caller caller;
+  private final byte[] body;
+
+  Request(Exchange exchange, Caller caller, byte[] body) {
+    this.exchange = exchange;
+    this.caller = caller;
+    this.body = body;
+  }
+
+  /** A parameter of the path, decoded: never empty, without control characters and slashes. */
+  public String parameter(String name) {
+    var value = exchange.parameters().get(name);
+    if (value == null) {
+      throw new IllegalArgumentException(exchange.route() + " has no parameter " + name);
+    }
+    return value;
+  }
+
+  /** The query parameters, each at most once. Those that the route does not name were refused. */
+  public Map<String, String> query() {
+    return exchange.query();
+  }
+
+  /** Reads the query parameters as the fields of an object of texts. */
+  public <T> T query(Function<Fields, T> reader) {
+    return Fields.read(exchange.query(), reader);
+  }
+
+  /** A request header; blank when it is absent. */
+  public String header(String name) {
+    return exchange.header(name);
+  }
+
+  /** The body as it was sent. The array is the request's own. */
+  public byte[] body() {
+    return body;
+  }
+
+  /** Reads the body as a JSON object; no body counts as an empty object. */
+  public <T> T json(Function<Fields, T> reader) {
+    return Fields.read(body.length == 0 ? EMPTY_OBJECT : body, reader);
+  }
+
+  public Caller caller() {
+    return caller;
+  }
+
+  /** Names this request in logs and problems. */
+  public String correlationId() {
+    return exchange.correlationId();
+  }
+
+  /** The page asked for by {@code limit} and {@code cursor}; the default limit is 100. */
+  public static Page.Request page(Fields in) {
+    var limit = in.optional("limit", DEFAULT_LIMIT, Decode.integer(1, Page.Request.MAX_LIMIT));
+    var cursor = in.optional("cursor", Decode.text(4096));
+    in.check();
+    return new Page.Request(limit.get(), cursor.get());
+  }
+
+  /**
+   * Waits for something, as long as the client listens. Only a wait that is wrapped in this call is
+   * interrupted when the client closes its connection; all other work of a handler runs to its end.
+   *
+   * @return empty when the server shuts down: answer that there is nothing
+   * @throws ClientGone as soon as the client has closed its connection; let it pass
+   */
+  public <T> Optional<T> await(ResponseStream.Wait<T> wait) throws Exception {
+    return exchange.await(wait);
+  }
+
+  static boolean isJson(String contentType) {
+    var parts = contentType.toLowerCase(Locale.ROOT).split(";", -1);
+    if (!parts[0].strip().equals("application/json")) {
+      return false;
+    }
+    for (int i = 1; i < parts.length; i++) {
+      var parameter = parts[i].strip().replace("\"", "");
+      if (parameter.startsWith("charset=") && !parameter.equals("charset=utf-8")) {
+        return false;
+      }
+    }
+    return true;
+  }
+}

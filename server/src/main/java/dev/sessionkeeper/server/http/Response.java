@@ -1,0 +1,115 @@
+package dev.sessionkeeper.server.http;
+
+import dev.sessionkeeper.server.json.Json;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The answer to a request. Immutable; the methods that add to it return a copy. */
+public final class Response {
+  /** What follows the head. */
+  sealed interface Body {
+    record Bytes(byte[] bytes) implements Body {}
+
+    record Streamed(StreamBody writer) implements Body {}
+  }
+
+  /** Writes a long answer piece by piece, on the request's virtual thread. */
+  @FunctionalInterface
+  public interface StreamBody {
+    void writeTo(ResponseStream out) throws Exception;
+  }
+
+  private final int status;
+  private final Map<String, String> headers;
+  private final Body body;
+  private final List<Runnable> ifUndelivered;
+
+  private Response(
+      int status, Map<String, String> headers, Body body, List<Runnable> ifUndelivered) {
+    this.status = status;
+    this.headers = headers;
+    this.body = body;
+    this.ifUndelivered = ifUndelivered;
+  }
+
+  /** 200 with a record (or map) as JSON. */
+  public static Response ok(Object view) {
+    return json(200, view);
+  }
+
+  /** 201 with a record (or map) as JSON. */
+  public static Response created(Object view) {
+    return json(201, view);
+  }
+
+  /** A record (or map) as JSON. */
+  public static Response json(int status, Object view) {
+    return bytes(status, "application/json", Json.write(view));
+  }
+
+  public static Response noContent() {
+    return new Response(204, Map.of(), new Body.Bytes(new byte[0]), List.of());
+  }
+
+  public static Response text(int status, String contentType, String text) {
+    return bytes(status, contentType, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  public static Response bytes(int status, String contentType, byte[] bytes) {
+    return new Response(
+        status, Map.of("Content-Type", contentType), new Body.Bytes(bytes), List.of());
+  }
+
+  /** 200 with a body that is written piece by piece until the writer returns. */
+  public static Response stream(String contentType, StreamBody writer) {
+    return new Response(
+        200, Map.of("Content-Type", contentType), new Body.Streamed(writer), List.of());
+  }
+
+  static Response of(Problem problem, String correlationId) {
+    var response =
+        bytes(
+            problem.type().status(),
+            "application/problem+json",
+            Json.write(problem.document(correlationId)));
+    for (var header : problem.headers().entrySet()) {
+      response = response.header(header.getKey(), header.getValue());
+    }
+    return response;
+  }
+
+  public Response header(String name, String value) {
+    var more = new LinkedHashMap<>(headers);
+    more.put(name, value);
+    return new Response(status, more, body, ifUndelivered);
+  }
+
+  /**
+   * Runs the task when the client has gone before the answer was written: the place to give back
+   * what the client now cannot know that it has.
+   */
+  public Response ifUndelivered(Runnable task) {
+    var more = new ArrayList<>(ifUndelivered);
+    more.add(task);
+    return new Response(status, headers, body, more);
+  }
+
+  public int status() {
+    return status;
+  }
+
+  Map<String, String> headers() {
+    return headers;
+  }
+
+  Body body() {
+    return body;
+  }
+
+  List<Runnable> undeliveredTasks() {
+    return ifUndelivered;
+  }
+}

@@ -1,0 +1,149 @@
+package dev.sessionkeeper.server.http;
+
+import java.util.Optional;
+
+/**
+ * One call of the API: what it is named, who may make it, what goes in and out, and who serves it.
+ * Dispatch, OpenAPI and the access tests are all derived from it. Immutable; the methods that
+ * describe it return a copy.
+ *
+ * {@snippet :
+ * Route.get("/queues/{queue}", Role.READ, this::show)
+ *     .summary("One queue with its numbers")
+ *     .answers(200, "The queue", QueueView.class)
+ *     .problems(ProblemType.UNKNOWN_QUEUE);
+ * }
+ */
+public final class Route {
+  /** 16 MB. */
+  public static final long DEFAULT_MAX_BODY = 16L << 20;
+
+  private final String method;
+  private final PathTemplate path;
+  private final Role role;
+  private final Handler handler;
+  private final RouteDocs docs;
+  private final long maxBody;
+
+  private Route(
+      String method, PathTemplate path, Role role, Handler handler, RouteDocs docs, long maxBody) {
+    this.method = method;
+    this.path = path;
+    this.role = role;
+    this.handler = handler;
+    this.docs = docs;
+    this.maxBody = maxBody;
+  }
+
+  public static Route get(String path, Role role, Handler handler) {
+    return of("GET", path, role, handler);
+  }
+
+  public static Route put(String path, Role role, Handler handler) {
+    return of("PUT", path, role, handler);
+  }
+
+  public static Route post(String path, Role role, Handler handler) {
+    return of("POST", path, role, handler);
+  }
+
+  public static Route delete(String path, Role role, Handler handler) {
+    return of("DELETE", path, role, handler);
+  }
+
+  private static Route of(String method, String path, Role role, Handler handler) {
+    return new Route(
+        method, PathTemplate.of(path), role, handler, RouteDocs.NONE, DEFAULT_MAX_BODY);
+  }
+
+  /** One line for people. */
+  public Route summary(String text) {
+    return with(docs.summary(text));
+  }
+
+  /** Takes this query parameter. One that no route names is refused before the handler runs. */
+  public Route query(String name, String description) {
+    return with(docs.query(new RouteDocs.Parameter(name, description)));
+  }
+
+  /** Reads this request header; only described, unknown headers are never refused. */
+  public Route header(String name, String description) {
+    return with(docs.header(new RouteDocs.Parameter(name, description)));
+  }
+
+  /** Reads a JSON object with the components of this record; other media types are refused. */
+  public Route takes(Class<? extends Record> type) {
+    return with(docs.request(RouteDocs.Body.json(type)));
+  }
+
+  /** Reads bytes; the media type is only described. */
+  public Route takes(String mediaType) {
+    return with(docs.request(RouteDocs.Body.of(mediaType)));
+  }
+
+  /** Answers with JSON as this record describes it. */
+  public Route answers(int status, String description, Class<? extends Record> type) {
+    var body = Optional.of(RouteDocs.Body.json(type));
+    return with(docs.answer(new RouteDocs.Answer(status, description, body)));
+  }
+
+  /** Answers with bytes of this media type. */
+  public Route answers(int status, String description, String mediaType) {
+    var body = Optional.of(RouteDocs.Body.of(mediaType));
+    return with(docs.answer(new RouteDocs.Answer(status, description, body)));
+  }
+
+  /** Answers without a body. */
+  public Route answers(int status, String description) {
+    return with(docs.answer(new RouteDocs.Answer(status, description, Optional.empty())));
+  }
+
+  /** May refuse with these, beside what every route may. */
+  public Route problems(ProblemType... types) {
+    return with(docs.problems(types));
+  }
+
+  /** Takes bodies of up to so many bytes. The default is 16 MB. */
+  public Route maxBody(long bytes) {
+    return new Route(method, path, role, handler, docs, bytes);
+  }
+
+  public String method() {
+    return method;
+  }
+
+  /** The path with its parameters in braces. */
+  public String path() {
+    return path.text();
+  }
+
+  public Role role() {
+    return role;
+  }
+
+  public long maxBody() {
+    return maxBody;
+  }
+
+  PathTemplate template() {
+    return path;
+  }
+
+  Handler handler() {
+    return handler;
+  }
+
+  RouteDocs docs() {
+    return docs;
+  }
+
+  /** As people write it: {@code GET /queues/{queue}}. */
+  @Override
+  public String toString() {
+    return method + " " + path.text();
+  }
+
+  private Route with(RouteDocs newDocs) {
+    return new Route(method, path, role, handler, newDocs, maxBody);
+  }
+}

@@ -1,0 +1,76 @@
+package dev.sessionkeeper.server.http;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a route takes and answers, for the API description and for the checks made before it runs.
+ *
+ * @param query the parameters it takes; any other one is refused
+ * @param headers the request headers it reads; only described
+ * @param request what it reads; empty when it takes no body
+ * @param answers what it says when all is well
+ * @param problems what it may refuse with, beside what every route may
+ */
+record RouteDocs(
+    String summary,
+    List<Parameter> query,
+    List<Parameter> headers,
+    Optional<Body> request,
+    List<Answer> answers,
+    List<ProblemType> problems) {
+  static final RouteDocs NONE =
+      new RouteDocs("", List.of(), List.of(), Optional.empty(), List.of(), List.of());
+
+  /** A query parameter or a header. */
+  record Parameter(String name, String description) {}
+
+  /** A body: its media type, and the record that describes it where it is JSON. */
+  record Body(String mediaType, Optional<Class<?>> type) {
+    static Body json(Class<?> type) {
+      return new Body("application/json", Optional.of(type));
+    }
+
+    static Body of(String mediaType) {
+      return new Body(mediaType, Optional.empty());
+    }
+  }
+
+  /** A good answer. */
+  record Answer(int status, String description, Optional<Body> body) {}
+
+  RouteDocs summary(String text) {
+    return new RouteDocs(text, query, headers, request, answers, problems);
+  }
+
+  RouteDocs query(Parameter parameter) {
+    return new RouteDocs(summary, with(query, parameter), headers, request, answers, problems);
+  }
+
+  RouteDocs header(Parameter header) {
+    return new RouteDocs(summary, query, with(headers, header), request, answers, problems);
+  }
+
+  RouteDocs request(Body body) {
+    return new RouteDocs(summary, query, headers, Optional.of(body), answers, problems);
+  }
+
+  RouteDocs answer(Answer answer) {
+    return new RouteDocs(summary, query, headers, request, with(answers, answer), problems);
+  }
+
+  RouteDocs problems(ProblemType... types) {
+    return new RouteDocs(summary, query, headers, request, answers, List.of(types));
+  }
+
+  boolean takesQuery(String name) {
+    return query.stream().anyMatch(parameter -> parameter.name().equals(name));
+  }
+
+  private static <T> List<T> with(List<T> list, T more) {
+    var all = new ArrayList<>(list);
+    all.add(more);
+    return List.copyOf(all);
+  }
+}

@@ -1,0 +1,61 @@
+package dev.sessionkeeper.server.http;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+
+/** All routes of a server. The one place that knows what is served. */
+public final class RouteTable {
+  private final List<Route> routes;
+
+  public RouteTable(List<Route> routes) {
+    // A literal segment goes before a parameter: /usages/proof is not the usage named "proof".
+    this.routes =
+        routes.stream()
+            .sorted(Comparator.comparing(route -> route.path().replace('{', '\uffff')))
+            .toList();
+    var seen = new HashSet<String>();
+    for (var route : routes) {
+      if (!seen.add(route.method() + route.path().replaceAll("\\{[^}]*}", "{}"))) {
+        throw new IllegalArgumentException("Two routes for " + route);
+      }
+    }
+  }
+
+  public List<Route> all() {
+    return routes;
+  }
+
+  /** A route and the values of its path's parameters. */
+  record Match(Route route, Map<String, String> parameters) {}
+
+  /**
+   * The route for this call.
+   *
+   * @throws ProblemException not found, or found with other methods only
+   */
+  Match find(String method, List<String> path) {
+    var wanted = method.equals("HEAD") ? "GET" : method;
+    var allowed = new ArrayList<String>();
+    for (var route : routes) {
+      var parameters = route.template().match(path);
+      if (parameters.isEmpty()) {
+        continue;
+      }
+      if (route.method().equals(wanted)) {
+        return new Match(route, parameters.get());
+      }
+      allowed.add(route.method());
+    }
+    if (allowed.isEmpty()) {
+      throw ProblemType.NOT_FOUND.with("Nothing is served at this path").toException();
+    }
+    var methods = String.join(", ", allowed);
+    throw ProblemType.METHOD_NOT_ALLOWED
+        .with("This path takes " + methods)
+        .header("Allow", methods)
+        .toException();
+  }
+}

@@ -1,0 +1,42 @@
+package dev.sessionkeeper.server.json;
+
+import java.util.function.Function;
+
+/** Turns a JSON value into ours, or says why it cannot. Nothing is coerced: "2" is not 2. */
+@FunctionalInterface
+public interface Decoder<T> {
+
+  /**
+   * Decodes the value.
+   *
+   * @throws InvalidInput with the reason, or with several for an object or list; the field of each
+   *     is seen from this value
+   */
+  T decode(JsonValue value);
+
+  /** Names the value itself in what is refused. */
+  default Decoder<T> at(String name) {
+    return value -> {
+      try {
+        return decode(value);
+      } catch (InvalidInput e) {
+        throw new InvalidInput(
+            e.errors().stream()
+                .map(error -> error.field().isEmpty() ? error.inside(name) : error)
+                .toList());
+      }
+    };
+  }
+
+  /** What becomes of the decoded value; its IllegalArgumentException is the reason of a refusal. */
+  default <R> Decoder<R> map(Function<? super T, ? extends R> next) {
+    return value -> {
+      var decoded = decode(value);
+      try {
+        return next.apply(decoded);
+      } catch (IllegalArgumentException e) {
+        throw new InvalidInput("", String.valueOf(e.getMessage()));
+      }
+    };
+  }
+}

@@ -1,0 +1,146 @@
+package dev.sessionkeeper.store;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.RetryPolicy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.random.RandomGenerator;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs units of work against a database, each on one connection and in one transaction, and speaks
+ * the product's errors.
+ *
+ * <p>A deadlock or a serialisation failure has changed nothing, so the unit is run again, a bounded
+ * number of times with jitter. A connection that is lost while COMMIT is on its way leaves the
+ * outcome open: that is reported as {@link KeeperException.OutcomeUnknown} and never repeated here;
+ * whoever knows what was written looks and decides.
+ */
+public final class Database {
+  private static final Logger log = LoggerFactory.getLogger(Database.class);
+
+  private final DataSource source;
+  private final RetryPolicy retry;
+
+  private Database(DataSource source, RetryPolicy retry) {
+    this.source = source;
+    this.retry = retry;
+  }
+
+  public static Database of(DataSource source) {
+    return new Database(source, RetryPolicy.forStore(6));
+  }
+
+  public DataSource source() {
+    return source;
+  }
+
+  /** Work on a connection. */
+  @FunctionalInterface
+  public interface Work<T> {
+    T run(Connection connection) throws SQLException;
+  }
+
+  /** Work on a connection that gives nothing back. */
+  @FunctionalInterface
+  public interface Act {
+    void run(Connection connection) throws SQLException;
+  }
+
+  /**
+   * Runs the work in a transaction of its own and commits it. The work may run several times, each
+   * time from the start and after a rollback, so it must change nothing outside of the database.
+   *
+   * @throws KeeperException.Unavailable if the database did not answer; nothing was changed
+   * @throws KeeperException.OutcomeUnknown if the connection was lost during COMMIT
+   */
+  public <T> T inTransaction(Work<T> work) {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        return once(work);
+      } catch (SQLException e) {
+        if (!SqlErrors.isWorthRepeating(e) || !retry.allowsAfter(attempt)) {
+          throw SqlErrors.translate(e);
+        }
+        log.debug("Repeating a transaction after {} (attempt {})", e.getSQLState(), attempt);
+        pause(attempt);
+      }
+    }
+  }
+
+  /** As {@link #inTransaction}, for work without a result. */
+  public void doInTransaction(Act act) {
+    inTransaction(
+        connection -> {
+          act.run(connection);
+          return true;
+        });
+  }
+
+  /**
+   * Runs statements that need no transaction around them: reads, or one statement that is a
+   * transaction by itself.
+   */
+  public <T> T withConnection(Work<T> work) {
+    try (var connection = source.getConnection()) {
+      return work.run(connection);
+    } catch (SQLException e) {
+      throw SqlErrors.translate(e);
+    }
+  }
+
+  private <T> T once(Work<T> work) throws SQLException {
+    try (var connection = source.getConnection()) {
+      connection.setAutoCommit(false);
+      try {
+        var result = work.run(connection);
+        commit(connection);
+        return result;
+      } catch (SQLException | RuntimeException e) {
+        rollBack(connection, e);
+        throw e;
+      } finally {
+        restoreAutoCommit(connection);
+      }
+    }
+  }
+
+  private static void commit(Connection connection) throws SQLException {
+    try {
+      connection.commit();
+    } catch (SQLException e) {
+      if (SqlErrors.isConnectionLoss(e)) {
+        throw new KeeperException.OutcomeUnknown("A transaction", e);
+      }
+      throw e;
+    }
+  }
+
+  private static void rollBack(Connection connection, Exception failure) {
+    try {
+      connection.rollback();
+    } catch (SQLException e) {
+      // The server rolls back by itself when the connection is gone.
+      failure.addSuppressed(e);
+    }
+  }
+
+  private static void restoreAutoCommit(Connection connection) {
+    try {
+      connection.setAutoCommit(true);
+    } catch (SQLException e) {
+      log.debug("A broken connection goes back to its pool, which discards it", e);
+    }
+  }
+
+  private void pause(int attempt) {
+    try {
+      Thread.sleep(retry.delayAfter(attempt, RandomGenerator.getDefault()));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new KeeperException.Unavailable("The database (interrupted while waiting for it)", e);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+package dev.sessionkeeper.store;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/**
+ * Appends to the streams of the event log, on the connection of the caller: the event is there
+ * exactly if the caller's transaction commits.
+ *
+ * <p>Events of one stream are numbered by commit order, so a reader who has seen number n has seen
+ * everything before it. That costs a lock on the stream's row until the transaction ends; append
+ * last.
+ */
+public final class EventLog {
+  /** Registered sessions: created, upgraded, expired, ended, renewed. */
+  public static final String REGISTRY = "keeper.registry";
+
+  /** Queues and their sessions: dead letters, parked sessions, operator acts. */
+  public static final String QUEUES = "keeper.queues";
+
+  private static final String APPEND =
+      """
+      WITH head AS (
+        INSERT INTO keeper.stream AS s (name, last_id) VALUES (?, 1)
+        ON CONFLICT (name) DO UPDATE SET last_id = s.last_id + 1
+        RETURNING name, last_id)
+      INSERT INTO keeper.stream_event (stream, id, event, data)
+      SELECT name, last_id, ?, ? FROM head
+      RETURNING id
+      """; // stream_pkey (name)
+
+  private EventLog() {}
+
+  /**
+   * Appends one event.
+   *
+   * @param data a JSON document
+   * @return its number in the stream
+   */
+  public static long append(Connection connection, String stream, String event, String data)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(APPEND)) {
+      statement.setString(1, stream);
+      statement.setString(2, event);
+      statement.setString(3, data);
+      try (var rows = statement.executeQuery()) {
+        rows.next();
+        return rows.getLong(1);
+      }
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package dev.sessionkeeper.store;
+
+import dev.sessionkeeper.KeeperException;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.FlywayException;
+
+/**
+ * Brings the tables of a module up to date. Forward only, under Flyway's lock, so that nodes may
+ * start together.
+ *
+ * <p>All tables are in the schema {@code keeper}. Each module has its own scripts, in {@code
+ * db/keeper/<module>}, and its own history, so that it can be used without the others.
+ */
+public final class Migrations {
+  private Migrations() {}
+
+  /**
+   * Applies what is missing of a module: {@code store}, {@code queues}, {@code jobs}, {@code
+   * registry}, …
+   */
+  public static void apply(DataSource source, String module) {
+    try {
+      Flyway.configure(Migrations.class.getClassLoader())
+          .dataSource(source)
+          .schemas("keeper")
+          .createSchemas(true)
+          .locations("classpath:db/keeper/" + module)
+          .table("schema_history_" + module)
+          .baselineOnMigrate(true)
+          .baselineVersion("0")
+          .load()
+          .migrate();
+    } catch (FlywayException e) {
+      throw new KeeperException.Misconfigured(
+          "The tables of " + module + " could not be brought up to date: " + e.getMessage(), e);
+    }
+  }
+}
