@@ -205,7 +205,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     lane.lock.lock();
     try {
       return lane.isHeldUnder(epoch, ticks.now())
-          ? Optional.of(new MemoryHeldSession(this, lane, leaseOf(lane)))
+          ? Optional.of(MemoryHeldSession.resumed(this, lane, leaseOf(lane)))
           : Optional.empty();
     } finally {
       lane.lock.unlock();
