@@ -12,10 +12,9 @@ public interface ResumableSessions extends AddressableSessions {
   /**
    * The session held under this epoch, whoever took it; empty when that lease is no longer held.
    *
-   * <p>A handle that was resumed begins with the first open delivery: what was handed out under
-   * this lease and is not settled yet it hands out again, as the same attempt. So an owner that
-   * lost an answer asks again, through any process. Two handles on one lease may both settle; the
-   * store keeps the order.
+   * <p>A resumed handle remembers nothing: each {@code receive} begins at the first open message,
+   * so what was handed out before and is not settled comes again, with the same attempt. Several
+   * handles on one lease may settle; the store keeps the order.
    */
   Optional<HeldSession> resume(SessionId session, long epoch);
 }

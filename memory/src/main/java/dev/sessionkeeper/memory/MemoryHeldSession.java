@@ -20,23 +20,15 @@ final class MemoryHeldSession implements HeldSession {
   private final OrderedQueue queue;
   private final Lane lane;
   private final long epoch;
+  private final boolean isResumed;
   private volatile Lease lease;
 
-  /** What a resumed handle has handed out again, up to this sequence; the taker repeats nothing. */
-  private long repeatedUpTo = Long.MAX_VALUE;
-
-  MemoryHeldSession(OrderedQueue queue, Lane lane, Lease lease) {
+  MemoryHeldSession(OrderedQueue queue, Lane lane, Lease lease, boolean isResumed) {
     this.queue = queue;
     this.lane = lane;
     this.lease = lease;
     this.epoch = lease.epoch();
-  }
-
-  /** A further handle on a lease, which begins with the first open delivery. */
-  static MemoryHeldSession resumed(OrderedQueue queue, Lane lane, Lease lease) {
-    var handle = new MemoryHeldSession(queue, lane, lease);
-    handle.repeatedUpTo = Long.MIN_VALUE;
-    return handle;
+    this.isResumed = isResumed;
   }
 
   @Override
@@ -92,11 +84,14 @@ final class MemoryHeldSession implements HeldSession {
   }
 
   private List<Delivery> handOut(int max, long now) {
-    if (!lane.hasWork(now) && (repeatedUpTo == Long.MAX_VALUE || lane.handed == 0)) {
+    int again = isResumed ? Math.min(max, lane.handed) : 0;
+    if (again == 0 && !lane.hasWork(now)) {
       return List.of();
     }
-    var batch = new ArrayList<Delivery>(Math.min(max, lane.messages.size()));
-    repeat(max, batch);
+    var batch = new ArrayList<Delivery>(Math.min(max, lane.messages.size() - lane.handed + again));
+    for (int i = 0; i < again; i++) {
+      batch.add(lane.messages.get(i).delivery());
+    }
     while (batch.size() < max && lane.hasWork(now)) {
       var next = lane.messages.get(lane.handed);
       if (next.expiresAt <= now) {
@@ -107,16 +102,6 @@ final class MemoryHeldSession implements HeldSession {
       }
     }
     return batch;
-  }
-
-  private void repeat(int max, List<Delivery> batch) {
-    for (int i = 0; i < lane.handed && batch.size() < max; i++) {
-      var open = lane.messages.get(i);
-      if (open.sequence > repeatedUpTo) {
-        repeatedUpTo = open.sequence;
-        batch.add(open.delivery());
-      }
-    }
   }
 
   private void stopWaiting(Waiter waiter) {

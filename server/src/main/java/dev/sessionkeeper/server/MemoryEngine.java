@@ -5,6 +5,7 @@ import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.time.TimeSource;
 import java.util.Optional;
+import javax.sql.DataSource;
 
 /** Keeps everything in memory: for trying things out, and for tests. Nothing survives the process. */
 final class MemoryEngine implements Engine {
@@ -17,6 +18,11 @@ final class MemoryEngine implements Engine {
   @Override
   public QueueProvider queues() {
     return queues;
+  }
+
+  @Override
+  public Optional<DataSource> database() {
+    return Optional.empty();
   }
 
   @Override
