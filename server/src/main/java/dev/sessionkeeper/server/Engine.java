@@ -3,12 +3,16 @@ package dev.sessionkeeper.server;
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.spi.QueueProvider;
 import java.util.Optional;
+import javax.sql.DataSource;
 
 /** What the server keeps its data in, opened and migrated. The one place that knows the technology. */
 public interface Engine extends AutoCloseable {
 
   /** The queues behind {@code /queues}. */
   QueueProvider queues();
+
+  /** The database behind it, migrated; empty when everything is in memory. */
+  Optional<DataSource> database();
 
   /** Where operator acts are written down. */
   AuditLog audit();

@@ -8,7 +8,7 @@ public final class InvalidConfig extends RuntimeException {
   private static final long serialVersionUID = 1;
   private final transient List<ConfigError> errors;
 
-  InvalidConfig(List<ConfigError> errors) {
+  public InvalidConfig(List<ConfigError> errors) {
     super(
         errors.stream().map(ConfigError::toString).collect(Collectors.joining("\n")),
         null,

@@ -5,6 +5,7 @@ import dev.sessionkeeper.server.json.Field;
 import dev.sessionkeeper.server.json.FieldError;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.server.json.InvalidInput;
+import dev.sessionkeeper.server.security.SecurityConfig;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -15,7 +16,8 @@ import java.util.Map;
 public final class KeeperConfig {
   /** All sections there are. A feature adds its own here; any other top-level key is an error. */
   public static final List<ConfigSection<?>> SECTIONS =
-      List.of(ServerConfig.SECTION, StoreConfig.SECTION, QueuesConfig.SECTION);
+      List.of(
+          ServerConfig.SECTION, StoreConfig.SECTION, QueuesConfig.SECTION, SecurityConfig.SECTION);
 
   private final Map<ConfigSection<?>, Object> values;
   private final List<String> warnings;

@@ -5,6 +5,7 @@ import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.server.http.ProblemException;
 import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
@@ -24,10 +25,12 @@ import java.util.Locale;
 final class LeaseRoutes {
   private final Queues queues;
   private final HeldSessions held;
+  private final QueueMeters meters;
 
-  LeaseRoutes(Queues queues, HeldSessions held) {
+  LeaseRoutes(Queues queues, HeldSessions held, QueueMeters meters) {
     this.queues = queues;
     this.held = held;
+    this.meters = meters;
   }
 
   List<Route> routes() {
@@ -70,11 +73,7 @@ final class LeaseRoutes {
     return switch (result.get()) {
       case AcceptResult.Accepted accepted -> accepted(queue, accepted.session());
       case AcceptResult.NoSession none -> Response.noContent();
-      case AcceptResult.Locked locked ->
-          throw ProblemType.SESSION_LOCKED
-              .with("Another owner holds the session until " + Json.time(locked.until()))
-              .and("lockedUntil", locked.until())
-              .toException();
+      case AcceptResult.Locked locked -> throw refuseLocked(locked);
       case AcceptResult.SetAside aside ->
           throw ProblemType.SESSION_SET_ASIDE
               .with("The session is " + statusOf(aside) + ": " + aside.reason())
@@ -83,6 +82,14 @@ final class LeaseRoutes {
               .and("since", aside.since())
               .toException();
     };
+  }
+
+  private ProblemException refuseLocked(AcceptResult.Locked locked) {
+    meters.contended();
+    return ProblemType.SESSION_LOCKED
+        .with("Another owner holds the session until " + Json.time(locked.until()))
+        .and("lockedUntil", locked.until())
+        .toException();
   }
 
   private AcceptResult accept(QueueName queue, LeaseRequest wish, Owner owner)
@@ -131,6 +138,7 @@ final class LeaseRoutes {
     var session = heldBy(request);
     var deliveries =
         request.await(() -> session.receive(wish.max(), wish.patience())).orElse(List.of());
+    meters.checkOrder(deliveries);
     var response =
         Response.ok(new DeliveryView.Batch(deliveries.stream().map(DeliveryView::of).toList()));
     return deliveries.isEmpty()

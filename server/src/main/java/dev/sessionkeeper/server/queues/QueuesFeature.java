@@ -1,10 +1,8 @@
 package dev.sessionkeeper.server.queues;
 
 import dev.sessionkeeper.server.Feature;
+import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.http.Route;
-import dev.sessionkeeper.server.security.AuditLog;
-import dev.sessionkeeper.spi.QueueProvider;
-import dev.sessionkeeper.time.TimeSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -14,20 +12,26 @@ public final class QueuesFeature implements Feature {
   private final List<Route> routes;
   private final HeldSessions held;
 
-  public QueuesFeature(QueueProvider provider, AuditLog audit, TimeSource time) {
-    var queues = new Queues(provider);
-    held = new HeldSessions(queues, time);
+  private QueuesFeature(Context context) {
+    var queues = new Queues(context.engine().queues());
+    var audit = context.engine().audit();
+    var meters = new QueueMeters(context.meters());
+    held = new HeldSessions(queues, context.time());
     routes =
         Stream.of(
                 new QueueRoutes(queues, audit).routes(),
                 new MessageRoutes(queues).routes(),
-                new LeaseRoutes(queues, held).routes(),
+                new LeaseRoutes(queues, held, meters).routes(),
                 new SettleRoutes(queues, held).routes(),
                 new UnorderedRoutes(queues).routes(),
                 new SessionRoutes(queues, audit).routes(),
                 new DeadLetterRoutes(queues, audit).routes())
             .flatMap(List::stream)
             .toList();
+  }
+
+  public static Feature open(Context context) {
+    return new QueuesFeature(context);
   }
 
   @Override
@@ -38,6 +42,11 @@ public final class QueuesFeature implements Feature {
   @Override
   public Optional<String> notReady() {
     return Optional.empty();
+  }
+
+  @Override
+  public void reconfigure(KeeperConfig config) {
+    // Queues are declared through the API; the file says nothing about them that could change.
   }
 
   @Override
