@@ -1,0 +1,143 @@
+package dev.sessionkeeper.webhook;
+
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ProtocolException;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/** Reads an HTTP/1.1 answer and never more of it than fits: the other side is not trusted. */
+final class ReadAnswer {
+  /** Bytes of the body that are kept. */
+  static final int KEPT = 2048;
+
+  /** Bytes of the body that are read, so that a receiver can finish its answer in peace. */
+  static final int READ = 64 * 1024;
+
+  private static final int MOST_HEADER_BYTES = 32 * 1024;
+  private static final int MOST_INTERIM_ANSWERS = 8;
+  private static final Pattern STATUS_LINE = Pattern.compile("HTTP/1\\.[01] ([1-9][0-9]{2})( .*)?");
+  private static final Pattern CHUNK = Pattern.compile("([0-9a-fA-F]{1,8})\\s*(;.*)?");
+
+  /** Status and headers, names in lower case. */
+  record Head(int status, Map<String, String> headers) {
+    Optional<String> header(String name) {
+      return Optional.ofNullable(headers.get(name));
+    }
+  }
+
+  private final InputStream in;
+  private int headerBytes;
+  private int bodyBytes;
+
+  ReadAnswer(InputStream in) {
+    this.in = in;
+  }
+
+  /** The final answer's head; interim answers are passed over. */
+  Head head() throws IOException {
+    for (int i = 0; i < MOST_INTERIM_ANSWERS; i++) {
+      var head = oneHead();
+      if (head.status() >= 200 || head.status() == 101) {
+        return head;
+      }
+    }
+    throw new ProtocolException("answered with nothing but interim answers");
+  }
+
+  /** The beginning of the body; what had come when the other side stopped, if it did. */
+  String body(Head head) {
+    var kept = new ByteArrayOutputStream();
+    try {
+      if (head.header("transfer-encoding")
+          .orElse("")
+          .toLowerCase(Locale.ROOT)
+          .contains("chunked")) {
+        readChunks(kept);
+      } else {
+        copy(lengthOf(head), kept);
+      }
+    } catch (IOException cut) {
+      // The status has decided already; a body that breaks off changes nothing.
+      return kept.toString(StandardCharsets.UTF_8);
+    }
+    return kept.toString(StandardCharsets.UTF_8);
+  }
+
+  private Head oneHead() throws IOException {
+    var status = STATUS_LINE.matcher(line());
+    if (!status.matches()) {
+      throw new ProtocolException("answered with something that is not HTTP/1.1");
+    }
+    var headers = new HashMap<String, String>();
+    for (var line = line(); !line.isEmpty(); line = line()) {
+      int colon = line.indexOf(':');
+      if (colon > 0) {
+        headers.putIfAbsent(
+            line.substring(0, colon).strip().toLowerCase(Locale.ROOT),
+            line.substring(colon + 1).strip());
+      }
+    }
+    return new Head(Integer.parseInt(status.group(1)), headers);
+  }
+
+  private void readChunks(ByteArrayOutputStream kept) throws IOException {
+    while (bodyBytes < READ) {
+      var size = CHUNK.matcher(line());
+      if (!size.matches()) {
+        return;
+      }
+      long length = Long.parseLong(size.group(1), 16);
+      if (length == 0) {
+        return;
+      }
+      copy(length, kept);
+      line();
+    }
+  }
+
+  private void copy(long length, ByteArrayOutputStream kept) throws IOException {
+    var buffer = new byte[512];
+    long left = length;
+    while (left > 0 && bodyBytes < READ) {
+      int read = in.read(buffer, 0, (int) Math.min(left, buffer.length));
+      if (read < 0) {
+        return;
+      }
+      kept.write(buffer, 0, Math.min(read, KEPT - kept.size()));
+      bodyBytes += read;
+      left -= read;
+    }
+  }
+
+  private static long lengthOf(Head head) {
+    if (head.status() == 204 || head.status() == 304) {
+      return 0;
+    }
+    return head.header("content-length")
+        .filter(text -> text.matches("[0-9]{1,18}"))
+        .map(Long::parseLong)
+        .orElse(Long.MAX_VALUE);
+  }
+
+  private String line() throws IOException {
+    var line = new StringBuilder();
+    for (int c = in.read(); c != '\n'; c = in.read()) {
+      if (c < 0) {
+        throw new EOFException("closed the connection before it answered");
+      }
+      if (++headerBytes > MOST_HEADER_BYTES) {
+        throw new ProtocolException("answered with more than 32 KiB of headers");
+      }
+      line.append((char) c);
+    }
+    int end = line.length();
+    return line.substring(0, end > 0 && line.charAt(end - 1) == '\r' ? end - 1 : end);
+  }
+}

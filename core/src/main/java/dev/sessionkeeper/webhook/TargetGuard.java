@@ -1,0 +1,91 @@
+package dev.sessionkeeper.webhook;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.Optional;
+
+/**
+ * Decides whether a host may be called, and at which address.
+ *
+ * <p>The name is resolved once, and the caller connects to the address it gets here: a second
+ * lookup could be answered differently. A name with several addresses is refused when one of them
+ * is, so that nobody hides a private address behind a public one.
+ */
+public final class TargetGuard {
+  /** Where addresses come from. */
+  @FunctionalInterface
+  public interface Resolver {
+    InetAddress[] resolve(String host) throws UnknownHostException;
+  }
+
+  /** What the guard says. */
+  public sealed interface Verdict {
+    /** Connect to exactly this address. */
+    record Allowed(InetAddress address) implements Verdict {}
+
+    /** Do not connect. */
+    record Forbidden(String reason) implements Verdict {}
+
+    /** The name has no address now; it may have one later. */
+    record Unknown(String reason) implements Verdict {}
+  }
+
+  private final boolean privateAllowed;
+  private final Resolver resolver;
+
+  private TargetGuard(boolean privateAllowed, Resolver resolver) {
+    this.privateAllowed = privateAllowed;
+    this.resolver = resolver;
+  }
+
+  /** Public addresses only. */
+  public static TargetGuard publicOnly() {
+    return new TargetGuard(false, InetAddress::getAllByName);
+  }
+
+  /**
+   * Also private, loopback and link-local addresses. Metadata services, multicast and reserved
+   * addresses stay refused: no receiver lives there.
+   */
+  public static TargetGuard allowingPrivate() {
+    return new TargetGuard(true, InetAddress::getAllByName);
+  }
+
+  /** The same rules with another source of addresses. */
+  public TargetGuard resolvingWith(Resolver other) {
+    return new TargetGuard(privateAllowed, other);
+  }
+
+  /** Resolves the host and checks every address it has. */
+  public Verdict check(String host) {
+    InetAddress[] addresses;
+    try {
+      addresses = resolver.resolve(host);
+    } catch (UnknownHostException e) {
+      addresses = new InetAddress[0];
+    }
+    if (addresses.length == 0) {
+      return new Verdict.Unknown("The host " + host + " has no address");
+    }
+    for (var address : addresses) {
+      var objection = objectionTo(address);
+      if (objection.isPresent()) {
+        return new Verdict.Forbidden(
+            "The host " + host + " is at " + address.getHostAddress() + ", " + objection.get());
+      }
+    }
+    return new Verdict.Allowed(addresses[0]);
+  }
+
+  private Optional<String> objectionTo(InetAddress address) {
+    return switch (AddressKind.of(address)) {
+      case PUBLIC -> Optional.empty();
+      case PRIVATE ->
+          privateAllowed
+              ? Optional.empty()
+              : Optional.of("a private address; allow_private_targets would allow it");
+      case METADATA -> Optional.of("a metadata service, which is never called");
+      case RESERVED -> Optional.of("an address no receiver can have");
+    };
+  }
+}

@@ -1,0 +1,25 @@
+package dev.sessionkeeper.webhook;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/** How a post ended. */
+public sealed interface WebhookResult {
+  /** The receiver has it. */
+  record Delivered(int status) implements WebhookResult {}
+
+  /**
+   * The receiver answered and does not have it. A redirect is such an answer: it is not followed.
+   *
+   * @param retryAfter how long the receiver asks to wait, at most a day
+   * @param answer the beginning of what it said, for a person to read
+   */
+  record Refused(int status, Optional<Duration> retryAfter, String answer)
+      implements WebhookResult {}
+
+  /** No answer. The receiver may have it all the same, and knows it again by its id. */
+  record Unreachable(String reason) implements WebhookResult {}
+
+  /** Nothing was sent, because the target is not allowed. Trying again does not help. */
+  record Forbidden(String reason) implements WebhookResult {}
+}

@@ -1,0 +1,27 @@
+package dev.sessionkeeper.jobs;
+
+import dev.sessionkeeper.Lease;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * A job that this node has just taken.
+ *
+ * @param sentNanos when the call was sent, by the monotonic clock: the lease is no shorter than if
+ *     it began then
+ */
+record Claim(Lease lease, JobSlot slot, int attempts, Optional<String> formerOwner, long sentNanos) {
+  static Claim of(Lease lease, JobDialect.Taken taken, Schedule schedule, long sentNanos) {
+    Instant now = taken.now();
+    return new Claim(
+        lease,
+        schedule.slotAt(taken.nextRunAt(), now),
+        taken.attempts(),
+        taken.formerOwner(),
+        sentNanos);
+  }
+
+  String job() {
+    return lease.resource();
+  }
+}

@@ -1,0 +1,92 @@
+package dev.sessionkeeper.jobs;
+
+import dev.sessionkeeper.Lease;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lease as this process may trust it.
+ *
+ * <p>The deadline is counted by the monotonic clock from the moment the last successful call was
+ * sent. No clock of another machine comes in, and a process that was frozen finds the deadline
+ * passed when it wakes.
+ *
+ * <p>Threads: any. I1: what waits for the loss runs once, whoever finds out first.
+ */
+final class HeldLease {
+  private final Lease lease;
+  private final TimeSource time;
+  private final Duration trusted;
+  private final List<Runnable> whenLost = new ArrayList<>();
+  private volatile long deadline;
+  private volatile @Nullable String lost;
+
+  HeldLease(Claim claim, TimeSource time, Duration trusted) {
+    this.lease = claim.lease();
+    this.time = time;
+    this.trusted = trusted;
+    this.deadline = claim.sentNanos() + trusted.toNanos();
+  }
+
+  Lease lease() {
+    return lease;
+  }
+
+  boolean isHeld() {
+    return lost == null && time.nanoTime() - deadline < 0;
+  }
+
+  /** What is left of the time for which the lease may be trusted. */
+  Duration remaining() {
+    return Duration.ofNanos(deadline - time.nanoTime());
+  }
+
+  void renewed(long sentNanos) {
+    deadline = sentNanos + trusted.toNanos();
+  }
+
+  /** Why the lease is gone; null while it is held. */
+  @Nullable String lost() {
+    return lost;
+  }
+
+  /** Says that the lease is gone; only the first call counts. */
+  void lose(String why) {
+    List<Runnable> tasks;
+    synchronized (whenLost) {
+      if (lost != null) {
+        return;
+      }
+      lost = why;
+      tasks = List.copyOf(whenLost);
+    }
+    tasks.forEach(Runnable::run);
+  }
+
+  /** Runs the task when the lease is lost; at once if it is already. */
+  Registration whenLost(Runnable task) {
+    synchronized (whenLost) {
+      if (lost == null) {
+        whenLost.add(task);
+        return () -> forget(task);
+      }
+    }
+    task.run();
+    return () -> {};
+  }
+
+  private void forget(Runnable task) {
+    synchronized (whenLost) {
+      whenLost.remove(task);
+    }
+  }
+
+  /** Takes a task back. */
+  @FunctionalInterface
+  interface Registration {
+    void cancel();
+  }
+}

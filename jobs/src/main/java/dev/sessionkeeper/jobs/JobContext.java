@@ -1,0 +1,38 @@
+package dev.sessionkeeper.jobs;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Lease;
+import dev.sessionkeeper.store.Database;
+
+/** What a run knows and may do. Threads of the run may share it. */
+public interface JobContext {
+  String job();
+
+  /** The lease as it was taken; its epoch goes with effects outside of the database. */
+  Lease lease();
+
+  JobSlot slot();
+
+  /**
+   * Whether this run still owns the job, as far as this process can know without asking. Long work
+   * asks between its steps, and stops at a no.
+   */
+  boolean isHeld();
+
+  /** Whether the process wants to close; a run that ends soon saves the next owner work. */
+  boolean isStopping();
+
+  /**
+   * Runs work in a transaction that can only commit while this run owns the job: a successor waits
+   * for it, and once there is a successor it is refused.
+   *
+   * @throws KeeperException.LockLost if the lease is lost; nothing was changed
+   */
+  <T> T inFencedTransaction(Database.Work<T> work);
+
+  /**
+   * As {@link #inFencedTransaction}, and the slot is done if and only if it commits: such work
+   * takes effect at most once per slot. Nothing may follow it in the run.
+   */
+  void completeIn(Database.Act work);
+}

@@ -1,0 +1,38 @@
+package dev.sessionkeeper.jobs;
+
+import java.time.Duration;
+
+/** What happens to jobs on this node, for metrics and alerts. */
+public sealed interface JobEvent {
+  String job();
+
+  /** This node owns the job now. */
+  record Acquired(String job, long epoch) implements JobEvent {}
+
+  /** As acquired, from an owner whose lease ran out in the middle of a run. */
+  record TakenOver(String job, long epoch, String from) implements JobEvent {}
+
+  /** The job was due and another node was faster. */
+  record Contended(String job) implements JobEvent {}
+
+  record Completed(String job, JobSlot slot, Duration took) implements JobEvent {}
+
+  /** The attempt failed and is repeated after the pause. */
+  record Failed(String job, int attempts, Duration took, Duration pause, String error)
+      implements JobEvent {}
+
+  /** As many attempts failed in a row as make a person look. Once per row of failures. */
+  record Alerted(String job, int attempts, String error) implements JobEvent {}
+
+  /** The lease ended in the middle of a run, which was told to stop. */
+  record Lost(String job, long epoch, String why) implements JobEvent {}
+
+  /** A call under a lease that is no longer held was refused. Nothing was changed by it. */
+  record FenceRejected(String job, long epoch, String call) implements JobEvent {}
+
+  /** The run was handed over to another node because this one closes. */
+  record HandedOver(String job, long epoch) implements JobEvent {}
+
+  /** Slots passed that nobody will run. */
+  record SlotsDropped(String job, long count) implements JobEvent {}
+}

@@ -1,0 +1,182 @@
+package dev.sessionkeeper.jobs;
+
+import dev.sessionkeeper.store.AuditLog;
+import dev.sessionkeeper.store.Database;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+
+/** What people see of jobs and do to them. Needs no lease. */
+final class JobTable {
+  private static final String DUE =
+      """
+      SELECT name
+        FROM keeper.job
+       WHERE (owner IS NULL OR lease_until < :now)
+         AND (requested_at IS NOT NULL
+              OR (paused = :false AND next_run_at <= :now
+                  AND (not_before IS NULL OR not_before <= :now)))
+       ORDER BY next_run_at
+      """; // A table of a few rows.
+
+  private static final String VIEW =
+      """
+      SELECT name, interval_micros, misfire, next_run_at, not_before, last_slot, paused,
+             requested_at, attempts, last_error, owner, epoch, started_at, lease_until,
+             CASE WHEN lease_until < :now THEN 1 ELSE 0 END AS expired
+        FROM keeper.job
+       WHERE name = COALESCE(?, name)
+       ORDER BY name
+      """;
+
+  private static final String HISTORY =
+      """
+      SELECT epoch, owner, slot, missed, started_at, ended_at, outcome, error
+        FROM keeper.job_run
+       WHERE job = ?
+       ORDER BY epoch DESC
+      """; // job_run_pkey (job, epoch)
+
+  private static final String REQUEST = "UPDATE keeper.job SET requested_at = :now WHERE name = ?";
+  private static final String PAUSE = "UPDATE keeper.job SET paused = :true WHERE name = ?";
+  private static final String RESUME =
+      "UPDATE keeper.job SET paused = :false, not_before = NULL WHERE name = ?";
+
+  private final Database database;
+  private final JobDialect dialect;
+
+  JobTable(Database database, JobDialect dialect) {
+    this.database = database;
+    this.dialect = dialect;
+  }
+
+  /** Jobs out of these that can be taken now. */
+  List<String> due(Collection<String> mine) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.createStatement();
+              var rows = statement.executeQuery(sql(DUE))) {
+            var due = new ArrayList<String>();
+            while (rows.next()) {
+              var name = rows.getString(1);
+              if (mine.contains(name)) {
+                due.add(name);
+              }
+            }
+            return due;
+          }
+        });
+  }
+
+  List<JobView> views(Optional<String> name) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(sql(VIEW))) {
+            statement.setString(1, name.orElse(null));
+            try (var rows = statement.executeQuery()) {
+              var views = new ArrayList<JobView>();
+              while (rows.next()) {
+                views.add(view(rows));
+              }
+              return views;
+            }
+          }
+        });
+  }
+
+  List<JobRun> history(String job, int limit) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(HISTORY)) {
+            statement.setString(1, job);
+            statement.setMaxRows(limit);
+            try (var rows = statement.executeQuery()) {
+              var runs = new ArrayList<JobRun>();
+              while (rows.next()) {
+                runs.add(run(rows));
+              }
+              return runs;
+            }
+          }
+        });
+  }
+
+  boolean request(String job, Optional<String> actor) {
+    return act(REQUEST, "job.run", job, actor);
+  }
+
+  boolean pause(String job, Optional<String> actor) {
+    return act(PAUSE, "job.pause", job, actor);
+  }
+
+  boolean resume(String job, Optional<String> actor) {
+    return act(RESUME, "job.resume", job, actor);
+  }
+
+  private boolean act(String sql, String action, String job, Optional<String> actor) {
+    return database.inTransaction(
+        connection -> {
+          try (var statement = connection.prepareStatement(sql(sql))) {
+            statement.setString(1, job);
+            if (statement.executeUpdate() == 0) {
+              return false;
+            }
+          }
+          if (actor.isPresent()) {
+            AuditLog.write(connection, new AuditLog.Entry(actor.get(), action, job, "", ""));
+          }
+          return true;
+        });
+  }
+
+  private JobView view(ResultSet rows) throws SQLException {
+    var next = dialect.instant(rows, "next_run_at").orElseThrow();
+    var notBefore = dialect.instant(rows, "not_before").orElse(next);
+    return new JobView(
+        rows.getString("name"),
+        Duration.of(rows.getLong("interval_micros"), ChronoUnit.MICROS),
+        rows.getString("misfire"),
+        next.isAfter(notBefore) ? next : notBefore,
+        dialect.instant(rows, "last_slot"),
+        rows.getBoolean("paused"),
+        dialect.instant(rows, "requested_at").isPresent(),
+        rows.getInt("attempts"),
+        Optional.ofNullable(rows.getString("last_error")),
+        hold(rows),
+        rows.getLong("epoch"));
+  }
+
+  private Optional<JobView.Hold> hold(ResultSet rows) throws SQLException {
+    var owner = rows.getString("owner");
+    if (owner == null) {
+      return Optional.empty();
+    }
+    Instant started = dialect.instant(rows, "started_at").orElseThrow();
+    Instant until = dialect.instant(rows, "lease_until").orElseThrow();
+    return Optional.of(new JobView.Hold(owner, started, until, rows.getInt("expired") == 1));
+  }
+
+  private JobRun run(ResultSet rows) throws SQLException {
+    return new JobRun(
+        rows.getLong("epoch"),
+        rows.getString("owner"),
+        dialect.instant(rows, "slot"),
+        rows.getLong("missed"),
+        dialect.instant(rows, "started_at").orElseThrow(),
+        dialect.instant(rows, "ended_at"),
+        JobRun.Outcome.of(rows.getString("outcome")),
+        Optional.ofNullable(rows.getString("error")));
+  }
+
+  private String sql(String text) {
+    return text.replace(":now", dialect.now())
+        .replace(":false", dialect.bool(false))
+        .replace(":true", dialect.bool(true));
+  }
+}

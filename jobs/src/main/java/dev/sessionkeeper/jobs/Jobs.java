@@ -1,0 +1,260 @@
+package dev.sessionkeeper.jobs;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.store.Migrations;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Scheduled work that one node runs at a time.
+ *
+ * {@snippet :
+ * Jobs.migrate(dataSource);
+ * try (var jobs = Jobs.create(dataSource)) {
+ *   jobs.register("usage-emission", Schedule.every(Duration.ofMinutes(1)), context -> emit(context));
+ *   jobs.start();
+ * }
+ * }
+ *
+ * <p>All nodes register the same jobs. A due job is taken by one statement, kept by renewals, and
+ * given back when its run ends; a node that dies is replaced within the lease and a poll. Only the
+ * clock of the database decides. docs/jobs.md has the protocol.
+ *
+ * <p>Threads: all methods may be called from any thread. Each run has a virtual thread of its own.
+ */
+public final class Jobs implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Jobs.class);
+  private static final Duration GRACE = Duration.ofMillis(400);
+  private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9-]{0,62}");
+
+  private final JobOptions options;
+  private final JobLeases leases;
+  private final JobTable table;
+  private final RenewLeases renewals;
+  private final Map<String, RunJob.Registered> registered = new ConcurrentHashMap<>();
+  private final Map<String, RunJob> running = new ConcurrentHashMap<>();
+  private final Object pollLock = new Object();
+  private TimeSource.@Nullable Timer nextPoll;
+  private volatile boolean open;
+  private boolean closed;
+  private boolean unreachable;
+
+  private Jobs(DataSource work, DataSource lease, JobDialect dialect, JobOptions options) {
+    this.options = options;
+    var database = Database.of(work);
+    this.leases = new JobLeases(database, dialect, options);
+    this.table = new JobTable(database, dialect);
+    this.renewals = new RenewLeases(lease, leases, options);
+  }
+
+  /** Brings the tables up to date, on PostgreSQL. */
+  public static void migrate(DataSource source) {
+    Migrations.apply(source, "store");
+    Migrations.apply(source, "jobs");
+  }
+
+  public static Jobs create(DataSource source) {
+    return create(source, source, JobOptions.defaults());
+  }
+
+  /**
+   * @param work for the transactions of the runs; may be a pool
+   * @param lease for one connection that is kept for renewals; better not of the same pool
+   */
+  public static Jobs create(DataSource work, DataSource lease, JobOptions options) {
+    return new Jobs(work, lease, new PostgresJobDialect(), options);
+  }
+
+  /** On SQL Server, whose tables are made by {@code db/sqlserver/jobs.sql}. */
+  public static Jobs onSqlServer(DataSource work, DataSource lease, JobOptions options) {
+    return new Jobs(work, lease, new SqlServerJobDialect(), options);
+  }
+
+  /** Names the work of a job. A job that no other node knew is created; its first slot is the next. */
+  public Jobs register(String name, Schedule schedule, JobTask task) {
+    if (!NAME.matcher(name).matches()) {
+      throw new IllegalArgumentException(
+          "A job's name has 1 to 63 lower-case letters, digits and hyphens, was " + name);
+    }
+    if (registered.putIfAbsent(name, new RunJob.Registered(schedule, task)) != null) {
+      throw new IllegalArgumentException("The job " + name + " is registered already");
+    }
+    leases.register(name, schedule);
+    return this;
+  }
+
+  /** Begins to look for due jobs. */
+  public void start() {
+    synchronized (pollLock) {
+      if (!open) {
+        open = true;
+        schedulePoll(Duration.ZERO);
+      }
+    }
+  }
+
+  private void schedulePoll(Duration delay) {
+    synchronized (pollLock) {
+      if (open) {
+        nextPoll = options.time().schedule(delay, () -> Thread.startVirtualThread(this::poll));
+      }
+    }
+  }
+
+  private void poll() {
+    try {
+      for (var name : table.due(registered.keySet())) {
+        if (open && !running.containsKey(name)) {
+          take(name);
+        }
+      }
+      unreachable = false;
+    } catch (KeeperException e) {
+      if (!unreachable) {
+        log.warn("Jobs cannot be looked for; trying again every {}", options.poll(), e);
+      }
+      unreachable = true;
+    } catch (RuntimeException e) {
+      log.error("Looking for due jobs failed; trying again in {}", options.poll(), e);
+    } finally {
+      schedulePoll(options.nextPoll());
+    }
+  }
+
+  private void take(String name) {
+    var job = Optional.ofNullable(registered.get(name)).orElseThrow();
+    var claim = leases.acquire(name, job.schedule());
+    if (claim.isEmpty()) {
+      tell(new JobEvent.Contended(name));
+      return;
+    }
+    begin(claim.get(), job);
+  }
+
+  private void begin(Claim claim, RunJob.Registered job) {
+    tell(
+        claim
+            .formerOwner()
+            .<JobEvent>map(from -> new JobEvent.TakenOver(claim.job(), epoch(claim), from))
+            .orElseGet(() -> new JobEvent.Acquired(claim.job(), epoch(claim))));
+    if (claim.slot().dropped() > 0) {
+      tell(new JobEvent.SlotsDropped(claim.job(), claim.slot().dropped()));
+    }
+    var held = new HeldLease(claim, options.time(), options.trusted());
+    Consumer<JobEvent> events = this::tell;
+    var run = new RunJob(claim, job, held, leases, options, events);
+    running.put(claim.job(), run);
+    renewals.keep(held);
+    if (!open) {
+      // Closed while this job was being taken; nobody waits for the run any more.
+      run.handOver();
+      running.remove(claim.job(), run);
+      return;
+    }
+    Thread.ofVirtual()
+        .name("keeper-job-" + claim.job())
+        .start(
+            () -> {
+              try {
+                run.run();
+              } finally {
+                renewals.letGo(held);
+                running.remove(claim.job(), run);
+              }
+            });
+  }
+
+  private static long epoch(Claim claim) {
+    return claim.lease().epoch();
+  }
+
+  private void tell(JobEvent event) {
+    try {
+      options.listener().accept(event);
+    } catch (RuntimeException e) {
+      log.error("A listener failed on {}", event, e);
+    }
+  }
+
+  /** All jobs of the table, by name. */
+  public List<JobView> views() {
+    return table.views(Optional.empty());
+  }
+
+  public Optional<JobView> view(String name) {
+    return table.views(Optional.of(name)).stream().findFirst();
+  }
+
+  /** The newest runs of a job first. */
+  public List<JobRun> history(String name, int limit) {
+    return table.history(name, limit);
+  }
+
+  /** Has the job run at the next look of any node, also if it is paused; false if it is unknown. */
+  public boolean requestRun(String name) {
+    return table.request(name, Optional.empty());
+  }
+
+  /** As {@link #requestRun(String)}, for a person: it is audited in the same transaction. */
+  public boolean requestRun(String name, String actor) {
+    return table.request(name, Optional.of(actor));
+  }
+
+  /** Stops the schedule. A run that has begun goes on. */
+  public boolean pause(String name, String actor) {
+    return table.pause(name, Optional.of(actor));
+  }
+
+  /** Goes on with the schedule, and at once with an attempt that waits after a failure. */
+  public boolean resume(String name, String actor) {
+    return table.resume(name, Optional.of(actor));
+  }
+
+  /** Closes with 400 ms for running jobs to end. */
+  @Override
+  public void close() {
+    close(GRACE);
+  }
+
+  /**
+   * Takes no more jobs, asks the running ones to end, and hands over those that do not within the
+   * grace: another node can take them at its next look.
+   */
+  public void close(Duration grace) {
+    synchronized (pollLock) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      open = false;
+      if (nextPoll != null) {
+        nextPoll.cancel();
+      }
+    }
+    var runs = List.copyOf(running.values());
+    runs.forEach(RunJob::stop);
+    long started = options.time().nanoTime();
+    try {
+      for (var run : runs) {
+        if (!run.awaitEnd(grace.minus(options.time().since(started)))) {
+          run.handOver();
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      runs.forEach(RunJob::handOver);
+    }
+    renewals.close();
+  }
+}

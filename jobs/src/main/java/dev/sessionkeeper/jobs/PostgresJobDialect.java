@@ -1,0 +1,133 @@
+package dev.sessionkeeper.jobs;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.Optional;
+
+/** The lease on PostgreSQL. */
+record PostgresJobDialect() implements JobDialect {
+  private static final String ACQUIRE =
+      """
+      WITH due AS (
+        SELECT name, owner
+          FROM keeper.job
+         WHERE name = ?
+           AND (owner IS NULL OR lease_until < keeper.now())
+           AND (requested_at IS NOT NULL
+                OR (NOT paused AND next_run_at <= keeper.now()
+                    AND (not_before IS NULL OR not_before <= keeper.now())))
+           FOR UPDATE SKIP LOCKED)
+      UPDATE keeper.job j
+         SET owner = ?, epoch = j.epoch + 1, started_at = keeper.now(),
+             lease_until = keeper.now() + ? * interval '1 millisecond',
+             attempts = j.attempts + CASE WHEN due.owner IS NULL THEN 0 ELSE 1 END
+        FROM due
+       WHERE j.name = due.name
+      RETURNING j.epoch, j.lease_until, j.next_run_at, j.attempts, due.owner AS former_owner,
+                keeper.now() AS now
+      """; // job_pkey (name)
+
+  private static final String REGISTER =
+      """
+      INSERT INTO keeper.job AS j (name, interval_micros, misfire, next_run_at)
+      VALUES (?, ?, ?, to_timestamp(0) + ceil(extract(epoch FROM keeper.now()) * 1000000 / ?) * ?
+                       * interval '1 microsecond')
+      ON CONFLICT (name) DO UPDATE
+         SET interval_micros = EXCLUDED.interval_micros, misfire = EXCLUDED.misfire,
+             next_run_at = CASE WHEN j.interval_micros = EXCLUDED.interval_micros
+                                THEN j.next_run_at ELSE EXCLUDED.next_run_at END
+       WHERE (j.interval_micros, j.misfire) <> (EXCLUDED.interval_micros, EXCLUDED.misfire)
+      """;
+
+  // KEY SHARE is enough to stop a take-over, which changes a key column, and lets renewals pass.
+  // A vanished host must not hold it for long: an idle transaction ends with the third of a lease.
+  private static final String FENCE =
+      """
+      SELECT set_config('idle_in_transaction_session_timeout', ?, true)
+        FROM keeper.job
+       WHERE name = ? AND owner = ? AND epoch = ?
+         FOR KEY SHARE
+      """; // job_pkey (name)
+
+  @Override
+  public String now() {
+    return "keeper.now()";
+  }
+
+  @Override
+  public String nowPlusMillis() {
+    return "keeper.now() + ? * interval '1 millisecond'";
+  }
+
+  @Override
+  public String bool(boolean value) {
+    return Boolean.toString(value);
+  }
+
+  @Override
+  public Optional<Taken> acquire(Connection connection, String job, String owner, Duration lease)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(ACQUIRE)) {
+      statement.setString(1, job);
+      statement.setString(2, owner);
+      statement.setLong(3, lease.toMillis());
+      try (var rows = statement.executeQuery()) {
+        return rows.next() ? Optional.of(taken(rows)) : Optional.empty();
+      }
+    }
+  }
+
+  private Taken taken(ResultSet rows) throws SQLException {
+    return new Taken(
+        rows.getLong("epoch"),
+        instant(rows, "lease_until").orElseThrow(),
+        instant(rows, "next_run_at").orElseThrow(),
+        rows.getInt("attempts"),
+        Optional.ofNullable(rows.getString("former_owner")),
+        instant(rows, "now").orElseThrow());
+  }
+
+  @Override
+  public void register(Connection connection, String job, Schedule schedule) throws SQLException {
+    try (var statement = connection.prepareStatement(REGISTER)) {
+      statement.setString(1, job);
+      statement.setLong(2, schedule.intervalMicros());
+      statement.setString(3, schedule.misfire().text());
+      statement.setLong(4, schedule.intervalMicros());
+      statement.setLong(5, schedule.intervalMicros());
+      statement.executeUpdate();
+    }
+  }
+
+  @Override
+  public boolean fence(
+      Connection connection, String job, String owner, long epoch, Duration lease)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(FENCE)) {
+      statement.setString(1, Long.toString(Math.max(1, lease.toMillis() / 3)));
+      statement.setString(2, job);
+      statement.setString(3, owner);
+      statement.setLong(4, epoch);
+      try (var rows = statement.executeQuery()) {
+        return rows.next();
+      }
+    }
+  }
+
+  @Override
+  public Optional<Instant> instant(ResultSet rows, String column) throws SQLException {
+    return Optional.ofNullable(rows.getObject(column, OffsetDateTime.class))
+        .map(OffsetDateTime::toInstant);
+  }
+
+  @Override
+  public void set(PreparedStatement statement, int index, Instant value) throws SQLException {
+    statement.setObject(index, value.atOffset(ZoneOffset.UTC));
+  }
+}

@@ -1,0 +1,18 @@
+package dev.sessionkeeper.jobs;
+
+/** Writes that a run did something; what fencing is about. */
+final class Effect {
+  private Effect() {}
+
+  static void of(JobContext context) {
+    context.inFencedTransaction(
+        connection -> {
+          try (var statement =
+              connection.prepareStatement("INSERT INTO effect (job, epoch) VALUES (?, ?)")) {
+            statement.setString(1, context.job());
+            statement.setLong(2, context.lease().epoch());
+            return statement.executeUpdate();
+          }
+        });
+  }
+}

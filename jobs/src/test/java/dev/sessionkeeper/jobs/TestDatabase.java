@@ -1,0 +1,66 @@
+package dev.sessionkeeper.jobs;
+
+import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import dev.sessionkeeper.store.Database;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+
+/** One PostgreSQL for the tests of this module, and an empty database for each test. */
+final class TestDatabase {
+  private static final EmbeddedPostgres POSTGRES = start();
+  private static final AtomicInteger COUNT = new AtomicInteger();
+
+  final String name = "jobs" + COUNT.incrementAndGet();
+  final DataSource source = POSTGRES.createDatabase(name);
+  final Database database = Database.of(source);
+
+  TestDatabase() {
+    Jobs.migrate(source);
+    execute("CREATE TABLE effect (at bigserial PRIMARY KEY, job text, epoch bigint, slot timestamptz)");
+  }
+
+  static String url(String name) {
+    return POSTGRES.jdbcUrl(name);
+  }
+
+  static String password() {
+    return POSTGRES.password();
+  }
+
+  void execute(String sql) {
+    database.doInTransaction(
+        connection -> {
+          try (var statement = connection.createStatement()) {
+            statement.execute(sql);
+          }
+        });
+  }
+
+  long number(String sql) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.createStatement();
+              var rows = statement.executeQuery(sql)) {
+            rows.next();
+            return rows.getLong(1);
+          }
+        });
+  }
+
+  String text(String sql) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.createStatement();
+              var rows = statement.executeQuery(sql)) {
+            rows.next();
+            return String.valueOf(rows.getString(1));
+          }
+        });
+  }
+
+  private static EmbeddedPostgres start() {
+    var postgres = EmbeddedPostgres.temporaryWithoutSync();
+    Runtime.getRuntime().addShutdownHook(new Thread(postgres::close));
+    return postgres;
+  }
+}

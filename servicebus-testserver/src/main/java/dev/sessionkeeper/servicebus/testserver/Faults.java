@@ -1,0 +1,87 @@
+package dev.sessionkeeper.servicebus.testserver;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** What goes wrong on purpose. Safe for any thread; every call has taken effect when it returns. */
+public final class Faults {
+  private final Broker broker;
+  private final AtomicInteger duplicateSends = new AtomicInteger();
+  private final AtomicInteger lostAcknowledgements = new AtomicInteger();
+  private volatile long replyDelayMillis;
+  private @Nullable EventLoop loop;
+
+  Faults(Broker broker) {
+    this.broker = broker;
+  }
+
+  void on(EventLoop eventLoop) {
+    loop = eventLoop;
+  }
+
+  /** Cuts every connection, without a farewell. */
+  public void dropConnections() {
+    loop()
+        .call(
+            () -> {
+              loop().eachConnection(ClientConnection::drop);
+              return true;
+            });
+  }
+
+  /**
+   * Ends the locks of all held sessions of a queue, as if their time were over.
+   *
+   * @return how many were held
+   */
+  public int expireSessionLocks(String queue) {
+    return loop()
+        .call(
+            () -> {
+              int expired = 0;
+              for (var session : broker.find(queue).orElseThrow().sessions()) {
+                var holder = session.holder;
+                if (holder != null) {
+                  holder.expire();
+                  expired++;
+                }
+              }
+              return expired;
+            });
+  }
+
+  /** Lets every byte to the clients arrive this much later; zero ends it. */
+  public void delayReplies(Duration delay) {
+    replyDelayMillis = delay.toMillis();
+  }
+
+  /** The next transfers are stored twice, as by a producer that sends again. */
+  public void duplicateSends(int count) {
+    duplicateSends.set(count);
+  }
+
+  /** The next transfers are stored, and the connection is cut before the client learns of it. */
+  public void loseAcknowledgements(int count) {
+    lostAcknowledgements.set(count);
+  }
+
+  long replyDelayMillis() {
+    return replyDelayMillis;
+  }
+
+  boolean takeDuplicateSend() {
+    return duplicateSends.getAndUpdate(left -> Math.max(0, left - 1)) > 0;
+  }
+
+  boolean takeLostAcknowledgement() {
+    return lostAcknowledgements.getAndUpdate(left -> Math.max(0, left - 1)) > 0;
+  }
+
+  private EventLoop loop() {
+    if (loop == null) {
+      throw new IllegalStateException("The server is not started");
+    }
+    return loop;
+  }
+}
