@@ -98,6 +98,8 @@ final class LeasedSessionProcessor implements SessionProcessor {
 
   private void stopSoon() {
     if (begin()) {
+      // At once, so that no slot takes another message; only the waiting is left to a thread.
+      slots.stop();
       Thread.ofPlatform().daemon().name("keeper-drain").start(this::finish);
     }
   }

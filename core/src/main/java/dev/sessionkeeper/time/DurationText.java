@@ -2,36 +2,45 @@ package dev.sessionkeeper.time;
 
 import java.time.DateTimeException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
  * Reads durations that people write: {@code 5m} or ISO 8601's {@code PT5M}, and nothing else.
  *
  * <p>The units of the short form are {@code ms}, {@code s}, {@code m}, {@code h} and {@code d}. A
- * number without a unit is refused, because nobody knows what it means.
+ * number without a unit is refused, because nobody knows what it means; so is more than 36,500
+ * days.
  */
 public final class DurationText {
+  // A longer one is a slip of the pen, and would not fit into nanoseconds.
+  private static final Duration LONGEST = Duration.ofDays(36_500);
   private static final Pattern SHORT = Pattern.compile("([0-9]{1,12})(ms|s|m|h|d)");
   private static final Pattern ISO = Pattern.compile("P[0-9DTHMS.]{2,40}");
 
   private DurationText() {}
 
   /**
+   * Reads one.
+   *
    * @throws IllegalArgumentException saying what is allowed, without the value
    */
   public static Duration parse(String text) {
+    return read(text)
+        .filter(duration -> duration.compareTo(LONGEST) <= 0)
+        .orElseThrow(() -> new IllegalArgumentException("must be a duration such as 5m or PT5M"));
+  }
+
+  private static Optional<Duration> read(String text) {
     var parts = SHORT.matcher(text);
-    try {
-      if (parts.matches()) {
-        return of(Long.parseLong(parts.group(1)), parts.group(2));
-      }
-      if (ISO.matcher(text).matches()) {
-        return Duration.parse(text);
-      }
-    } catch (DateTimeException | ArithmeticException e) {
-      throw new IllegalArgumentException("must be a duration such as 5m or PT5M", e);
+    if (parts.matches()) {
+      return Optional.of(of(Long.parseLong(parts.group(1)), parts.group(2)));
     }
-    throw new IllegalArgumentException("must be a duration such as 5m or PT5M");
+    try {
+      return ISO.matcher(text).matches() ? Optional.of(Duration.parse(text)) : Optional.empty();
+    } catch (DateTimeException notIso) {
+      return Optional.empty();
+    }
   }
 
   private static Duration of(long amount, String unit) {

@@ -17,8 +17,8 @@ final class ActOnSession {
     try {
       long now = queue.ticks().now();
       // A lease that has run out ends as such first: its attempt counts, whatever comes then.
-      queue.look(lane, now);
-      int changed = lane.gone && !setsAside(act) ? 0 : apply(lane, act, reason, now);
+      queue.endIfRunOut(lane, now);
+      int changed = apply(lane, act, reason, now);
       queue.place(lane, now);
       return changed;
     } finally {
@@ -67,14 +67,12 @@ final class ActOnSession {
   }
 
   private int deadLetter(Lane lane, int count, String reason) {
-    for (int i = 0; i < count; i++) {
-      queue.settleMessages.deadLetterHead(lane, reason);
-    }
+    boolean inHand = lane.handed > 0;
     queue.release(lane);
+    for (int i = 0; i < count; i++) {
+      // Only the first one was being tried; those handed out behind it were not.
+      queue.settleMessages.deadLetterHead(lane, inHand && i == 0, reason);
+    }
     return count;
-  }
-
-  private static boolean setsAside(Act act) {
-    return act == Act.PAUSE || act == Act.PARK;
   }
 }

@@ -105,7 +105,7 @@ final class Lane extends Due {
   /** Puts a replayed message before newer ones, but behind what is in somebody's hands (D-02). */
   void putBack(Stored stored) {
     messages.insert(stored, handed);
-    replayedWhileHeld = handed > 0;
+    replayedWhileHeld |= handed > 0;
   }
 
   /** Forgets the first message. */

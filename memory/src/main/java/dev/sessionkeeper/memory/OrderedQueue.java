@@ -205,7 +205,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     lane.lock.lock();
     try {
       return lane.isHeldUnder(epoch, ticks.now())
-          ? Optional.of(new MemoryHeldSession(this, lane, leaseOf(lane)))
+          ? Optional.of(new MemoryHeldSession(this, lane, leaseOf(lane), true))
           : Optional.empty();
     } finally {
       lane.lock.unlock();
@@ -244,11 +244,15 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
 
   /** Ends a lease that has run out, and puts the lane where it belongs. */
   void look(Lane lane, long now) {
+    endIfRunOut(lane, now);
+    place(lane, now);
+  }
+
+  void endIfRunOut(Lane lane, long now) {
     if (lane.held && lane.leaseEnd <= now) {
       settleMessages.leaseRanOut(lane);
       heldCount.decrement();
     }
-    place(lane, now);
   }
 
   /** Takes the lane from its owner; what was in hand is void and no attempt. */
@@ -312,7 +316,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
         owner, lastEpoch.incrementAndGet(), Ticks.later(now, lock), ticks.instant().plus(lock));
     heldCount.increment();
     place(lane, now);
-    return new MemoryHeldSession(this, lane, leaseOf(lane));
+    return new MemoryHeldSession(this, lane, leaseOf(lane), false);
   }
 
   static Lease leaseOf(Lane lane) {

@@ -54,10 +54,9 @@ final class SettleMessages {
   }
 
   /** Makes the first message a dead letter because a person wants so. */
-  void deadLetterHead(Lane lane, String reason) {
-    int inHand = lane.handed > 0 ? 1 : 0;
+  void deadLetterHead(Lane lane, boolean wasTried, String reason) {
     var dead = lane.removeHead();
-    books.setAside(dead, dead.attempts + inHand, reason, dead.lastError());
+    books.setAside(dead, dead.attempts + (wasTried ? 1 : 0), reason, dead.lastError());
   }
 
   /** The error that came with a dead letter, or else the one of the attempt before. */

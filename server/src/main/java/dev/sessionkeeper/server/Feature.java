@@ -1,13 +1,18 @@
 package dev.sessionkeeper.server;
 
+import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.time.TimeSource;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * A part of the server: some routes and whatever runs behind them. It has begun when its
- * constructor returns; {@link KeeperServer} closes features in reverse order when it has served the
- * last request.
+ * A part of the server: some routes and whatever runs behind them. It runs when {@link Opener#open}
+ * returns; the server closes its features in reverse order when it has served the last request.
+ *
+ * <p>To add one: a {@code ConfigSection} in {@code KeeperConfig.SECTIONS}, an opener in {@code
+ * KeeperServer.FEATURES}, and routes that name their role, input and answers.
  */
 public interface Feature extends AutoCloseable {
 
@@ -17,6 +22,18 @@ public interface Feature extends AutoCloseable {
   /** Why the server should not get requests now; empty when all is well. Asked often. */
   Optional<String> notReady();
 
+  /** Takes over a new configuration, all of which is valid. Must not fail. */
+  void reconfigure(KeeperConfig config);
+
   @Override
   void close();
+
+  /** What a feature is made of. */
+  record Context(KeeperConfig config, Engine engine, MeterRegistry meters, TimeSource time) {}
+
+  /** Makes a feature and starts what runs behind it. */
+  @FunctionalInterface
+  interface Opener {
+    Feature open(Context context);
+  }
 }

@@ -105,7 +105,6 @@ final class Exchange implements Gate.Visit {
 
   private Optional<Problem> judge() {
     try {
-      kernel.refuseIfDraining();
       if (request.version() == io.vertx.core.http.HttpVersion.HTTP_1_1
           && header("Host").isEmpty()) {
         return Optional.of(ProblemType.MALFORMED_HTTP.with("A request names its Host"));
@@ -113,6 +112,7 @@ final class Exchange implements Gate.Visit {
       var target = RequestTarget.parse(request.uri());
       match = kernel.routes().find(request.method().name(), target.path());
       query = target.query();
+      kernel.refuseIfDraining(route());
       caller = kernel.gate().admit(this);
       CheckHead.check(
           route(), query, header("Content-Type"), header("Content-Encoding"), hasBody());

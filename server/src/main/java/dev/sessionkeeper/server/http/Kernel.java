@@ -89,8 +89,8 @@ final class Kernel {
   }
 
   /** Requests that come after the end has begun are sent elsewhere. */
-  void refuseIfDraining() {
-    if (draining) {
+  void refuseIfDraining(Route route) {
+    if (draining && route.role() != Role.ANYONE) {
       throw ProblemType.UNAVAILABLE
           .with("The server is shutting down")
           .retryAfter(Duration.ofSeconds(1))

@@ -69,7 +69,7 @@ public final class Request {
 
   /** The page asked for by {@code limit} and {@code cursor}; the default limit is 100. */
   public static Page.Request page(Fields in) {
-    var limit = in.optional("limit", DEFAULT_LIMIT, Decode.number(1, Page.Request.MAX_LIMIT));
+    var limit = in.optional("limit", DEFAULT_LIMIT, Decode.integer(1, Page.Request.MAX_LIMIT));
     var cursor = in.optional("cursor", Decode.text(4096));
     in.check();
     return new Page.Request(limit.get(), cursor.get());

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.json;
 
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -18,6 +19,8 @@ import java.util.stream.Collectors;
 /** The decoders of what travels in our JSON. */
 public final class Decode {
   private static final Pattern INTEGER = Pattern.compile("-?(0|[1-9][0-9]{0,18})");
+  private static final Pattern DECIMAL = Pattern.compile("-?[0-9]{1,12}([.][0-9]{1,6})?");
+  private static final Map<String, Boolean> BOOLEANS = Map.of("true", true, "false", false);
   private static final Pattern GUID =
       Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
 
@@ -49,10 +52,7 @@ public final class Decode {
 
   /** Any text that can be written as UTF-8, U+0000 included. */
   public static String anyText(JsonValue value) {
-    if (!(value instanceof JsonValue.Text given)) {
-      throw new InvalidInput("", "must be text, was " + value.kind());
-    }
-    var text = given.value();
+    var text = textOf(value);
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
       if (Character.isHighSurrogate(c)
@@ -66,13 +66,28 @@ public final class Decode {
     return text;
   }
 
+  private static String textOf(JsonValue value) {
+    if (value instanceof JsonValue.Text text) {
+      return text.value();
+    }
+    if (value instanceof JsonValue.Word word) {
+      return word.value();
+    }
+    throw new InvalidInput("", "must be text, was " + value.kind());
+  }
+
   public static Decoder<Long> integer(long least, long most) {
-    return value -> {
-      if (!(value instanceof JsonValue.Num number)) {
-        throw new InvalidInput("", "must be a whole number, was " + value.kind());
-      }
-      return parseInteger(number.literal(), least, most);
-    };
+    return value -> parseInteger(literalOf(value, "a whole number"), least, most);
+  }
+
+  private static String literalOf(JsonValue value, String wanted) {
+    if (value instanceof JsonValue.Num number) {
+      return number.literal();
+    }
+    if (value instanceof JsonValue.Word word) {
+      return word.value();
+    }
+    throw new InvalidInput("", "must be " + wanted + ", was " + value.kind());
   }
 
   public static Decoder<Integer> integer(int least, int most) {
@@ -94,9 +109,19 @@ public final class Decode {
         "", "must be a whole number from " + least + " to " + most + ", was " + shown(literal));
   }
 
-  /** A whole number that travels as text, as in a query. */
-  public static Decoder<Integer> number(int least, int most) {
-    return value -> (int) parseInteger(anyText(value), least, most);
+  /** A number with at most six places behind the point. */
+  public static Decoder<BigDecimal> decimal(BigDecimal least, BigDecimal most) {
+    return value -> {
+      var literal = literalOf(value, "a number");
+      if (DECIMAL.matcher(literal).matches()) {
+        var number = new BigDecimal(literal);
+        if (number.compareTo(least) >= 0 && number.compareTo(most) <= 0) {
+          return number;
+        }
+      }
+      throw new InvalidInput(
+          "", "must be a number from " + least + " to " + most + ", was " + shown(literal));
+    };
   }
 
   public static Decoder<Boolean> bool() {
@@ -104,13 +129,21 @@ public final class Decode {
       if (value instanceof JsonValue.Bool bool) {
         return bool.value();
       }
+      if (value instanceof JsonValue.Word word && BOOLEANS.containsKey(word.value())) {
+        return BOOLEANS.get(word.value());
+      }
       throw new InvalidInput("", "must be true or false, was " + value.kind());
     };
   }
 
   /** {@code 5s} or {@code PT5S}, within these bounds. */
   public static Decoder<Duration> duration(Duration least, Duration most) {
-    return text().map(text -> Durations.parse(text, least, most));
+    return value -> {
+      if (value instanceof JsonValue.Num) {
+        throw new InvalidInput("", "must be a duration with its unit such as 5s or PT5S, was a number");
+      }
+      return text().map(text -> Durations.parse(text, least, most)).decode(value);
+    };
   }
 
   /** An RFC 3339 time with any offset. */
@@ -218,22 +251,20 @@ public final class Decode {
     };
   }
 
-  /** An object whose names are free and whose values are texts. */
-  public static Decoder<Map<String, String>> texts() {
+  /** An object whose names are free, each with the same kind of value. */
+  public static <T> Decoder<Map<String, T>> map(Decoder<T> member) {
     return value -> {
       if (!(value instanceof JsonValue.Obj object)) {
         throw new InvalidInput("", "must be an object, was " + value.kind());
       }
-      var texts = new LinkedHashMap<String, String>();
+      var decoded = new LinkedHashMap<String, T>();
       var errors = new ArrayList<FieldError>();
       object
           .members()
           .forEach(
-              (name, member) -> {
+              (name, inner) -> {
                 try {
-                  texts.put(
-                      text().decode(new JsonValue.Text(name, object.span())),
-                      text().decode(member));
+                  decoded.put(text().decode(new JsonValue.Text(name, inner.span())), member.decode(inner));
                 } catch (InvalidInput e) {
                   e.errors().forEach(error -> errors.add(error.inside(shown(name))));
                 }
@@ -241,8 +272,13 @@ public final class Decode {
       if (!errors.isEmpty()) {
         throw new InvalidInput(errors);
       }
-      return texts;
+      return decoded;
     };
+  }
+
+  /** An object whose names are free and whose values are texts. */
+  public static Decoder<Map<String, String>> texts() {
+    return map(text());
   }
 
   /** Any value, kept as it was sent. */

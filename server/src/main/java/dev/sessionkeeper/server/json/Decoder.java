@@ -14,6 +14,20 @@ public interface Decoder<T> {
    */
   T decode(JsonValue value);
 
+  /** Names the value itself in what is refused. */
+  default Decoder<T> at(String name) {
+    return value -> {
+      try {
+        return decode(value);
+      } catch (InvalidInput e) {
+        throw new InvalidInput(
+            e.errors().stream()
+                .map(error -> error.field().isEmpty() ? error.inside(name) : error)
+                .toList());
+      }
+    };
+  }
+
   /** What becomes of the decoded value; its IllegalArgumentException is the reason of a refusal. */
   default <R> Decoder<R> map(Function<? super T, ? extends R> next) {
     return value -> {

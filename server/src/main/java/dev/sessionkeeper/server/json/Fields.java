@@ -1,34 +1,35 @@
 package dev.sessionkeeper.server.json;
 
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of one JSON object. Ask for all of them, then {@link #check}, then take the values: so
- * a caller hears of every bad field at once, unknown ones included.
+ * The fields of one object. Ask for all of them, then {@link #check}, then take the values: so a
+ * caller hears of every bad field at once, unknown ones included.
  *
  * {@snippet :
  * static ReceiveRequest read(Fields in) {
  *   var max = in.optional("max", Decode.integer(1, 1000));
- *   var wait = in.optional("wait", Decode.wait());
+ *   var wait = in.optional("wait", Decode.duration(Duration.ZERO, Duration.ofSeconds(60)));
  *   in.check();
  *   return new ReceiveRequest(max.get(), wait.get());
  * }
  * }
  */
 public final class Fields {
-  private final JsonValue.Obj object;
-  private final Set<String> asked = new HashSet<>();
+  private final Map<String, JsonValue> members;
+  private final Set<String> asked = new LinkedHashSet<>();
   private final List<FieldError> errors = new ArrayList<>();
 
   Fields(JsonValue.Obj object) {
-    this.object = object;
+    this.members = object.members();
   }
 
   /**
@@ -37,51 +38,43 @@ public final class Fields {
    * @throws InvalidInput with all that is wrong
    */
   public static <T> T read(byte[] document, Function<Fields, T> reader) {
-    var value = ReadJson.parse(document);
-    if (value instanceof JsonValue.Obj object) {
-      return reader.apply(new Fields(object));
-    }
-    throw new InvalidInput("$", "must be an object, was " + value.kind());
+    return Decode.object(reader).at("$").decode(ReadJson.parse(document));
   }
 
   /** Reads texts that came by name, such as the parameters of a query. */
   public static <T> T read(Map<String, String> texts, Function<Fields, T> reader) {
-    var nowhere = new JsonValue.Span(new byte[0], 0, 0);
-    var members = new LinkedHashMap<String, JsonValue>();
-    texts.forEach((name, text) -> members.put(name, new JsonValue.Text(text, nowhere)));
-    return reader.apply(new Fields(new JsonValue.Obj(members, nowhere)));
+    var words = new LinkedHashMap<String, JsonValue>();
+    texts.forEach((name, text) -> words.put(name, new JsonValue.Word(text, JsonValue.Span.NOWHERE)));
+    return reader.apply(new Fields(new JsonValue.Obj(words, JsonValue.Span.NOWHERE)));
   }
 
   /** A field that must be there. */
   public <T> Field<T> required(String name, Decoder<T> decoder) {
-    asked.add(name);
-    var value = object.members().get(name);
-    return value == null ? bad(name, "is missing") : decode(name, value, decoder);
+    var value = ask(name);
+    if (value == null) {
+      var missing = new FieldError(name, "is missing");
+      errors.add(missing);
+      return Field.bad(missing);
+    }
+    return decode(name, value, decoder);
   }
 
   /** A field that may be left out; null is not leaving out. */
   public <T> Field<Optional<T>> optional(String name, Decoder<T> decoder) {
-    asked.add(name);
-    var value = object.members().get(name);
-    return value == null
-        ? Field.of(Optional.empty())
-        : decode(name, value, decoder.map(Optional::of));
+    return optional(name, Optional.empty(), decoder.map(Optional::of));
   }
 
   /** A field with a default. */
   public <T> Field<T> optional(String name, T otherwise, Decoder<T> decoder) {
-    asked.add(name);
-    var value = object.members().get(name);
+    var value = ask(name);
     return value == null ? Field.of(otherwise) : decode(name, value, decoder);
   }
 
   public boolean has(String name) {
-    return object.members().containsKey(name);
+    return members.containsKey(name);
   }
 
-  /**
-   * Refuses a field for a reason that only the reader knows, for example because of another one.
-   */
+  /** Refuses a field for a reason that only the reader knows, for example because of another one. */
   public void reject(String name, String reason) {
     errors.add(new FieldError(name, reason));
   }
@@ -92,14 +85,20 @@ public final class Fields {
    * @throws InvalidInput if a field was bad or was not asked for
    */
   public void check() {
-    for (var name : object.members().keySet()) {
+    for (var name : members.keySet()) {
       if (!asked.contains(name)) {
-        errors.add(new FieldError(Decode.shown(name), "is not a field of this object"));
+        var meant = Similar.to(name, asked).map(other -> "; did you mean " + other + "?");
+        errors.add(new FieldError(Decode.shown(name), "is not known here" + meant.orElse("")));
       }
     }
     if (!errors.isEmpty()) {
       throw new InvalidInput(errors);
     }
+  }
+
+  private @Nullable JsonValue ask(String name) {
+    asked.add(name);
+    return members.get(name);
   }
 
   private <T> Field<T> decode(String name, JsonValue value, Decoder<T> decoder) {
@@ -109,11 +108,5 @@ public final class Fields {
       e.errors().forEach(error -> errors.add(error.inside(name)));
       return Field.bad(e.errors().getFirst());
     }
-  }
-
-  private <T> Field<T> bad(String name, String reason) {
-    var error = new FieldError(name, reason);
-    errors.add(error);
-    return Field.bad(error);
   }
 }

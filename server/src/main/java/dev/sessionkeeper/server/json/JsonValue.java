@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.json;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
@@ -33,6 +34,14 @@ public sealed interface JsonValue {
     }
   }
 
+  /** Text from where there are no types: a query, the environment. It may be meant as a number. */
+  record Word(String value, Span span) implements JsonValue {
+    @Override
+    public String kind() {
+      return "text";
+    }
+  }
+
   record Num(String literal, Span span) implements JsonValue {
     @Override
     public String kind() {
@@ -56,9 +65,12 @@ public sealed interface JsonValue {
 
   /** From its first byte to behind its last one. */
   record Span(byte[] source, int start, int end) {
+    /** That of a value which was not read from bytes. */
+    public static final Span NOWHERE = new Span(new byte[0], 0, 0);
+
     /** The bytes as they were sent. */
     public byte[] bytes() {
-      return java.util.Arrays.copyOfRange(source, start, end);
+      return Arrays.copyOfRange(source, start, end);
     }
   }
 }

@@ -145,7 +145,7 @@ class HttpServerTest {
     assertThat(reply.body())
         .contains("{\"field\":\"name\",\"reason\":\"must be text, was a number\"}")
         .contains("{\"field\":\"times\",\"reason\":\"must be a whole number, was text\"}")
-        .contains("{\"field\":\"surprise\",\"reason\":\"is not a field of this object\"}");
+        .contains("{\"field\":\"surprise\",\"reason\":\"is not known here\"}");
   }
 
   @ParameterizedTest

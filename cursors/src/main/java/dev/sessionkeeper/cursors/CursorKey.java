@@ -1,0 +1,36 @@
+package dev.sessionkeeper.cursors;
+
+import java.util.regex.Pattern;
+
+/**
+ * Names the cursor of a subscriber on a stream.
+ *
+ * @param stream 1 to 128 letters, digits, dots, colons, underscores and hyphens
+ * @param subscriber the same
+ */
+public record CursorKey(String stream, String subscriber) {
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:-]{1,128}");
+
+  public CursorKey {
+    requireName("stream", stream);
+    requireName("subscriber", subscriber);
+  }
+
+  /** Whether the text may name a stream or a subscriber. */
+  public static boolean isName(String text) {
+    return NAME.matcher(text).matches();
+  }
+
+  private static void requireName(String what, String name) {
+    if (!isName(name)) {
+      throw new IllegalArgumentException(
+          what + " must be 1 to 128 letters, digits, dots, colons, underscores and hyphens");
+    }
+  }
+
+  /** The key under which the cursor is stored. */
+  String asText() {
+    // A name has no slash, so no two cursors share a text.
+    return stream + "/" + subscriber;
+  }
+}

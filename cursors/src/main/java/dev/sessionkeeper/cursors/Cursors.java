@@ -1,0 +1,54 @@
+package dev.sessionkeeper.cursors;
+
+import dev.sessionkeeper.time.TimeSource;
+import java.util.OptionalLong;
+
+/** The cursors of all subscribers: where each one is, and trackers that move it on. */
+public final class Cursors {
+  private final LastValueStore<String, String> store;
+  private final CoalescingWriter<String, String> writer;
+  private final TimeSource time;
+
+  private Cursors(
+      LastValueStore<String, String> store,
+      CoalescingWriter<String, String> writer,
+      TimeSource time) {
+    this.store = store;
+    this.writer = writer;
+    this.time = time;
+  }
+
+  /** Cursors in a store, moved through a writer of that store. The caller closes the writer. */
+  public static Cursors of(
+      LastValueStore<String, String> store,
+      CoalescingWriter<String, String> writer,
+      TimeSource time) {
+    return new Cursors(store, writer, time);
+  }
+
+  /**
+   * The last event that the subscriber has acknowledged; empty for a subscriber that never did. What
+   * this process has not written yet counts as well.
+   */
+  public OptionalLong position(CursorKey key) {
+    // The writer first: a value that is written in between is then seen in the store.
+    var pending = writer.pending(key.asText());
+    var stored = store.read(key.asText());
+    if (pending.isEmpty() && stored.isEmpty()) {
+      return OptionalLong.empty();
+    }
+    return OptionalLong.of(
+        Math.max(
+            pending.map(LastValueStore.Entry::version).orElse(0L),
+            stored.map(LastValueStore.Entry::version).orElse(0L)));
+  }
+
+  /**
+   * A tracker for one connection of the subscriber.
+   *
+   * @param from the last event that it has already; the next one it gets is the one after
+   */
+  public EventTracker track(CursorKey key, long from) {
+    return new EventTracker(writer, time, key, from);
+  }
+}

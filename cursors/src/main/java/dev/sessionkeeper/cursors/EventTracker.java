@@ -1,0 +1,157 @@
+package dev.sessionkeeper.cursors;
+
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.NavigableSet;
+import java.util.TreeSet;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Knows which events a subscriber has acknowledged, and saves the point from which it resumes.
+ *
+ * <p>Events of a stream are numbered without gaps, so the resume point is the last event before
+ * which nothing is missing: acknowledging 7 before 6 saves nothing until 6 comes. I1: the saved
+ * point never runs ahead of what was acknowledged. I2: the last acknowledged event is saved without
+ * a later one having to come. Memory is bounded: it remembers at most {@value #WINDOW} events out
+ * of order.
+ */
+public final class EventTracker {
+  /** How far ahead of a missing event others may be acknowledged. */
+  public static final int WINDOW = 1024;
+
+  private static final Logger log = LoggerFactory.getLogger(EventTracker.class);
+  private static final Duration PAUSE_WHEN_FULL = Duration.ofMillis(100);
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final NavigableSet<Long> ahead = new TreeSet<>();
+  private final CoalescingWriter<String, String> writer;
+  private final TimeSource time;
+  private final CursorKey key;
+  private long point;
+  private boolean retrying;
+
+  EventTracker(
+      CoalescingWriter<String, String> writer, TimeSource time, CursorKey key, long point) {
+    this.writer = writer;
+    this.time = time;
+    this.key = key;
+    this.point = point;
+  }
+
+  /** What became of an acknowledgement. */
+  public enum Recorded {
+    /** The event counts; the resume point may have moved. */
+    NEW,
+    /** The event was acknowledged before; nothing changed. */
+    DUPLICATE,
+    /** Too many events are missing before this one; it does not count. */
+    TOO_FAR_AHEAD
+  }
+
+  /** Saves the point at which the subscriber begins, unless a later one is stored. */
+  public void begin() {
+    save();
+  }
+
+  /** The subscriber has the event. Call this after it was delivered, never before. */
+  public Recorded acknowledge(long event) {
+    lock.lock();
+    try {
+      if (event <= point || ahead.contains(event)) {
+        return Recorded.DUPLICATE;
+      }
+      if (event - point > WINDOW) {
+        return Recorded.TOO_FAR_AHEAD;
+      }
+      ahead.add(event);
+      if (event > point + 1) {
+        return Recorded.NEW;
+      }
+      moveOn();
+    } finally {
+      lock.unlock();
+    }
+    save();
+    return Recorded.NEW;
+  }
+
+  /** All events up to this one were acknowledged, or are gone and will never come. */
+  public void acknowledgeUpTo(long event) {
+    lock.lock();
+    try {
+      if (event <= point) {
+        return;
+      }
+      point = event;
+      ahead.headSet(event, true).clear();
+      moveOn();
+    } finally {
+      lock.unlock();
+    }
+    save();
+  }
+
+  private void moveOn() {
+    while (!ahead.isEmpty() && ahead.first() == point + 1) {
+      point = ahead.removeFirst();
+    }
+  }
+
+  /** The last event before which nothing is missing: resume with the one after it. */
+  public long resumePoint() {
+    lock.lock();
+    try {
+      return point;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void save() {
+    long version = resumePoint();
+    writer.submit(key.asText(), version, Long.toString(version)).thenAccept(this::saved);
+  }
+
+  private void saved(Outcome outcome) {
+    switch (outcome) {
+      case Outcome.Durable d -> {}
+      case Outcome.Superseded s -> {}
+      case Outcome.Rejected(var why) -> rejected(why);
+      case Outcome.NotFound n -> log.warn("The cursor {} does not exist; it is not saved", key);
+      case Outcome.Dead(var cause) -> log.warn("The cursor {} cannot be saved: {}", key, cause);
+      case Outcome.Undrained u ->
+          log.warn("The cursor {} was not saved before the end; events come again", key);
+    }
+  }
+
+  /** Nobody else would save the last event of a stream, so try again until it is taken. */
+  private void rejected(Outcome.Why why) {
+    if (why == Outcome.Why.CLOSED || why == Outcome.Why.TOO_LARGE) {
+      log.warn("The cursor {} was not saved ({}); events come again", key, why);
+      return;
+    }
+    lock.lock();
+    try {
+      if (retrying) {
+        return;
+      }
+      retrying = true;
+    } finally {
+      lock.unlock();
+    }
+    // A writer may let its callers wait; a timer must not.
+    time.schedule(PAUSE_WHEN_FULL, () -> Thread.startVirtualThread(this::saveAgain));
+  }
+
+  private void saveAgain() {
+    lock.lock();
+    try {
+      retrying = false;
+    } finally {
+      lock.unlock();
+    }
+    save();
+  }
+}

@@ -1,0 +1,22 @@
+package dev.sessionkeeper.cursors;
+
+import java.time.Duration;
+
+/** What {@code submit} does when the writer has no room. A newer value of a held key needs none. */
+public sealed interface WhenFull {
+
+  /** Waits for room, then rejects. */
+  record Block(Duration timeout) implements WhenFull {
+    public Block {
+      if (timeout.isNegative() || timeout.isZero()) {
+        throw new IllegalArgumentException("timeout must be longer than zero, was " + timeout);
+      }
+    }
+  }
+
+  /** Rejects at once: for callers that must not wait, such as event loops. */
+  record Reject() implements WhenFull {}
+
+  /** The caller writes its value by itself, at the pace of the store. */
+  record CallerRuns() implements WhenFull {}
+}

@@ -1,0 +1,59 @@
+package dev.sessionkeeper.github;
+
+import dev.sessionkeeper.QueueMode;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * Someone who gets events: what they want, in which order, in which form, and how fast.
+ *
+ * @param queue where the bot's messages wait; named after the bot unless said otherwise
+ * @param queueSettings of that queue; its mode follows from the ordering
+ * @param deliver where messages are pushed; a bot without it pulls
+ */
+public record Bot(
+    String name,
+    QueueName queue,
+    Subscription subscription,
+    Ordering ordering,
+    SessionLimits limits,
+    QueueSettings queueSettings,
+    MessageFormat format,
+    Optional<PushTarget> deliver) {
+  public Bot {
+    if (queueSettings.mode() != ordering.mode()) {
+      throw new IllegalArgumentException(
+          "The queue of a bot with ordering_scope "
+              + ordering.scope()
+              + " is "
+              + ordering.mode()
+              + ", was "
+              + queueSettings.mode());
+    }
+  }
+
+  /** A pulling bot with every default. */
+  public static Bot of(String name, Subscription subscription, OrderingScope scope) {
+    var ordering = Ordering.by(scope);
+    return new Bot(
+        name,
+        QueueName.of(name),
+        subscription,
+        ordering,
+        SessionLimits.ofDefaults(),
+        (ordering.mode() == QueueMode.ORDERED ? QueueSettings.ordered() : QueueSettings.unordered())
+            .withLockDuration(Duration.ofMinutes(5)),
+        MessageFormat.RAW,
+        Optional.empty());
+  }
+
+  public Bot withOrdering(Ordering other) {
+    return new Bot(name, queue, subscription, other, limits, queueSettings, format, deliver);
+  }
+
+  public Bot withFormat(MessageFormat other) {
+    return new Bot(name, queue, subscription, ordering, limits, queueSettings, other, deliver);
+  }
+}

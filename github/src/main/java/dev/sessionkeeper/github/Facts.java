@@ -1,0 +1,38 @@
+package dev.sessionkeeper.github;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * The few values of a payload that routing looks at, by path. A value of another JSON type than
+ * asked for is as good as absent: payloads are not trusted to have a shape.
+ */
+record Facts(Map<String, Fact> byPath) {
+  /** What stood at a path. */
+  sealed interface Fact {
+    /** A whole number, not negative, of at most 18 digits. */
+    record WholeNumber(long value) implements Fact {}
+
+    /** A text without control characters or broken characters, not blank, of at most 1,024. */
+    record Text(String value) implements Fact {}
+
+    record ObjectStart() implements Fact {}
+  }
+
+  OptionalLong number(String path) {
+    return byPath.get(path) instanceof Fact.WholeNumber number
+        ? OptionalLong.of(number.value())
+        : OptionalLong.empty();
+  }
+
+  Optional<String> text(String path) {
+    return byPath.get(path) instanceof Fact.Text text
+        ? Optional.of(text.value())
+        : Optional.empty();
+  }
+
+  boolean hasObject(String path) {
+    return byPath.get(path) instanceof Fact.ObjectStart;
+  }
+}

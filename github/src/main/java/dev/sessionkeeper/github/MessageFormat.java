@@ -1,0 +1,9 @@
+package dev.sessionkeeper.github;
+
+/** What the body of a bot's message is. */
+public enum MessageFormat {
+  /** The payload, byte for byte as GitHub sent it. */
+  RAW,
+  /** The normalised event in the shape of CloudEvents 1.0, with the payload as {@code data}. */
+  ENVELOPE
+}

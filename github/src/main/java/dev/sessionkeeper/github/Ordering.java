@@ -1,0 +1,62 @@
+package dev.sessionkeeper.github;
+
+import dev.sessionkeeper.QueueMode;
+import dev.sessionkeeper.SessionId;
+import java.util.Optional;
+
+/**
+ * Chooses the session of an event.
+ *
+ * <p>Every event has one, whatever its payload lacks: the entity's, else the repository's, else the
+ * organisation's, the installation's or that of its type (an ordered queue takes no message without
+ * a session).
+ *
+ * @param joinChecks whether a check run or check suite goes to the session of its pull request,
+ *     where its payload names one
+ */
+public record Ordering(OrderingScope scope, SessionKey key, boolean joinChecks) {
+  /** By name, checks in sessions of their own. */
+  public static Ordering by(OrderingScope scope) {
+    return new Ordering(scope, SessionKey.NAME, false);
+  }
+
+  /** The mode of a queue that takes these messages. */
+  public QueueMode mode() {
+    return scope == OrderingScope.NONE ? QueueMode.UNORDERED : QueueMode.ORDERED;
+  }
+
+  /** What the event is about, in the eyes of this bot. */
+  public Entity entityOf(GitHubEvent event) {
+    return joinChecks ? event.pullRequestOfCheck().orElse(event.entity()) : event.entity();
+  }
+
+  /** The session; empty when nothing is ordered. A key that is too long is shortened, stably. */
+  public Optional<SessionId> sessionOf(GitHubEvent event) {
+    return switch (scope) {
+      case NONE -> Optional.empty();
+      case ENTITY -> Optional.of(SessionId.fromKey(entityKey(event)));
+      case REPOSITORY -> Optional.of(SessionId.fromKey(repositoryKey(event)));
+    };
+  }
+
+  private String entityKey(GitHubEvent event) {
+    var entity = entityOf(event);
+    // One canonical form: the lane of the repository is the same in both scopes.
+    return entity.isRepository() || event.repository().isEmpty()
+        ? repositoryKey(event)
+        : prefix(event.repository().get()) + "/" + entity.type() + "/" + entity.id();
+  }
+
+  private String repositoryKey(GitHubEvent event) {
+    return event
+        .repository()
+        .map(repository -> prefix(repository) + "/" + Entity.REPOSITORY)
+        .orElseGet(() -> event.entity().type() + "/" + event.entity().id());
+  }
+
+  private String prefix(RepositoryRef repository) {
+    return key == SessionKey.ID && repository.id().isPresent()
+        ? Long.toString(repository.id().getAsLong())
+        : repository.fullName();
+  }
+}

@@ -1,0 +1,19 @@
+package dev.sessionkeeper.github;
+
+import java.util.Optional;
+
+/**
+ * What arrived at the webhook endpoint, unchecked. Headers that a request does not have are empty.
+ *
+ * @param event {@code X-GitHub-Event}
+ * @param deliveryId {@code X-GitHub-Delivery}
+ * @param signature {@code X-Hub-Signature-256}
+ * @param contentType {@code Content-Type}
+ * @param body as received; the signature is over exactly these bytes
+ */
+public record RawDelivery(
+    Optional<String> event,
+    Optional<String> deliveryId,
+    Optional<String> signature,
+    Optional<String> contentType,
+    byte[] body) {}

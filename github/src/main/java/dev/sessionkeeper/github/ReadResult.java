@@ -1,0 +1,41 @@
+package dev.sessionkeeper.github;
+
+/** What became of a delivery. */
+public sealed interface ReadResult {
+  /** It is signed, well-formed and understood as far as it goes. */
+  record Accepted(GitHubEvent event) implements ReadResult {}
+
+  /**
+   * Nothing of it is to be stored.
+   *
+   * @param explanation one sentence for the sender; shows no more of the body than its length
+   */
+  record Refused(Reason reason, String explanation) implements ReadResult {}
+
+  /** Why a delivery is refused, and the HTTP status that says so. */
+  enum Reason {
+    TOO_LARGE(413),
+    NOT_SIGNED(401),
+    WRONG_SIGNATURE(401),
+    MISSING_EVENT(400),
+    INVALID_EVENT(400),
+    MISSING_DELIVERY_ID(400),
+    INVALID_DELIVERY_ID(400),
+    UNSUPPORTED_CONTENT_TYPE(415),
+    MALFORMED_FORM(400),
+    NOT_UTF_8(400),
+    MALFORMED_JSON(400),
+    TOO_COMPLEX(400),
+    NOT_AN_OBJECT(400);
+
+    private final int status;
+
+    Reason(int status) {
+      this.status = status;
+    }
+
+    public int status() {
+      return status;
+    }
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.sessionkeeper.memory;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,136 @@
+package dev.sessionkeeper.processor;
+
+import static dev.sessionkeeper.processor.Workbench.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.Settlement;
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How many sessions are held at once, while it changes. */
+@Timeout(60)
+class SlotsTest {
+  private final Workbench bench = Workbench.ordered();
+  private final AtomicInteger inside = new AtomicInteger();
+  private final AtomicInteger most = new AtomicInteger();
+  private final Semaphore mayEnd = new Semaphore(0);
+
+  @AfterEach
+  void close() {
+    bench.close();
+  }
+
+  @Test
+  void concurrencyGrowsAndShrinksWhileRunning() {
+    for (char session = 'a'; session <= 'z'; session++) {
+      bench.holds(session + "1", session + "2");
+    }
+    var processor = bench.processor(this::holdOn).maxConcurrentSessions(2).build().start();
+    try (processor) {
+      eventually().until(() -> inside.get() == 2);
+      processor.changeConcurrency(5);
+      eventually().until(() -> inside.get() == 5);
+      assertThat(processor.options().maxConcurrentSessions()).isEqualTo(5);
+
+      processor.changeConcurrency(1);
+      mayEnd.release(5);
+      eventually().until(() -> processor.activeSessions() == 1 && inside.get() == 1);
+      assertThat(bench.closeReasons()).containsOnly(CloseReason.RELEASED).hasSize(4);
+
+      most.set(0);
+      mayEnd.release(1000);
+      eventually().until(() -> bench.depth() == 0);
+      assertThat(most.get()).isLessThanOrEqualTo(1);
+    }
+  }
+
+  @Test
+  void shrinkingAndGrowingAtOnceNeverHoldsMoreThanWished() {
+    for (char session = 'a'; session <= 'z'; session++) {
+      bench.holds(session + "1");
+    }
+    var processor = bench.processor(this::holdOn).maxConcurrentSessions(4).build().start();
+    try (processor) {
+      eventually().until(() -> inside.get() == 4);
+      processor.changeConcurrency(1);
+      processor.changeConcurrency(4);
+      mayEnd.release(1000);
+      eventually().until(() -> bench.depth() == 0);
+    }
+    assertThat(most.get()).isEqualTo(4);
+  }
+
+  @Test
+  void beforeTheStartItIsOnlyRemembered() {
+    bench.holds("a1", "b1", "c1");
+    var processor = bench.processor(this::holdOn).maxConcurrentSessions(8).build();
+    processor.changeConcurrency(2);
+    try (processor) {
+      processor.start();
+      eventually().until(() -> inside.get() == 2);
+      mayEnd.release(100);
+      eventually().until(() -> bench.depth() == 0);
+    }
+    assertThat(most.get()).isEqualTo(2);
+  }
+
+  @Test
+  void slotsRunOnThreadsOfTheUsersChoice() {
+    bench.holds("a1");
+    var processor =
+        bench
+            .processor(
+                (delivery, session) -> {
+                  bench.note(delivery);
+                  bench.handled.add(Thread.currentThread().getName());
+                  return Settlement.complete();
+                })
+            .threads(Thread.ofPlatform().name("mine").factory())
+            .build()
+            .start();
+    try (processor) {
+      eventually().until(() -> bench.depth() == 0);
+    }
+    assertThat(bench.handled).containsExactly("a1", "mine");
+  }
+
+  @Test
+  void aThousandSlotsShareTheWork() {
+    for (int i = 0; i < 200; i++) {
+      bench.holds("s" + i + "x1", "s" + i + "x2");
+    }
+    var processor =
+        bench
+            .processor(
+                (delivery, session) -> {
+                  bench.note(delivery);
+                  return Settlement.complete();
+                })
+            .maxConcurrentSessions(1000)
+            .sessionIdleTimeout(Duration.ofMinutes(1))
+            .build()
+            .start();
+    try (processor) {
+      eventually().until(() -> bench.depth() == 0);
+      assertThat(processor.activeSessions()).isEqualTo(200);
+    }
+    assertThat(bench.handled).hasSize(400);
+  }
+
+  private Settlement holdOn(Delivery delivery, SessionContext session) throws InterruptedException {
+    int now = inside.incrementAndGet();
+    most.accumulateAndGet(now, Math::max);
+    try {
+      mayEnd.acquire();
+      bench.note(delivery);
+      return Settlement.complete();
+    } finally {
+      inside.decrementAndGet();
+    }
+  }
+}

@@ -1,0 +1,28 @@
+package dev.sessionkeeper.server;
+
+import dev.sessionkeeper.server.security.AuditLog;
+import dev.sessionkeeper.spi.QueueProvider;
+import java.util.Optional;
+import javax.sql.DataSource;
+
+/** What the server keeps its data in, opened and migrated. The one place that knows the technology. */
+public interface Engine extends AutoCloseable {
+
+  /** The queues behind {@code /queues}. */
+  QueueProvider queues();
+
+  /** The database behind it, migrated; empty when everything is in memory. */
+  Optional<DataSource> database();
+
+  /** Where operator acts are written down. */
+  AuditLog audit();
+
+  /** One line for the start message: what it is and where the data is. */
+  String description();
+
+  /** Why the store cannot be used now; empty when it answers and its schema is up to date. */
+  Optional<String> notReady();
+
+  @Override
+  void close();
+}

@@ -1,0 +1,87 @@
+package dev.sessionkeeper.server;
+
+import dev.sessionkeeper.server.config.ConfigError;
+import dev.sessionkeeper.server.config.ConfigSection;
+import dev.sessionkeeper.server.config.ConfigSources;
+import dev.sessionkeeper.server.config.InvalidConfig;
+import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.server.config.QueuesConfig;
+import dev.sessionkeeper.server.config.ServerConfig;
+import dev.sessionkeeper.server.config.StoreConfig;
+import dev.sessionkeeper.server.http.Problem;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.json.FieldError;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Reads the configuration again: all of it is taken over, or nothing. */
+final class Reload {
+  private static final Logger log = LoggerFactory.getLogger(Reload.class);
+
+  /** What was built from these at the start cannot be exchanged under the running requests. */
+  private static final List<ConfigSection<?>> FIXED =
+      List.of(ServerConfig.SECTION, StoreConfig.SECTION, QueuesConfig.SECTION);
+
+  private final Supplier<ConfigSources> sources;
+  private final Consumer<KeeperConfig> apply;
+  private KeeperConfig current;
+
+  Reload(KeeperConfig current, Supplier<ConfigSources> sources, Consumer<KeeperConfig> apply) {
+    this.current = current;
+    this.sources = sources;
+    this.apply = apply;
+  }
+
+  /** The answer to a reload. */
+  record Answer(boolean reloaded, List<String> warnings) {}
+
+  List<Route> routes() {
+    return List.of(
+        Route.post("/admin/reload", Role.ADMIN, this::serve)
+            .summary("Read the configuration again; refused as a whole when it is not valid")
+            .answers(200, "Taken over", Answer.class));
+  }
+
+  /**
+   * Reads and takes over.
+   *
+   * @throws InvalidConfig if it is wrong, or differs where only a restart helps; then nothing was
+   *     changed
+   */
+  synchronized KeeperConfig reload() {
+    var next = KeeperConfig.read(sources.get());
+    var errors = new ArrayList<ConfigError>();
+    for (var section : FIXED) {
+      if (!next.get(section).toString().equals(current.get(section).toString())) {
+        errors.add(
+            new ConfigError(section.key(), section.key(), "has changed; that takes a restart"));
+      }
+    }
+    if (!errors.isEmpty()) {
+      throw new InvalidConfig(errors);
+    }
+    apply.accept(next);
+    current = next;
+    log.info("The configuration was read again and taken over");
+    return next;
+  }
+
+  private Response serve(Request request) {
+    try {
+      return Response.ok(new Answer(true, reload().warnings()));
+    } catch (InvalidConfig e) {
+      throw Problem.invalid(
+              e.errors().stream()
+                  .map(error -> new FieldError(error.key(), error.where() + " " + error.reason()))
+                  .toList())
+          .toException();
+    }
+  }
+}

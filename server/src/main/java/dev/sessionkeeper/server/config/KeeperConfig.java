@@ -1,0 +1,107 @@
+package dev.sessionkeeper.server.config;
+
+import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.server.json.Field;
+import dev.sessionkeeper.server.json.FieldError;
+import dev.sessionkeeper.server.json.Fields;
+import dev.sessionkeeper.server.json.InvalidInput;
+import dev.sessionkeeper.server.security.SecurityConfig;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** A valid configuration: every section read, every secret resolved. */
+public final class KeeperConfig {
+  /** All sections there are. A feature adds its own here; any other top-level key is an error. */
+  public static final List<ConfigSection<?>> SECTIONS =
+      List.of(
+          ServerConfig.SECTION, StoreConfig.SECTION, QueuesConfig.SECTION, SecurityConfig.SECTION);
+
+  private final Map<ConfigSection<?>, Object> values;
+  private final List<String> warnings;
+
+  private KeeperConfig(Map<ConfigSection<?>, Object> values, List<String> warnings) {
+    this.values = values;
+    this.warnings = warnings;
+  }
+
+  /**
+   * Reads the sources.
+   *
+   * @throws InvalidConfig with all that is wrong
+   */
+  public static KeeperConfig read(ConfigSources sources) {
+    return read(sources, SECTIONS);
+  }
+
+  static KeeperConfig read(ConfigSources sources, List<ConfigSection<?>> sections) {
+    var yaml = ReadYaml.parse(sources.name(), sources.text());
+    var places = new HashMap<>(yaml.places());
+    var keys = sections.stream().map(ConfigSection::key).toList();
+    var root =
+        new Overrides(places).apply(yaml.root(), sources.environment(), sources.flags(), keys);
+    var context = new ConfigContext(sources.environment(), sources.folder());
+    var errors = new ArrayList<>(yaml.errors());
+    try {
+      var values = Decode.object(in -> readAll(in, context, sections)).decode(root);
+      if (errors.isEmpty()) {
+        return new KeeperConfig(values, context.warnings());
+      }
+    } catch (InvalidInput e) {
+      e.errors().forEach(error -> errors.add(locate(error, places, sources.name())));
+    }
+    throw new InvalidConfig(errors);
+  }
+
+  private static Map<ConfigSection<?>, Object> readAll(
+      Fields in, ConfigContext context, List<ConfigSection<?>> sections) {
+    var fields = new LinkedHashMap<ConfigSection<?>, Field<?>>();
+    for (var section : sections) {
+      fields.put(section, ask(in, context, section));
+    }
+    in.check();
+    var values = new LinkedHashMap<ConfigSection<?>, Object>();
+    fields.forEach((section, field) -> values.put(section, field.get()));
+    return values;
+  }
+
+  private static <T> Field<T> ask(Fields in, ConfigContext context, ConfigSection<T> section) {
+    return in.has(section.key())
+        ? in.required(section.key(), section.decoder(context))
+        : in.optional(section.key(), section.absent(context), section.decoder(context));
+  }
+
+  /** A key that is missing has no place of its own; then the one around it has to do. */
+  private static ConfigError locate(
+      FieldError error, Map<String, String> places, String file) {
+    for (var path = error.field(); !path.isEmpty(); path = outer(path)) {
+      var place = places.get(path);
+      if (place != null) {
+        return new ConfigError(place, error.field(), error.reason());
+      }
+    }
+    return new ConfigError(file, error.field(), error.reason());
+  }
+
+  private static String outer(String path) {
+    int cut = Math.max(path.lastIndexOf('.'), path.lastIndexOf('['));
+    return cut < 0 ? "" : path.substring(0, cut);
+  }
+
+  /** The value of a section; its defaults where it was left out. */
+  @SuppressWarnings("unchecked") // readAll puts under a section what that section's decoder gave
+  public <T> T get(ConfigSection<T> section) {
+    var value = values.get(section);
+    if (value == null) {
+      throw new IllegalArgumentException("KeeperConfig.SECTIONS does not name " + section.key());
+    }
+    return (T) value;
+  }
+
+  /** What a person should know about, such as secrets in the file itself. */
+  public List<String> warnings() {
+    return warnings;
+  }
+}

@@ -1,0 +1,54 @@
+package dev.sessionkeeper.server.operations;
+
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** Tells whether the process lives, and whether it should get requests. */
+public final class HealthRoutes {
+  private final Map<String, Supplier<Optional<String>>> checks;
+
+  /** Prepares; each check gives the reason why the server is not ready. */
+  public HealthRoutes(Map<String, Supplier<Optional<String>>> checks) {
+    this.checks = new LinkedHashMap<>(checks);
+  }
+
+  /**
+   * What the checks said.
+   *
+   * @param status {@code up} or {@code down}
+   */
+  record Health(String status, Map<String, String> checks) {}
+
+  public List<Route> routes() {
+    return List.of(
+        Route.get("/health/live", Role.ANYONE, this::live)
+            .summary("Whether the process lives; depends on nothing")
+            .answers(200, "It lives", Health.class),
+        Route.get("/health/ready", Role.ANYONE, this::ready)
+            .summary("Whether it should get requests: store, schema, not draining")
+            .answers(200, "Ready", Health.class)
+            .answers(503, "Not now; the checks say why", Health.class));
+  }
+
+  private Response live(Request request) {
+    return Response.ok(new Health("up", Map.of()));
+  }
+
+  private Response ready(Request request) {
+    var results = new LinkedHashMap<String, String>();
+    boolean up = true;
+    for (var check : checks.entrySet()) {
+      var reason = check.getValue().get();
+      up &= reason.isEmpty();
+      results.put(check.getKey(), reason.orElse("up"));
+    }
+    return Response.json(up ? 200 : 503, new Health(up ? "up" : "down", results));
+  }
+}

@@ -1,0 +1,64 @@
+package dev.sessionkeeper.server.operations;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.RequestListener;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.spi.InspectableQueues;
+import dev.sessionkeeper.spi.QueueProvider;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.time.Duration;
+import java.util.List;
+
+/** The meters of a server, and {@code /metrics}. All names begin with {@code keeper_}. */
+public final class Metrics implements RequestListener {
+  private final PrometheusMeterRegistry registry =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final QueueGauges queueGauges = new QueueGauges(registry);
+  private final Counter fenceRejections =
+      Counter.builder("keeper.fence.rejections")
+          .description("Calls under a lease that was no longer held")
+          .register(registry);
+
+  public MeterRegistry registry() {
+    return registry;
+  }
+
+  public List<Route> routes(QueueProvider queues) {
+    return List.of(
+        Route.get("/metrics", Role.READ, request -> scrape(request, queues))
+            .summary("Metrics for Prometheus")
+            .answers(200, "Prometheus text format", "text/plain"));
+  }
+
+  @Override
+  public void answered(String route, int status, Duration took) {
+    Timer.builder("keeper.http.requests")
+        .description("Answered requests by route and status")
+        .tag("route", route)
+        .tag("status", String.valueOf(status))
+        .register(registry)
+        .record(took);
+    if (status == 410) {
+      fenceRejections.increment();
+    }
+  }
+
+  private Response scrape(Request request, QueueProvider queues) {
+    if (queues instanceof InspectableQueues inspectable) {
+      try {
+        queueGauges.refresh(queues.queues(), inspectable);
+      } catch (KeeperException e) {
+        // The store is away. What the server counts itself is still worth a scrape.
+        queueGauges.clear();
+      }
+    }
+    return Response.text(200, "text/plain; version=0.0.4; charset=utf-8", registry.scrape());
+  }
+}

@@ -1,0 +1,96 @@
+package dev.sessionkeeper.server.queues;
+
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.server.json.Fields;
+import dev.sessionkeeper.server.security.AuditLog;
+import java.util.List;
+import java.util.Optional;
+
+/** Shows dead letters, puts them back and discards them. */
+final class DeadLetterRoutes {
+  private final Queues queues;
+  private final AuditLog audit;
+
+  DeadLetterRoutes(Queues queues, AuditLog audit) {
+    this.queues = queues;
+    this.audit = audit;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.get("/queues/{queue}/dead-letters", Role.READ, this::list)
+            .summary("Messages set aside, oldest first")
+            .query("sessionId", "Of this session only")
+            .query("limit", "Dead letters per page, 1 to 1000")
+            .query("cursor", "nextCursor of the page before")
+            .answers(200, "A page", DeadLetterView.Listing.class)
+            .problems(
+                ProblemType.UNKNOWN_QUEUE, ProblemType.INVALID_CURSOR, ProblemType.NOT_SUPPORTED),
+        Route.post("/queues/{queue}/dead-letters/replay", Role.OPERATE, this::replay)
+            .summary("Put dead letters back in their original order; audited")
+            .takes(ReplayRequest.class)
+            .answers(200, "Put back, or counted", ReplayRequest.Answer.class)
+            .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_SUPPORTED),
+        Route.delete("/queues/{queue}/dead-letters/{id}", Role.OPERATE, this::discard)
+            .summary("Forget a dead letter for good; audited")
+            .answers(204, "Forgotten")
+            .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_FOUND));
+  }
+
+  private record Wish(Optional<String> session, Page.Request page) {
+    static Wish read(Fields in) {
+      var session =
+          in.optional("sessionId", Decode.text().map(text -> SessionId.of(text).value()));
+      var page = Request.page(in);
+      return new Wish(session.get(), page);
+    }
+  }
+
+  private Response list(Request request) {
+    var queue = queues.named(request);
+    var wish = request.query(Wish::read);
+    queues.settings(queue);
+    var page =
+        queues.deadLetters().deadLetters(queue, wish.session().map(SessionId::of), wish.page());
+    return Response.ok(
+        new DeadLetterView.Listing(
+            page.items().stream().map(DeadLetterView::of).toList(), page.next()));
+  }
+
+  private Response replay(Request request) {
+    var queue = queues.named(request);
+    var wish = request.json(ReplayRequest::read);
+    queues.settings(queue);
+    if (wish.dryRun().orElse(false)) {
+      int count = queues.deadLetters().countReplayable(queue, wish.selection());
+      return Response.ok(ReplayRequest.Answer.wouldReplay(count));
+    }
+    int count = queues.deadLetters().replay(queue, wish.selection());
+    audit.record(
+        AuditLog.Entry.of(
+            request.caller(),
+            "dead-letters.replay",
+            queue.value(),
+            count + " of " + wish.selection()));
+    return Response.ok(ReplayRequest.Answer.replayed(count));
+  }
+
+  private Response discard(Request request) {
+    var queue = queues.named(request);
+    var id = request.parameter("id");
+    queues.settings(queue);
+    if (!queues.deadLetters().discard(queue, id)) {
+      throw ProblemType.NOT_FOUND.with("There is no dead letter of that id").toException();
+    }
+    audit.record(
+        AuditLog.Entry.of(request.caller(), "dead-letters.discard", queue + "/" + id, ""));
+    return Response.noContent();
+  }
+}

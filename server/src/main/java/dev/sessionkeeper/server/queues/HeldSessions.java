@@ -1,0 +1,96 @@
+package dev.sessionkeeper.server.queues;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.PageCursor;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.spi.HeldSession;
+import dev.sessionkeeper.spi.ResumableSessions;
+import dev.sessionkeeper.time.TimeSource;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Finds a held session by the lease id that its owner shows.
+ *
+ * <p>The id carries queue, session and epoch. Where leases live in the store any server goes on
+ * with them; for other providers the session is kept here, and the id works on this server only.
+ */
+final class HeldSessions implements AutoCloseable {
+  private static final String KIND = "lease";
+
+  private final Queues queues;
+  private final TimeSource time;
+  private final Map<String, HeldSession> local = new ConcurrentHashMap<>();
+
+  HeldSessions(Queues queues, TimeSource time) {
+    this.queues = queues;
+    this.time = time;
+  }
+
+  /** The id under which its owner will show this session. */
+  String add(QueueName queue, HeldSession held) {
+    var id =
+        PageCursor.after(
+            KIND, queue.value(), held.id().value(), String.valueOf(held.lease().epoch()));
+    if (!areShared(queue)) {
+      forgetLost();
+      local.put(id, held);
+    }
+    return id;
+  }
+
+  /**
+   * The session held under this id.
+   *
+   * @throws KeeperException.LockLost if it is not, or no longer, held
+   */
+  HeldSession get(QueueName queue, String leaseId) {
+    var sessions = queues.provider().sessions(queue);
+    if (!(sessions instanceof ResumableSessions resumable)) {
+      return Optional.ofNullable(local.get(leaseId)).orElseThrow(() -> lost(leaseId, 0));
+    }
+    var key = keyOf(queue, leaseId);
+    return resumable
+        .resume(key.session(), key.epoch())
+        .orElseThrow(() -> lost(key.session().value(), key.epoch()));
+  }
+
+  /** Whether leases of this queue live in the store. */
+  boolean areShared(QueueName queue) {
+    return queues.provider().sessions(queue) instanceof ResumableSessions;
+  }
+
+  void remove(String leaseId) {
+    local.remove(leaseId);
+  }
+
+  @Override
+  public void close() {
+    local.values().forEach(HeldSession::close);
+    local.clear();
+  }
+
+  private void forgetLost() {
+    local.values().removeIf(held -> held.lease().until().isBefore(time.instant()));
+  }
+
+  private record Key(SessionId session, long epoch) {}
+
+  private static Key keyOf(QueueName queue, String leaseId) {
+    try {
+      var parts = PageCursor.keyOf(KIND, 3, leaseId);
+      if (parts.get(0).equals(queue.value())) {
+        return new Key(SessionId.of(parts.get(1)), Long.parseLong(parts.get(2)));
+      }
+    } catch (KeeperException.InvalidCursor | IllegalArgumentException e) {
+      // Not an id of ours: the same to the caller as one that has run out.
+    }
+    throw lost("this id", 0);
+  }
+
+  private static KeeperException lost(String what, long epoch) {
+    return new KeeperException.LockLost(what, epoch);
+  }
+}

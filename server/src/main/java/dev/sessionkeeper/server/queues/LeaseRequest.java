@@ -1,0 +1,27 @@
+package dev.sessionkeeper.server.queues;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.server.json.Fields;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * A wish to hold a session: this one, or the one that has waited longest.
+ *
+ * @param owner a name for people; the credential's where it is left out
+ */
+record LeaseRequest(
+    Optional<String> sessionId,
+    Optional<String> owner,
+    @JsonProperty("wait") Optional<Duration> patience) {
+  static LeaseRequest read(Fields in) {
+    var session = in.optional("sessionId", Decode.text().map(text -> SessionId.of(text).value()));
+    var owner = in.optional("owner", Decode.text().map(text -> Owner.of(text).name()));
+    var wait = in.optional("wait", Decode.duration(Duration.ZERO, Queues.MAX_WAIT));
+    in.check();
+    return new LeaseRequest(session.get(), owner.get(), wait.get());
+  }
+}

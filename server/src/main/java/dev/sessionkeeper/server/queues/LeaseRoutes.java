@@ -1,0 +1,172 @@
+package dev.sessionkeeper.server.queues;
+
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.server.http.ProblemException;
+import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.server.json.Fields;
+import dev.sessionkeeper.server.json.Json;
+import dev.sessionkeeper.spi.AcceptResult;
+import dev.sessionkeeper.spi.AddressableSessions;
+import dev.sessionkeeper.spi.HeldSession;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+
+/** Takes, renews and releases leases, and receives under them. */
+final class LeaseRoutes {
+  private final Queues queues;
+  private final HeldSessions held;
+  private final QueueMeters meters;
+
+  LeaseRoutes(Queues queues, HeldSessions held, QueueMeters meters) {
+    this.queues = queues;
+    this.held = held;
+    this.meters = meters;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.post("/queues/{queue}/leases", Role.CONSUME, this::accept)
+            .summary("Hold a session: a chosen one, or the one that has waited longest")
+            .takes(LeaseRequest.class)
+            .answers(201, "Held", LeaseView.class)
+            .answers(204, "No session had work ready in that time")
+            .problems(
+                ProblemType.UNKNOWN_QUEUE,
+                ProblemType.SESSION_LOCKED,
+                ProblemType.SESSION_SET_ASIDE,
+                ProblemType.SESSION_MODE_MISMATCH,
+                ProblemType.NOT_SUPPORTED),
+        Route.get("/queues/{queue}/leases/{leaseId}/messages", Role.CONSUME, this::receive)
+            .summary("The next messages of the held session, in order")
+            .query("max", "The most messages, 1 to 1000; 10 by default")
+            .query("wait", "How long to wait for the first one, up to PT60S")
+            .answers(200, "Some messages, or none", DeliveryView.Batch.class)
+            .problems(ProblemType.SESSION_LOCK_LOST),
+        Route.post("/queues/{queue}/leases/{leaseId}/renew", Role.CONSUME, this::renew)
+            .summary("Hold it for another lock duration")
+            .answers(200, "Renewed", LeaseView.Renewed.class)
+            .problems(ProblemType.SESSION_LOCK_LOST),
+        Route.delete("/queues/{queue}/leases/{leaseId}", Role.CONSUME, this::release)
+            .summary("Give the session back; messages in hand are delivered again")
+            .answers(204, "Released")
+            .problems(ProblemType.SESSION_LOCK_LOST));
+  }
+
+  private Response accept(Request request) throws Exception {
+    var queue = queues.named(request);
+    var wish = request.json(LeaseRequest::read);
+    var owner = Owner.of(wish.owner().orElse(request.caller().name()));
+    var result = request.await(() -> accept(queue, wish, owner));
+    if (result.isEmpty()) {
+      return Response.noContent();
+    }
+    return switch (result.get()) {
+      case AcceptResult.Accepted accepted -> accepted(queue, accepted.session());
+      case AcceptResult.NoSession none -> Response.noContent();
+      case AcceptResult.Locked locked -> throw refuseLocked(locked);
+      case AcceptResult.SetAside aside ->
+          throw ProblemType.SESSION_SET_ASIDE
+              .with("The session is " + statusOf(aside) + ": " + aside.reason())
+              .and("sessionStatus", statusOf(aside))
+              .and("reason", aside.reason())
+              .and("since", aside.since())
+              .toException();
+    };
+  }
+
+  private ProblemException refuseLocked(AcceptResult.Locked locked) {
+    meters.contended();
+    return ProblemType.SESSION_LOCKED
+        .with("Another owner holds the session until " + Json.time(locked.until()))
+        .and("lockedUntil", locked.until())
+        .toException();
+  }
+
+  private AcceptResult accept(QueueName queue, LeaseRequest wish, Owner owner)
+      throws InterruptedException {
+    var sessions = queues.provider().sessions(queue);
+    var patience = wish.patience().orElse(Duration.ZERO);
+    if (wish.sessionId().isEmpty()) {
+      return sessions.acceptNext(owner, patience);
+    }
+    return queues
+        .able(AddressableSessions.class, sessions, "addressableSessions")
+        .accept(SessionId.of(wish.sessionId().get()), owner, patience);
+  }
+
+  private Response accepted(QueueName queue, HeldSession session) {
+    try {
+      var leaseId = held.add(queue, session);
+      return Response.created(LeaseView.of(leaseId, session, session.state()))
+          .ifUndelivered(
+              () -> {
+                held.remove(leaseId);
+                session.close();
+              });
+    } catch (RuntimeException e) {
+      session.close();
+      throw e;
+    }
+  }
+
+  private static String statusOf(AcceptResult.SetAside aside) {
+    return aside.status().name().toLowerCase(Locale.ROOT);
+  }
+
+  private record Wish(int max, Duration patience) {
+    static Wish read(Fields in) {
+      var max = in.optional("max", 10, Decode.integer(1, 1000));
+      var wait =
+          in.optional("wait", Duration.ZERO, Decode.duration(Duration.ZERO, Queues.MAX_WAIT));
+      in.check();
+      return new Wish(max.get(), wait.get());
+    }
+  }
+
+  private Response receive(Request request) throws Exception {
+    var wish = request.query(Wish::read);
+    var session = heldBy(request);
+    var deliveries =
+        request.await(() -> session.receive(wish.max(), wish.patience())).orElse(List.of());
+    meters.checkOrder(deliveries);
+    var response =
+        Response.ok(new DeliveryView.Batch(deliveries.stream().map(DeliveryView::of).toList()));
+    // Where leases live in the store, whoever lost this answer asks again and gets the same.
+    return deliveries.isEmpty() || held.areShared(queues.named(request))
+        ? response
+        : response.ifUndelivered(() -> giveBack(session, deliveries.get(0)));
+  }
+
+  /** A retry of the head makes all that was handed out void, so that the owner can ask again. */
+  private static void giveBack(HeldSession session, Delivery head) {
+    var again = Settlement.keepRetrying(Duration.ZERO, "the receiver hung up");
+    session
+        .settle(List.of(new HeldSession.Settled(head.sequence(), again)))
+        .toCompletableFuture()
+        .join();
+  }
+
+  private Response renew(Request request) {
+    return Response.ok(new LeaseView.Renewed(heldBy(request).renew().until()));
+  }
+
+  private Response release(Request request) {
+    heldBy(request).close();
+    held.remove(request.parameter("leaseId"));
+    return Response.noContent();
+  }
+
+  private HeldSession heldBy(Request request) {
+    return held.get(queues.named(request), request.parameter("leaseId"));
+  }
+}

@@ -1,0 +1,92 @@
+package dev.sessionkeeper.server.queues;
+
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.PageCursor;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.server.http.Problem;
+import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.security.AuditLog;
+import dev.sessionkeeper.spi.InspectableQueues;
+import java.util.List;
+import java.util.Optional;
+
+/** Creates, lists and shows queues. */
+final class QueueRoutes {
+  private static final String LIST = "queues";
+
+  private final Queues queues;
+  private final AuditLog audit;
+
+  QueueRoutes(Queues queues, AuditLog audit) {
+    this.queues = queues;
+    this.audit = audit;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.put("/queues/{queue}", Role.ADMIN, this::declare)
+            .summary("Create a queue, or change the settings of one; its mode is for ever")
+            .takes(QueueRequest.class)
+            .answers(201, "Created", QueueView.class)
+            .answers(200, "It was there and has these settings now", QueueView.class)
+            .problems(ProblemType.QUEUE_CONFLICT),
+        Route.get("/queues", Role.READ, this::list)
+            .summary("All queues with their numbers, by name")
+            .query("limit", "Queues per page, 1 to 1000")
+            .query("cursor", "nextCursor of the page before")
+            .answers(200, "A page", QueueView.Listing.class)
+            .problems(ProblemType.INVALID_CURSOR),
+        Route.get("/queues/{queue}", Role.READ, this::show)
+            .summary("One queue with its numbers")
+            .answers(200, "The queue", QueueView.class)
+            .problems(ProblemType.UNKNOWN_QUEUE));
+  }
+
+  private Response declare(Request request) {
+    var name = nameOf(request);
+    var settings = request.json(QueueRequest::read).settings();
+    boolean created = queues.provider().declare(name, settings);
+    audit.record(
+        AuditLog.Entry.of(
+            request.caller(), created ? "queue.create" : "queue.change", name.value(), settings.toString()));
+    return Response.json(created ? 201 : 200, view(name));
+  }
+
+  private Response list(Request request) {
+    var page = request.query(Request::page);
+    var after = page.cursor().map(cursor -> PageCursor.keyOf(LIST, 1, cursor).get(0)).orElse("");
+    var names =
+        queues.provider().queues().stream()
+            .filter(request.caller()::sees)
+            .filter(name -> name.value().compareTo(after) > 0)
+            .limit(page.limit() + 1L)
+            .toList();
+    var found = Page.of(names, page.limit(), name -> PageCursor.after(LIST, name.value()));
+    return Response.ok(
+        new QueueView.Listing(found.items().stream().map(this::view).toList(), found.next()));
+  }
+
+  private Response show(Request request) {
+    return Response.ok(view(queues.named(request)));
+  }
+
+  private QueueView view(QueueName name) {
+    var stats =
+        queues.provider() instanceof InspectableQueues inspectable
+            ? Optional.of(inspectable.stats(name))
+            : Optional.<dev.sessionkeeper.spi.QueueStats>empty();
+    return QueueView.of(name, queues.settings(name), stats);
+  }
+
+  private static QueueName nameOf(Request request) {
+    try {
+      return QueueName.of(request.parameter("queue"));
+    } catch (IllegalArgumentException e) {
+      throw Problem.invalid("queue", String.valueOf(e.getMessage())).toException();
+    }
+  }
+}

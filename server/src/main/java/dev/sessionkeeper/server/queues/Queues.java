@@ -1,0 +1,74 @@
+package dev.sessionkeeper.server.queues;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.server.http.Caller;
+import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.spi.DeadLetterQueues;
+import dev.sessionkeeper.spi.InspectableQueues;
+import dev.sessionkeeper.spi.OperableSessions;
+import dev.sessionkeeper.spi.QueueProvider;
+import java.time.Duration;
+
+/** The provider as the routes see it: queues by name, and its abilities or a problem that names them. */
+final class Queues {
+  /** The longest a client may wait for something in one request. */
+  static final Duration MAX_WAIT = Duration.ofSeconds(60);
+
+  private final QueueProvider provider;
+
+  Queues(QueueProvider provider) {
+    this.provider = provider;
+  }
+
+  QueueProvider provider() {
+    return provider;
+  }
+
+  /** The queue named in the path. A name that no queue can have is a queue that does not exist. */
+  QueueName named(Request request) {
+    try {
+      return QueueName.of(request.parameter("queue"));
+    } catch (IllegalArgumentException e) {
+      throw ProblemType.UNKNOWN_QUEUE.with("There is no queue of that name").toException();
+    }
+  }
+
+  QueueSettings settings(QueueName queue) {
+    return provider.settings(queue).orElseThrow(() -> new KeeperException.UnknownQueue(queue));
+  }
+
+  InspectableQueues inspectable() {
+    return able(InspectableQueues.class, "inspect");
+  }
+
+  OperableSessions operable() {
+    return able(OperableSessions.class, "operate");
+  }
+
+  DeadLetterQueues deadLetters() {
+    return able(DeadLetterQueues.class, "deadLetters");
+  }
+
+  <T> T able(Class<T> ability, String capability) {
+    return able(ability, provider, capability);
+  }
+
+  <T> T able(Class<T> ability, Object able, String capability) {
+    if (ability.isInstance(able)) {
+      return ability.cast(able);
+    }
+    var name = provider.capabilities().provider();
+    throw ProblemType.NOT_SUPPORTED
+        .with("The provider " + name + " does not have the capability " + capability)
+        .and("provider", name)
+        .and("capability", capability)
+        .toException();
+  }
+
+  boolean isVisible(QueueName queue, Caller caller) {
+    return caller.sees(queue);
+  }
+}

@@ -1,0 +1,56 @@
+package dev.sessionkeeper.server.queues;
+
+import dev.sessionkeeper.server.Feature;
+import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.server.http.Route;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Queues, leases, messages, settlements, sessions and dead letters. */
+public final class QueuesFeature implements Feature {
+  private final List<Route> routes;
+  private final HeldSessions held;
+
+  private QueuesFeature(Context context) {
+    var queues = new Queues(context.engine().queues());
+    var audit = context.engine().audit();
+    var meters = new QueueMeters(context.meters());
+    held = new HeldSessions(queues, context.time());
+    routes =
+        Stream.of(
+                new QueueRoutes(queues, audit).routes(),
+                new MessageRoutes(queues).routes(),
+                new LeaseRoutes(queues, held, meters).routes(),
+                new SettleRoutes(queues, held).routes(),
+                new UnorderedRoutes(queues).routes(),
+                new SessionRoutes(queues, audit).routes(),
+                new DeadLetterRoutes(queues, audit).routes())
+            .flatMap(List::stream)
+            .toList();
+  }
+
+  public static Feature open(Context context) {
+    return new QueuesFeature(context);
+  }
+
+  @Override
+  public List<Route> routes() {
+    return routes;
+  }
+
+  @Override
+  public Optional<String> notReady() {
+    return Optional.empty();
+  }
+
+  @Override
+  public void reconfigure(KeeperConfig config) {
+    // Queues are declared through the API; the file says nothing about them that could change.
+  }
+
+  @Override
+  public void close() {
+    held.close();
+  }
+}

@@ -1,0 +1,81 @@
+package dev.sessionkeeper.server.queues;
+
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.server.json.Fields;
+import dev.sessionkeeper.server.security.AuditLog;
+import dev.sessionkeeper.spi.SessionStatus;
+import java.util.List;
+import java.util.Optional;
+
+/** Shows sessions, and lets a person step in. */
+final class SessionRoutes {
+  private final Queues queues;
+  private final AuditLog audit;
+
+  SessionRoutes(Queues queues, AuditLog audit) {
+    this.queues = queues;
+    this.audit = audit;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.get("/queues/{queue}/sessions", Role.READ, this::list)
+            .summary("Sessions with work, an owner or a reason to be set aside, by id")
+            .query("status", "ready, held, waiting, parked or paused")
+            .query("limit", "Sessions per page, 1 to 1000")
+            .query("cursor", "nextCursor of the page before")
+            .answers(200, "A page", SessionItem.Listing.class)
+            .problems(
+                ProblemType.UNKNOWN_QUEUE, ProblemType.INVALID_CURSOR, ProblemType.NOT_SUPPORTED),
+        Route.post("/queues/{queue}/sessions/actions", Role.OPERATE, this::act)
+            .summary("Pause, resume, park, release or dead-letter; audited")
+            .takes(SessionRequest.class)
+            .answers(200, "Done", SessionRequest.Answer.class)
+            .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_SUPPORTED));
+  }
+
+  private record Wish(Optional<SessionStatus> status, Page.Request page) {
+    static Wish read(Fields in) {
+      var status =
+          in.optional(
+              "status", Decode.oneOf(Decode.words(SessionStatus.class, SessionItem::word)));
+      var page = Request.page(in);
+      return new Wish(status.get(), page);
+    }
+  }
+
+  private Response list(Request request) {
+    var queue = queues.named(request);
+    var wish = request.query(Wish::read);
+    queues.settings(queue);
+    var page = queues.inspectable().inspect(queue, wish.status(), wish.page());
+    return Response.ok(
+        new SessionItem.Listing(
+            page.items().stream().map(SessionItem::of).toList(), page.next()));
+  }
+
+  private Response act(Request request) {
+    var queue = queues.named(request);
+    var wish = request.json(SessionRequest::read);
+    queues.settings(queue);
+    var reason = wish.reason().orElse("");
+    int affected =
+        queues
+            .operable()
+            .act(queue, SessionId.of(wish.sessionId()), wish.action().act(), reason);
+    audit.record(
+        AuditLog.Entry.of(
+            request.caller(),
+            "session." + wish.action(),
+            queue + "/" + wish.sessionId(),
+            affected + " affected; " + reason));
+    return Response.ok(new SessionRequest.Answer(wish.sessionId(), wish.action(), affected));
+  }
+}

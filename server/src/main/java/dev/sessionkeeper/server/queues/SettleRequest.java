@@ -1,0 +1,77 @@
+package dev.sessionkeeper.server.queues;
+
+import dev.sessionkeeper.SessionState;
+import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.server.json.Fields;
+import dev.sessionkeeper.spi.HeldSession;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * How deliveries of a held session end, all or nothing, and what the session remembers.
+ *
+ * @param state the new state as base64, written together with the settlements
+ * @param stateVersion the version that is replaced; any where it is left out
+ */
+record SettleRequest(
+    List<Item> settlements, Optional<byte[]> state, Optional<Long> stateVersion) {
+
+  static SettleRequest read(Fields in) {
+    var settlements =
+        in.required("settlements", Decode.list(0, 1000, Decode.object(Item::read)));
+    var state = in.optional("state", Decode.base64());
+    var version = in.optional("stateVersion", Decode.integer(0L, Long.MAX_VALUE));
+    if (in.has("stateVersion") && !in.has("state")) {
+      in.reject("stateVersion", "is there without state");
+    }
+    in.check();
+    return new SettleRequest(settlements.get(), state.get(), version.get());
+  }
+
+  List<HeldSession.Settled> settled() {
+    return settlements.stream()
+        .map(item -> new HeldSession.Settled(
+                    item.sequence(), item.action().settlement(item.delay(), item.reason())))
+        .toList();
+  }
+
+  Optional<SessionState.Write> write() {
+    return state.map(
+        bytes ->
+            new SessionState.Write(bytes, stateVersion.orElse(SessionState.ANY_VERSION)));
+  }
+
+  /**
+   * How one delivery ends.
+   *
+   * @param delay how long a retry waits; not at all where it is left out
+   * @param reason why, for the person who looks at it later
+   */
+  record Item(
+      long sequence, SettleAction action, Optional<Duration> delay, Optional<String> reason) {
+    static Item read(Fields in) {
+      var sequence = in.required("sequence", Decode.integer(0L, Long.MAX_VALUE));
+      var action = in.required("action", SettleAction.decoder());
+      var delay =
+          in.optional("delay", Decode.duration(Duration.ZERO, SettleAction.MAX_DELAY));
+      var reason = in.optional("reason", Decode.text(1000));
+      in.check();
+      action.get().refuseWhatDoesNotFit(delay.get(), reason.get());
+      return new Item(sequence.get(), action.get(), delay.get(), reason.get());
+    }
+  }
+
+  /** What was settled, in the order asked for. */
+  record Answer(List<Done> settlements) {
+    static Answer of(SettleRequest request) {
+      return new Answer(
+          request.settlements().stream()
+              .map(item -> new Done(item.sequence(), item.action()))
+              .toList());
+    }
+  }
+
+  /** One settlement that took effect. */
+  record Done(long sequence, SettleAction action) {}
+}

@@ -1,0 +1,103 @@
+package dev.sessionkeeper.server.queues;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.spi.MessageSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/** Receives from unordered queues, and settles by receipt. */
+final class UnorderedRoutes {
+  private final Queues queues;
+
+  UnorderedRoutes(Queues queues) {
+    this.queues = queues;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.post("/queues/{queue}/receive", Role.CONSUME, this::receive)
+            .summary("Messages of an UNORDERED queue, each with a receipt")
+            .takes(ReceiptRequest.Receive.class)
+            .answers(200, "Some messages, or none", DeliveryView.Batch.class)
+            .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.SESSION_MODE_MISMATCH),
+        Route.post("/queues/{queue}/settlements", Role.CONSUME, this::settle)
+            .summary("Settle deliveries of an UNORDERED queue, each for itself")
+            .takes(ReceiptRequest.class)
+            .answers(200, "What became of each", ReceiptRequest.Answer.class)
+            .problems(
+                ProblemType.UNKNOWN_QUEUE,
+                ProblemType.SESSION_MODE_MISMATCH,
+                ProblemType.SESSION_LOCK_LOST));
+  }
+
+  private Response receive(Request request) throws Exception {
+    var queue = queues.named(request);
+    var wish = request.json(ReceiptRequest.Receive::read);
+    var source = queues.provider().messages(queue);
+    int max = wish.max().orElse(10);
+    var patience = wish.patience().orElse(Duration.ZERO);
+    var deliveries =
+        request.await(() -> source.receive(max, patience)).orElse(List.of());
+    return Response.ok(
+            new DeliveryView.Batch(deliveries.stream().map(DeliveryView::of).toList()))
+        .ifUndelivered(() -> giveBack(source, deliveries));
+  }
+
+  private static void giveBack(
+      MessageSource source, List<MessageSource.Receipted> deliveries) {
+    var again = Settlement.keepRetrying(Duration.ZERO, "the receiver hung up");
+    deliveries.stream()
+        .map(delivery -> source.settle(delivery.receipt(), again).toCompletableFuture())
+        .toList()
+        .forEach(CompletableFuture::join);
+  }
+
+  private Response settle(Request request) {
+    var queue = queues.named(request);
+    var wishes = request.json(ReceiptRequest::read).settlements();
+    var source = queues.provider().messages(queue);
+    var stages = wishes.stream().map(wish -> settle(source, wish)).toList();
+    var done = new ArrayList<ReceiptRequest.Done>();
+    KeeperException.LockLost lost = null;
+    for (int i = 0; i < stages.size(); i++) {
+      boolean settled = true;
+      try {
+        stages.get(i).join();
+      } catch (CompletionException e) {
+        lost = lockLostOf(e);
+        settled = false;
+      }
+      done.add(
+          new ReceiptRequest.Done(wishes.get(i).receipt(), wishes.get(i).action(), settled));
+    }
+    if (lost != null && done.stream().noneMatch(ReceiptRequest.Done::settled)) {
+      throw lost;
+    }
+    return Response.ok(new ReceiptRequest.Answer(done));
+  }
+
+  private static CompletableFuture<Void> settle(MessageSource source, ReceiptRequest.Item wish) {
+    var settlement = wish.action().settlement(wish.delay(), wish.reason());
+    try {
+      return source.settle(wish.receipt(), settlement).toCompletableFuture();
+    } catch (KeeperException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private static KeeperException.LockLost lockLostOf(CompletionException failure) {
+    if (failure.getCause() instanceof KeeperException.LockLost lost) {
+      return lost;
+    }
+    throw failure;
+  }
+}

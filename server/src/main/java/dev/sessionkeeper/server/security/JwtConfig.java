@@ -1,0 +1,67 @@
+package dev.sessionkeeper.server.security;
+
+import dev.sessionkeeper.server.config.ConfigContext;
+import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.server.json.Fields;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Tokens of an identity provider.
+ *
+ * @param algorithms the only ones that are taken; all of them have public keys
+ * @param jwksUrl where the provider's keys are; read at the start and then now and again
+ * @param rolesClaim the claim that lists our roles
+ * @param tenantClaim the claim that binds a token to a tenant
+ */
+public record JwtConfig(
+    String issuer,
+    String audience,
+    List<String> algorithms,
+    Optional<Path> jwksFile,
+    Optional<URI> jwksUrl,
+    String rolesClaim,
+    String tenantClaim) {
+  private static final Map<String, String> ALGORITHMS =
+      Stream.of("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
+          .collect(Collectors.toMap(name -> name, name -> name));
+
+  static JwtConfig read(Fields in, ConfigContext context) {
+    var issuer = in.required("issuer", Decode.text(500));
+    var audience = in.required("audience", Decode.text(500));
+    var algorithms =
+        in.optional(
+            "algorithms", List.of("RS256", "ES256"), Decode.list(1, 9, Decode.oneOf(ALGORITHMS)));
+    var file = in.optional("jwks_file", context.path());
+    var url = in.optional("jwks_url", Decode.text(2000).map(JwtConfig::https));
+    var roles = in.optional("roles_claim", "roles", Decode.text(100));
+    var tenant = in.optional("tenant_claim", "tenant", Decode.text(100));
+    if (in.has("jwks_file") == in.has("jwks_url")) {
+      in.reject("jwks_file", "or jwks_url must be there, and not both");
+    }
+    in.check();
+    return new JwtConfig(
+        issuer.get(),
+        audience.get(),
+        algorithms.get(),
+        file.get(),
+        url.get(),
+        roles.get(),
+        tenant.get());
+  }
+
+  private static URI https(String text) {
+    var uri = URI.create(text);
+    var host = uri.getHost();
+    boolean local = "127.0.0.1".equals(host) || "localhost".equals(host);
+    if (!"https".equals(uri.getScheme()) && !("http".equals(uri.getScheme()) && local)) {
+      throw new IllegalArgumentException("must be an https address");
+    }
+    return uri;
+  }
+}

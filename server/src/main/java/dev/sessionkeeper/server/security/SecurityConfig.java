@@ -1,0 +1,118 @@
+package dev.sessionkeeper.server.security;
+
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.server.config.ConfigContext;
+import dev.sessionkeeper.server.config.ConfigSection;
+import dev.sessionkeeper.server.http.Caller;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.server.json.Decoder;
+import dev.sessionkeeper.server.json.Fields;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/**
+ * Who may call. Without keys, certificates and tokens the server is open, and then listens on
+ * loopback only.
+ */
+public record SecurityConfig(
+    List<ApiKey> keys,
+    List<Certificate> certificates,
+    Optional<JwtConfig> jwt,
+    Optional<RateLimit> rateLimit) {
+  public static final ConfigSection<SecurityConfig> SECTION =
+      ConfigSection.of("security", SecurityConfig::read);
+
+  private static final Pattern SHA256 = Pattern.compile("[0-9a-fA-F]{64}");
+
+  /** Whether calls need a credential. */
+  public boolean isClosed() {
+    return !keys.isEmpty() || !certificates.isEmpty() || jwt.isPresent();
+  }
+
+  static SecurityConfig read(Fields in, ConfigContext context) {
+    var keys = in.optional("keys", List.of(), Decode.list(0, 1000, Decode.object(ApiKey::read)));
+    var certificates =
+        in.optional("certificates", List.of(), Decode.list(0, 1000, Decode.object(Certificate::read)));
+    var jwt = in.optional("jwt", Decode.object(fields -> JwtConfig.read(fields, context)));
+    var limit = in.optional("rate_limit", Decode.object(RateLimit::read));
+    in.check();
+    return new SecurityConfig(keys.get(), certificates.get(), jwt.get(), limit.get());
+  }
+
+  /** A key that was shown once and is known by its digest since. */
+  public record ApiKey(String sha256, Caller caller) {
+    static ApiKey read(Fields in) {
+      var name = in.required("name", Decode.text(100));
+      var digest = in.required("sha256", Decode.text().map(ApiKey::digest));
+      var rights = Rights.ask(in);
+      in.check();
+      return new ApiKey(digest.get(), rights.caller(name.get()));
+    }
+
+    private static String digest(String text) {
+      if (!SHA256.matcher(text).matches()) {
+        throw new IllegalArgumentException(
+            "must be the SHA-256 of the key, 64 hexadecimal digits");
+      }
+      return text.toLowerCase(java.util.Locale.ROOT);
+    }
+  }
+
+  /** A client certificate, by its subject. Its issuer is {@code server.tls.client_authority}. */
+  public record Certificate(String subject, Caller caller) {
+    static Certificate read(Fields in) {
+      var subject = in.required("subject", Decode.text(500));
+      var rights = Rights.ask(in);
+      in.check();
+      return new Certificate(subject.get(), rights.caller(subject.get()));
+    }
+  }
+
+  /** So many requests in that time, for each credential. */
+  public record RateLimit(int requests, Duration per) {
+    static RateLimit read(Fields in) {
+      var requests = in.required("requests", Decode.integer(1, 1_000_000));
+      var per =
+          in.optional(
+              "per",
+              Duration.ofSeconds(1),
+              Decode.duration(Duration.ofMillis(100), Duration.ofDays(1)));
+      in.check();
+      return new RateLimit(requests.get(), per.get());
+    }
+  }
+
+  /** The fields that say what a credential may do. */
+  private record Rights(
+      dev.sessionkeeper.server.json.Field<List<Role>> roles,
+      dev.sessionkeeper.server.json.Field<Optional<java.util.UUID>> tenant,
+      dev.sessionkeeper.server.json.Field<Optional<List<QueueName>>> queues) {
+    static Rights ask(Fields in) {
+      return new Rights(
+          in.required("roles", Decode.list(1, 10, role())),
+          in.optional("tenant", Decode.guid()),
+          in.optional("queues", Decode.list(1, 1000, Decode.text().map(QueueName::of))));
+    }
+
+    Caller caller(String name) {
+      return new Caller(
+          name,
+          Set.copyOf(roles.get()),
+          tenant.get(),
+          queues.get().map(HashSet::new));
+    }
+  }
+
+  static Decoder<Role> role() {
+    Map<String, Role> words = new LinkedHashMap<>(Decode.words(Role.class, Role::key));
+    words.remove(Role.ANYONE.key());
+    return Decode.oneOf(words);
+  }
+}

@@ -1,0 +1,94 @@
+package dev.sessionkeeper.server.security;
+
+import com.nimbusds.jose.jwk.JWK;
+import com.nimbusds.jose.jwk.JWKSelector;
+import com.nimbusds.jose.jwk.JWKSet;
+import com.nimbusds.jose.jwk.source.JWKSource;
+import com.nimbusds.jose.proc.SecurityContext;
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.time.TimeSource;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.text.ParseException;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The public keys of the identity provider: read at the start, and from an address again every five
+ * minutes, in the background. When that fails the keys at hand stay.
+ */
+final class TokenKeys implements JWKSource<SecurityContext>, AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(TokenKeys.class);
+  private static final Duration REFRESH = Duration.ofMinutes(5);
+
+  private final JwtConfig config;
+  private final TimeSource time;
+  private volatile JWKSet keys;
+  private volatile boolean closed;
+
+  TokenKeys(JwtConfig config, TimeSource time) {
+    this.config = config;
+    this.time = time;
+    try {
+      this.keys = load(config);
+    } catch (IOException | ParseException e) {
+      throw new KeeperException.Misconfigured(
+          "The keys of security.jwt cannot be read: " + e.getMessage(), e);
+    }
+    config.jwksUrl().ifPresent(url -> refreshLater());
+  }
+
+  @Override
+  public List<JWK> get(JWKSelector selector, @Nullable SecurityContext context) {
+    return selector.select(keys);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+  }
+
+  private void refreshLater() {
+    time.schedule(REFRESH, () -> Thread.ofVirtual().name("jwks").start(this::refresh));
+  }
+
+  private void refresh() {
+    if (closed) {
+      return;
+    }
+    try {
+      keys = load(config);
+    } catch (IOException | ParseException e) {
+      log.warn("The keys of security.jwt could not be read again; those at hand stay: {}", e.toString());
+    }
+    refreshLater();
+  }
+
+  private static JWKSet load(JwtConfig config) throws IOException, ParseException {
+    if (config.jwksFile().isPresent()) {
+      return JWKSet.parse(Files.readString(config.jwksFile().get()));
+    }
+    return JWKSet.parse(fetch(config.jwksUrl().orElseThrow()));
+  }
+
+  private static String fetch(URI url) throws IOException {
+    var request = HttpRequest.newBuilder(url).timeout(Duration.ofSeconds(10)).build();
+    try (var client = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build()) {
+      var response = client.send(request, HttpResponse.BodyHandlers.ofString());
+      if (response.statusCode() != 200) {
+        throw new IOException(url + " answered " + response.statusCode());
+      }
+      return response.body();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("Interrupted", e);
+    }
+  }
+}

@@ -1,0 +1,41 @@
+package dev.sessionkeeper.testkit;
+
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Future;
+
+/** How time passes while a provider is checked: moved by the test, or really. */
+public interface ContractTime {
+
+  /** The clock that the provider is given. */
+  TimeSource source();
+
+  /** Lets time pass. */
+  void pass(Duration duration);
+
+  /** Sets the wall clock of the node, not of the store, forward or back. */
+  void jumpWallClock(Duration by);
+
+  /** How long to wait for what must come. */
+  Duration patience();
+
+  /** How long to wait for what must not come. */
+  Duration blink();
+
+  /** Begins a call that waits, and returns when it is waiting. */
+  <T> Future<T> begin(Callable<T> waitingCall);
+
+  /** Makes a call that finds nothing, and fails unless it ends when its wait is over. */
+  <T> T endsAfter(Duration wait, Callable<T> waitingCall) throws Exception;
+
+  /** Time that stands still until the test moves it. */
+  static ContractTime settable() {
+    return new SettableContractTime();
+  }
+
+  /** Time as it is. */
+  static ContractTime real() {
+    return new RealContractTime();
+  }
+}
