@@ -12,8 +12,9 @@ public interface ResumableSessions extends AddressableSessions {
   /**
    * The session held under this epoch, whoever took it; empty when that lease is no longer held.
    *
-   * <p>Two handles on one lease see the same deliveries and may both settle them; the store keeps
-   * the order.
+   * <p>A resumed handle remembers nothing: each {@code receive} begins at the first open message,
+   * so what was handed out before and is not settled comes again, with the same attempt. Several
+   * handles on one lease may settle; the store keeps the order.
    */
   Optional<HeldSession> resume(SessionId session, long epoch);
 }

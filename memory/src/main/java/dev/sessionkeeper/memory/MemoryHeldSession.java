@@ -20,13 +20,15 @@ final class MemoryHeldSession implements HeldSession {
   private final OrderedQueue queue;
   private final Lane lane;
   private final long epoch;
+  private final boolean isResumed;
   private volatile Lease lease;
 
-  MemoryHeldSession(OrderedQueue queue, Lane lane, Lease lease) {
+  MemoryHeldSession(OrderedQueue queue, Lane lane, Lease lease, boolean isResumed) {
     this.queue = queue;
     this.lane = lane;
     this.lease = lease;
     this.epoch = lease.epoch();
+    this.isResumed = isResumed;
   }
 
   @Override
@@ -82,10 +84,14 @@ final class MemoryHeldSession implements HeldSession {
   }
 
   private List<Delivery> handOut(int max, long now) {
-    if (!lane.hasWork(now)) {
+    int again = isResumed ? Math.min(max, lane.handed) : 0;
+    if (again == 0 && !lane.hasWork(now)) {
       return List.of();
     }
-    var batch = new ArrayList<Delivery>(Math.min(max, lane.messages.size() - lane.handed));
+    var batch = new ArrayList<Delivery>(Math.min(max, lane.messages.size() - lane.handed + again));
+    for (int i = 0; i < again; i++) {
+      batch.add(lane.messages.get(i).delivery());
+    }
     while (batch.size() < max && lane.hasWork(now)) {
       var next = lane.messages.get(lane.handed);
       if (next.expiresAt <= now) {

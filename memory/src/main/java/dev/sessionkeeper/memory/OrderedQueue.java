@@ -205,7 +205,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     lane.lock.lock();
     try {
       return lane.isHeldUnder(epoch, ticks.now())
-          ? Optional.of(new MemoryHeldSession(this, lane, leaseOf(lane)))
+          ? Optional.of(new MemoryHeldSession(this, lane, leaseOf(lane), true))
           : Optional.empty();
     } finally {
       lane.lock.unlock();
@@ -316,7 +316,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
         owner, lastEpoch.incrementAndGet(), Ticks.later(now, lock), ticks.instant().plus(lock));
     heldCount.increment();
     place(lane, now);
-    return new MemoryHeldSession(this, lane, leaseOf(lane));
+    return new MemoryHeldSession(this, lane, leaseOf(lane), false);
   }
 
   static Lease leaseOf(Lane lane) {
