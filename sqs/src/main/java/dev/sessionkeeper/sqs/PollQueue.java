@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,11 +21,15 @@ final class PollQueue {
   static final Duration PAUSE = Duration.ofMillis(50);
   private static final Logger log = LoggerFactory.getLogger(PollQueue.class);
   private static final Duration AFTER_FAILURE = Duration.ofMillis(500);
+
+  /** What SQS is about to answer is worth a moment more than was asked for. */
+  private static final Duration GRACE = Duration.ofMillis(600);
+
   private static final int AT_ONCE = 4;
   private static final int LONGEST_POLL = 20;
 
   private final SqsQueue queue;
-  private final Consumer<List<Received>> arrived;
+  private final Predicate<List<Received>> arrived;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private int waiters;
@@ -34,7 +38,7 @@ final class PollQueue {
   private boolean closed;
   private @Nullable RuntimeException failure;
 
-  PollQueue(SqsQueue queue, Consumer<List<Received>> arrived) {
+  PollQueue(SqsQueue queue, Predicate<List<Received>> arrived) {
     this.queue = queue;
     this.arrived = arrived;
     this.nextPoll = queue.time().nanoTime();
@@ -47,23 +51,23 @@ final class PollQueue {
    */
   void await(Duration wait, BooleanSupplier isThere) throws InterruptedException {
     long end = queue.time().nanoTime() + wait.toNanos();
-    boolean hasPolled = false;
+    Poll own = null;
     lock.lock();
     try {
       waiters++;
       while (!closed && !isThere.getAsBoolean()) {
-        long left = end - queue.time().nanoTime();
-        if (left <= 0 && hasPolled) {
+        boolean answered = own == null || own.done;
+        long left = (answered ? end : end + GRACE.toNanos()) - queue.time().nanoTime();
+        if (left <= 0 && (own != null || running > 0)) {
           throwFailure();
           return;
         }
         long pause = nextPoll - queue.time().nanoTime();
-        if (running < Math.min(waiters, AT_ONCE) && (pause <= 0 || !hasPolled)) {
-          hasPolled = true;
-          start((int) Math.min(LONGEST_POLL, Duration.ofNanos(Math.max(0, left)).toSeconds()));
+        if (answered && running < Math.min(waiters, AT_ONCE) && (pause <= 0 || own == null)) {
+          own = start(Duration.ofNanos(Math.max(0, end - queue.time().nanoTime())));
+          continue;
         }
-        hasPolled |= running > 0;
-        changed.awaitNanos(running > 0 ? Math.max(left, PAUSE.toNanos()) : Math.min(left, pause));
+        changed.awaitNanos(running > 0 ? left : Math.min(left, Math.max(pause, 1)));
       }
     } finally {
       waiters--;
@@ -77,32 +81,36 @@ final class PollQueue {
     }
   }
 
-  private void start(int waitSeconds) {
+  private Poll start(Duration wait) {
+    var poll = new Poll();
     running++;
-    queue.io().execute(() -> poll(waitSeconds));
+    int seconds = (int) Math.min(LONGEST_POLL, wait.toSeconds());
+    queue.io().execute(() -> poll(poll, seconds));
+    return poll;
   }
 
-  private void poll(int waitSeconds) {
-    List<Received> messages = List.of();
+  private void poll(Poll poll, int waitSeconds) {
+    boolean taken = false;
+    // What nobody here wanted is not to be asked for again at once.
+    var pause = AFTER_FAILURE;
     RuntimeException failed = null;
     try {
-      messages = queue.calls().receive(SqsCalls.BATCH, waitSeconds, queue.lockSeconds());
-      if (!messages.isEmpty()) {
-        arrived.accept(messages);
-      }
+      var messages = queue.calls().receive(SqsCalls.BATCH, waitSeconds, queue.lockSeconds());
+      taken = !messages.isEmpty() && arrived.test(messages);
+      pause = messages.isEmpty() ? PAUSE : AFTER_FAILURE;
     } catch (RuntimeException e) {
       log.debug("A receive from {} failed", queue.name(), e);
       failed = e;
     }
-    ended(messages.isEmpty(), failed);
+    ended(poll, taken ? Duration.ZERO : pause, failed);
   }
 
-  private void ended(boolean nothingCame, @Nullable RuntimeException failed) {
+  private void ended(Poll poll, Duration pause, @Nullable RuntimeException failed) {
     lock.lock();
     try {
+      poll.done = true;
       running--;
       failure = failed;
-      var pause = failed != null ? AFTER_FAILURE : nothingCame ? PAUSE : Duration.ZERO;
       nextPoll = queue.time().nanoTime() + pause.toNanos();
       changed.signalAll();
     } finally {
@@ -118,5 +126,10 @@ final class PollQueue {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** A receive that is under way. */
+  private static final class Poll {
+    private boolean done;
   }
 }

@@ -22,9 +22,16 @@ final class ReadyGroups {
   private final SqsQueue queue;
   private final ArrayDeque<Batch> ready = new ArrayDeque<>();
   private int workers;
+  private long wantedUntil;
 
   ReadyGroups(SqsQueue queue) {
     this.queue = queue;
+    this.wantedUntil = queue.time().nanoTime();
+  }
+
+  /** Somebody who could make room for one asks whether there is one, and asks again soon. */
+  synchronized void wanted() {
+    wantedUntil = queue.time().nanoTime() + KEPT.toNanos();
   }
 
   /** A worker begins to wait. */
@@ -42,7 +49,7 @@ final class ReadyGroups {
 
   /** False when there is no worker for it, and none is to be expected. */
   synchronized boolean offer(Batch batch) {
-    if (workers == 0 && !ready.isEmpty()) {
+    if (workers == 0 && wantedUntil - queue.time().nanoTime() <= 0) {
       return false;
     }
     ready.add(batch);

@@ -64,7 +64,7 @@ final class SqsMessages implements MessageSource, AutoCloseable {
     return Duration.ofSeconds(queue.lockSeconds());
   }
 
-  private void arrived(List<Received> messages) {
+  private boolean arrived(List<Received> messages) {
     var early = new ArrayList<Hidden>();
     for (var received : messages) {
       var due = queue.dueIn(received);
@@ -84,6 +84,7 @@ final class SqsMessages implements MessageSource, AutoCloseable {
     if (!early.isEmpty()) {
       queue.calls().hideAll(early);
     }
+    return true;
   }
 
   private void setAside(Received received, int attempts, String reason) {

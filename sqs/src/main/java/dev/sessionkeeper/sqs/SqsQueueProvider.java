@@ -139,7 +139,11 @@ public final class SqsQueueProvider implements QueueProvider, DeadLetterQueues {
   @Override
   public Page<DeadLetter> deadLetters(
       QueueName queue, Optional<SessionId> session, Page.Request page) {
-    return open(queue).deadLetters().list(session, page);
+    var open = open(queue);
+    if (open.mode() == QueueMode.ORDERED) {
+      open.sessions().sweep();
+    }
+    return open.deadLetters().list(session, page);
   }
 
   @Override

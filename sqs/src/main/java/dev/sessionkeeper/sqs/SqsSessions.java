@@ -21,6 +21,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * once.
  */
 final class SqsSessions implements SessionSource, AutoCloseable {
+  private static final int SWEEP_CALLS = 10;
+
   private final SqsQueue queue;
   private final DeleteMessages deleting;
   private final VetMessages vetting;
@@ -63,6 +65,7 @@ final class SqsSessions implements SessionSource, AutoCloseable {
 
   @Override
   public boolean hasReadySession() {
+    ready.wanted();
     return !ready.isEmpty();
   }
 
@@ -98,7 +101,7 @@ final class SqsSessions implements SessionSource, AutoCloseable {
   }
 
   /** Sorts what a receive brought. Runs on the thread of the receive. */
-  private void arrived(List<Received> messages) {
+  private boolean arrived(List<Received> messages) {
     var groups = new LinkedHashMap<String, ArrayDeque<Item>>();
     for (var received : messages) {
       var known = queue.attempts().received(received.messageId(), received.receives());
@@ -107,25 +110,43 @@ final class SqsSessions implements SessionSource, AutoCloseable {
           .add(Item.of(received, known));
     }
     long now = queue.time().nanoTime();
-    groups.forEach((group, items) -> arrived(new Batch(group, items, now)));
+    boolean anyTaken = false;
+    for (var group : groups.entrySet()) {
+      anyTaken |= arrived(new Batch(group.getKey(), group.getValue(), now));
+    }
+    return anyTaken;
   }
 
-  private void arrived(Batch batch) {
+  /** Whether somebody here takes it. */
+  private boolean arrived(Batch batch) {
     if (!vetting.hasGoodHeadNow(batch.items())) {
       giveBack(batch, Duration.ZERO);
-      return;
+      return false;
     }
     var due = queue.dueIn(batch.head().received());
     if (due.isPositive()) {
       giveBack(batch, due);
-      return;
+      return false;
     }
     var holder = held.get(batch.group());
     if (holder != null && holder.refill(batch, nextEpoch(batch))) {
-      return;
+      return true;
     }
-    if (closed || !ready.offer(batch)) {
-      giveBack(batch, Duration.ZERO);
+    if (!closed && ready.offer(batch)) {
+      return true;
+    }
+    giveBack(batch, Duration.ZERO);
+    return false;
+  }
+
+  /** Sets aside what became too old while nobody received it; some hundred messages at most. */
+  void sweep() {
+    for (int i = 0; i < SWEEP_CALLS; i++) {
+      var messages = queue.calls().receive(SqsCalls.BATCH, 0, queue.lockSeconds());
+      if (messages.isEmpty()) {
+        return;
+      }
+      arrived(messages);
     }
   }
 

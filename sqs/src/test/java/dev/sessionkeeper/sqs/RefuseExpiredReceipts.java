@@ -14,8 +14,8 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /**
- * Refuses deletes and extensions after the visibility timeout, as AWS does: the emulator takes them,
- * and so would hide a worker that is too slow.
+ * Refuses deletes and extensions after the visibility timeout, as AWS does: the emulator takes
+ * them, and so would hide a worker that is too slow.
  */
 final class RefuseExpiredReceipts implements ExecutionInterceptor {
   private static final String REFUSED = "an expired receipt";
@@ -32,8 +32,7 @@ final class RefuseExpiredReceipts implements ExecutionInterceptor {
                       delete.entries().stream()
                           .map(
                               entry ->
-                                  entry.copy(
-                                      e -> e.receiptHandle(valid(entry.receiptHandle()))))
+                                  entry.copy(e -> e.receiptHandle(valid(entry.receiptHandle()))))
                           .toList()));
       case ChangeMessageVisibilityBatchRequest change ->
           change.copy(
@@ -42,8 +41,7 @@ final class RefuseExpiredReceipts implements ExecutionInterceptor {
                       change.entries().stream()
                           .map(
                               entry ->
-                                  entry.copy(
-                                      e -> e.receiptHandle(valid(entry.receiptHandle()))))
+                                  entry.copy(e -> e.receiptHandle(valid(entry.receiptHandle()))))
                           .toList()));
       default -> context.request();
     };

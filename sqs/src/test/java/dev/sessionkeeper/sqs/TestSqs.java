@@ -57,7 +57,9 @@ final class TestSqs implements AutoCloseable {
         SqsClient.builder()
             .region(Region.of(System.getenv(REGION)))
             .httpClient(UrlConnectionHttpClient.create());
-    Optional.ofNullable(System.getenv(ENDPOINT)).map(URI::create).ifPresent(builder::endpointOverride);
+    Optional.ofNullable(System.getenv(ENDPOINT))
+        .map(URI::create)
+        .ifPresent(builder::endpointOverride);
     return builder.build();
   }
 
