@@ -50,6 +50,11 @@ public final class EventTracker {
     TOO_FAR_AHEAD
   }
 
+  /** Saves the point at which the subscriber begins, unless a later one is stored. */
+  public void begin() {
+    save();
+  }
+
   /** The subscriber has the event. Call this after it was delivered, never before. */
   public Recorded acknowledge(long event) {
     lock.lock();

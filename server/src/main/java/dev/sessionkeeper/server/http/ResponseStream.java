@@ -17,6 +17,13 @@ public interface ResponseStream {
   boolean write(byte[] bytes, Duration patience) throws InterruptedException;
 
   /**
+   * As {@link #write(byte[], Duration)}, but a reader that did not take the bytes in time, or when
+   * the server shuts down, gets some last words behind them. If it does not take those either, the
+   * connection is cut.
+   */
+  boolean write(byte[] bytes, Duration patience, byte[] lastWords) throws InterruptedException;
+
+  /**
    * Waits for something, as long as the client listens.
    *
    * @return empty when the server shuts down

@@ -1,9 +1,12 @@
 package dev.sessionkeeper.server.http;
 
 import io.vertx.core.Future;
+import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.net.impl.ConnectionBase;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -15,6 +18,9 @@ import java.util.function.BooleanSupplier;
 
 /** Writes one answer. The web server's objects are touched on the event loop only. */
 final class WriteResponse {
+  private static final Duration STEP = Duration.ofMillis(250);
+  private static final Duration LAST_PATIENCE = Duration.ofSeconds(5);
+
   private final HttpServerRequest request;
   private final HttpServerResponse response;
   private final Waiting waiting;
@@ -113,16 +119,59 @@ final class WriteResponse {
 
     @Override
     public boolean write(byte[] bytes, Duration patience) throws InterruptedException {
+      return write(bytes, patience, () -> response.reset());
+    }
+
+    @Override
+    public boolean write(byte[] bytes, Duration patience, byte[] lastWords)
+        throws InterruptedException {
+      return write(bytes, patience, () -> endWith(lastWords));
+    }
+
+    private boolean write(byte[] bytes, Duration patience, Runnable whenLate)
+        throws InterruptedException {
       var written = new CompletableFuture<Void>();
       loop.execute(() -> writePiece(bytes, written));
-      try {
-        written.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+      if (isDoneIn(written, patience)) {
         return true;
-      } catch (ExecutionException e) {
-        throw new ClientGone();
-      } catch (TimeoutException e) {
-        loop.execute(() -> response.reset());
-        return false;
+      }
+      loop.execute(whenLate);
+      return false;
+    }
+
+    /** Waits in short steps: a server that shuts down has less patience. */
+    private boolean isDoneIn(CompletableFuture<Void> written, Duration patience)
+        throws InterruptedException {
+      long left = patience.toNanos();
+      while (left > 0) {
+        long step = Math.min(left, STEP.toNanos());
+        try {
+          written.get(step, TimeUnit.NANOSECONDS);
+          return true;
+        } catch (ExecutionException e) {
+          throw new ClientGone();
+        } catch (TimeoutException e) {
+          left -= waiting.isOpen() ? step : Math.max(step, left / 2);
+        }
+      }
+      return false;
+    }
+
+    /** Ends the answer behind what still waits at the socket, and cuts what does not move. */
+    private void endWith(byte[] lastWords) {
+      if (response.closed() || response.ended()) {
+        return;
+      }
+      response.end(Buffer.buffer(lastWords)).onComplete(done -> request.connection().close());
+      Vertx.currentContext()
+          .owner()
+          .setTimer(LAST_PATIENCE.toMillis(), fired -> cut(request.connection()));
+    }
+
+    /** Closing a connection waits for its bytes to leave; this one's do not. */
+    private static void cut(HttpConnection connection) {
+      if (connection instanceof ConnectionBase base) {
+        base.channel().close();
       }
     }
 

@@ -1,0 +1,79 @@
+package dev.sessionkeeper.server.streams;
+
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Keeps streams for the life of the process. */
+final class MemoryStreamLog implements StreamLog {
+  private final Map<String, Stream> streams = new HashMap<>();
+  private final TimeSource time;
+
+  MemoryStreamLog(TimeSource time) {
+    this.time = time;
+  }
+
+  private record Kept(Instant at, StreamEvent event) {}
+
+  private static final class Stream {
+    final Deque<Kept> events = new ArrayDeque<>();
+    long last;
+  }
+
+  @Override
+  public synchronized long append(String stream, String event, String data) {
+    var to = streams.computeIfAbsent(stream, name -> new Stream());
+    to.events.add(new Kept(time.instant(), new StreamEvent(++to.last, event, data)));
+    return to.last;
+  }
+
+  @Override
+  public synchronized List<StreamEvent> read(String stream, long after, int limit) {
+    var from = streams.get(stream);
+    if (from == null) {
+      return List.of();
+    }
+    return from.events.stream()
+        .map(Kept::event)
+        .filter(event -> event.id() > after)
+        .limit(limit)
+        .toList();
+  }
+
+  @Override
+  public synchronized Bounds bounds(String stream) {
+    var of = streams.get(stream);
+    return of == null ? Bounds.EMPTY : new Bounds(of.last - of.events.size() + 1, of.last);
+  }
+
+  @Override
+  public synchronized Map<String, Long> lastIds(Collection<String> names) {
+    var ids = new HashMap<String, Long>();
+    for (var name : names) {
+      Optional.ofNullable(streams.get(name)).ifPresent(stream -> ids.put(name, stream.last));
+    }
+    return ids;
+  }
+
+  @Override
+  public synchronized int forgetOlderThan(Duration age, int most) {
+    var limit = time.instant().minus(age);
+    int gone = 0;
+    for (var stream : streams.values()) {
+      while (gone < most
+          && !stream.events.isEmpty()
+          && stream.events.getFirst().at().isBefore(limit)) {
+        stream.events.removeFirst();
+        gone++;
+      }
+    }
+    return gone;
+  }
+}

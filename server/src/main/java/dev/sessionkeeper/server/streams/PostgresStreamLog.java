@@ -1,0 +1,126 @@
+package dev.sessionkeeper.server.streams;
+
+import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.store.EventLog;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Keeps streams in the event log of PostgreSQL. */
+final class PostgresStreamLog implements StreamLog {
+  private static final long PAGE_BYTES = 1 << 20;
+
+  private static final String READ =
+      """
+      SELECT id, event, data FROM keeper.stream_event
+       WHERE stream = ? AND id > ? ORDER BY id LIMIT ?
+      """; // stream_event_pkey (stream, id)
+
+  private static final String BOUNDS = "SELECT first_id, last_id FROM keeper.stream WHERE name = ?";
+
+  private static final String LAST_IDS =
+      "SELECT name, last_id FROM keeper.stream WHERE name = ANY (?)";
+
+  // What goes is a prefix of each stream, also when the clock was set back in between.
+  private static final String FORGET =
+      """
+      WITH old AS (
+        SELECT stream, max(id) AS last
+          FROM (SELECT stream, id FROM keeper.stream_event
+                 WHERE at < clock_timestamp() - make_interval(secs => ?)
+                 ORDER BY at LIMIT ?) oldest
+         GROUP BY stream),
+      held AS MATERIALIZED (
+        SELECT name, old.last FROM keeper.stream JOIN old ON old.stream = name
+         ORDER BY name FOR UPDATE OF stream),
+      moved AS (
+        UPDATE keeper.stream SET first_id = held.last + 1
+          FROM held WHERE stream.name = held.name AND stream.first_id <= held.last)
+      DELETE FROM keeper.stream_event gone USING held
+       WHERE gone.stream = held.name AND gone.id <= held.last
+      """; // stream_event_at (at), stream_event_pkey (stream, id)
+
+  private final Database database;
+
+  PostgresStreamLog(Database database) {
+    this.database = database;
+  }
+
+  @Override
+  public long append(String stream, String event, String data) {
+    return database.inTransaction(connection -> EventLog.append(connection, stream, event, data));
+  }
+
+  @Override
+  public List<StreamEvent> read(String stream, long after, int limit) {
+    return database.inTransaction(connection -> read(connection, stream, after, limit));
+  }
+
+  private static List<StreamEvent> read(Connection connection, String stream, long after, int limit)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(READ)) {
+      // Fetched in pieces, so that a page of large events is not in memory as a whole.
+      statement.setFetchSize(50);
+      statement.setString(1, stream);
+      statement.setLong(2, after);
+      statement.setInt(3, limit);
+      var events = new ArrayList<StreamEvent>();
+      long bytes = 0;
+      try (var rows = statement.executeQuery()) {
+        while (bytes < PAGE_BYTES && rows.next()) {
+          var event = new StreamEvent(rows.getLong(1), rows.getString(2), rows.getString(3));
+          bytes += event.data().length();
+          events.add(event);
+        }
+      }
+      return events;
+    }
+  }
+
+  @Override
+  public Bounds bounds(String stream) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(BOUNDS)) {
+            statement.setString(1, stream);
+            try (var rows = statement.executeQuery()) {
+              return rows.next() ? new Bounds(rows.getLong(1), rows.getLong(2)) : Bounds.EMPTY;
+            }
+          }
+        });
+  }
+
+  @Override
+  public Map<String, Long> lastIds(Collection<String> streams) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(LAST_IDS)) {
+            statement.setArray(1, connection.createArrayOf("text", streams.toArray()));
+            var ids = new HashMap<String, Long>();
+            try (var rows = statement.executeQuery()) {
+              while (rows.next()) {
+                ids.put(rows.getString(1), rows.getLong(2));
+              }
+            }
+            return ids;
+          }
+        });
+  }
+
+  @Override
+  public int forgetOlderThan(Duration age, int most) {
+    return database.inTransaction(
+        connection -> {
+          try (var statement = connection.prepareStatement(FORGET)) {
+            statement.setDouble(1, age.toMillis() / 1000.0);
+            statement.setInt(2, most);
+            return statement.executeUpdate();
+          }
+        });
+  }
+}

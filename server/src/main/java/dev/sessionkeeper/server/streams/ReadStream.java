@@ -1,0 +1,170 @@
+package dev.sessionkeeper.server.streams;
+
+import dev.sessionkeeper.cursors.EventTracker;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.ResponseStream;
+import dev.sessionkeeper.time.TimeSource;
+import java.io.ByteArrayOutputStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Writes a stream to one reader, from its starting point until one of both ends.
+ *
+ * <p>On the thread of the request. I1: events leave in the order of their numbers, each once, and a
+ * number is left out only behind a {@code gap}. I2: at most one piece of {@value #PIECE} bytes
+ * waits at the socket; a slow reader holds this thread, never memory.
+ */
+final class ReadStream implements Response.StreamBody {
+  private static final int PIECE = 64 << 10;
+  private static final int PAGE = 200;
+  private static final long RECONNECT_MILLIS = 1_000;
+
+  private final Streams streams;
+  private final String stream;
+  private final StartingPoint start;
+  private final long end;
+  private final Optional<EventTracker> tracker;
+  private final Confirmations confirmations = new Confirmations();
+  private final TimeSource time;
+  private long sent;
+  private long lastWrite;
+
+  /**
+   * @param end the last event of the stream when the reader came
+   * @param tracker moves the cursor of a named subscriber
+   */
+  ReadStream(
+      Streams streams,
+      String stream,
+      StartingPoint start,
+      long end,
+      Optional<EventTracker> tracker) {
+    this.streams = streams;
+    this.stream = stream;
+    this.start = start;
+    this.end = end;
+    this.tracker = tracker;
+    this.time = streams.time();
+    this.sent = start.after();
+  }
+
+  @Override
+  public void writeTo(ResponseStream out) throws Exception {
+    var tail = streams.tails().join(stream, end);
+    try {
+      if (!greet(out)) {
+        return;
+      }
+      boolean goesOn = true;
+      while (goesOn) {
+        var next = next(tail);
+        goesOn = next.isEmpty() ? awaitMore(out, tail) : send(out, next);
+      }
+    } finally {
+      streams.tails().leave(tail);
+    }
+  }
+
+  private boolean greet(ResponseStream out) throws InterruptedException {
+    if (!write(out, Frame.retry(RECONNECT_MILLIS))) {
+      return false;
+    }
+    return start.gap().isEmpty() || send(out, List.of(start.gap().get()));
+  }
+
+  /** What follows, from memory; from the log when this reader is too far behind for that. */
+  private List<Frame> next(Tail tail) {
+    return tail.after(sent, PIECE)
+        .orElseGet(() -> streams.log().read(stream, sent, PAGE).stream().map(Frame::of).toList());
+  }
+
+  private boolean send(ResponseStream out, List<Frame> frames) throws InterruptedException {
+    var piece = new ByteArrayOutputStream(PIECE);
+    var inPiece = new ArrayList<Frame>();
+    for (var frame : withGap(frames)) {
+      if (piece.size() > 0 && piece.size() + frame.bytes().length > PIECE) {
+        if (!sendPiece(out, piece, inPiece)) {
+          return false;
+        }
+      }
+      piece.writeBytes(frame.bytes());
+      inPiece.add(frame);
+    }
+    return sendPiece(out, piece, inPiece);
+  }
+
+  private boolean sendPiece(ResponseStream out, ByteArrayOutputStream piece, List<Frame> frames)
+      throws InterruptedException {
+    if (!write(out, piece.toByteArray())) {
+      return false;
+    }
+    sent = frames.getLast().id();
+    streams.meters().sent(frames.size());
+    confirmations.written(sent, time.nanoTime());
+    confirm();
+    piece.reset();
+    frames.clear();
+    return true;
+  }
+
+  private List<Frame> withGap(List<Frame> frames) {
+    var first = frames.getFirst();
+    boolean isGap = start.gap().isPresent() && first == start.gap().get();
+    if (isGap || first.id() > sent + 1) {
+      streams.meters().gap();
+    }
+    if (isGap || first.id() == sent + 1) {
+      return frames;
+    }
+    var all = new ArrayList<Frame>(frames.size() + 1);
+    all.add(Frame.gap(sent, first.id()));
+    all.addAll(frames);
+    return all;
+  }
+
+  private boolean write(ResponseStream out, byte[] bytes) throws InterruptedException {
+    if (out.write(bytes, streams.config().slowReader(), Frame.slowReader(sent))) {
+      lastWrite = time.nanoTime();
+      return true;
+    }
+    streams.meters().slowReader();
+    return false;
+  }
+
+  /** Waits for the next event, for the next heartbeat, or until something can be confirmed. */
+  private boolean awaitMore(ResponseStream out, Tail tail) throws Exception {
+    long now = time.nanoTime();
+    var silence = streams.config().heartbeat().minusNanos(now - lastWrite);
+    var wait = confirmations.untilNext(now).filter(c -> c.compareTo(silence) < 0).orElse(silence);
+    var grown = out.await(() -> tail.await(sent, wait));
+    if (grown.isEmpty()) {
+      sayGoodbye(out);
+      return false;
+    }
+    // The wait ended without word of a close, so the connection is open now.
+    confirm();
+    boolean quiet = !grown.get();
+    if (quiet && time.since(lastWrite).compareTo(streams.config().heartbeat()) >= 0) {
+      return write(out, Frame.comment(" heartbeat"));
+    }
+    return true;
+  }
+
+  private void confirm() {
+    confirmations
+        .confirm(time.nanoTime())
+        .ifPresent(event -> tracker.ifPresent(of -> of.acknowledgeUpTo(event)));
+  }
+
+  /** The server ends. What was written in the last moments counts if the reader is still there. */
+  private void sayGoodbye(ResponseStream out) throws InterruptedException {
+    Duration rest = tracker.isEmpty() ? Duration.ZERO : confirmations.untilAll(time.nanoTime());
+    Thread.sleep(rest);
+    if (write(out, Frame.comment(" the server is ending"))) {
+      confirm();
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package dev.sessionkeeper.server.streams;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Keeps the events of all streams. A stream exists from its first event on; before, it reads as
+ * empty.
+ */
+interface StreamLog {
+
+  /** Appends an event and returns its number. It is durable then. */
+  long append(String stream, String event, String data);
+
+  /**
+   * The events after a number, oldest first: at most so many, and fewer when they are large. Empty
+   * when there is none.
+   */
+  List<StreamEvent> read(String stream, long after, int limit);
+
+  Bounds bounds(String stream);
+
+  /** The numbers of the last events of those streams that have one. */
+  Map<String, Long> lastIds(Collection<String> streams);
+
+  /**
+   * Forgets events that are older than this, at most so many.
+   *
+   * @return how many were forgotten
+   */
+  int forgetOlderThan(Duration age, int most);
+
+  /**
+   * What a stream holds.
+   *
+   * @param first the number of the oldest event that is still kept, or that will come first
+   * @param last the number of the newest event; 0 before the first one
+   */
+  record Bounds(long first, long last) {
+    static final Bounds EMPTY = new Bounds(1, 0);
+  }
+}

@@ -1,0 +1,108 @@
+package dev.sessionkeeper.server.streams;
+
+import dev.sessionkeeper.cursors.CursorKey;
+import dev.sessionkeeper.cursors.EventTracker;
+import dev.sessionkeeper.server.http.Problem;
+import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Publishes and reads events. */
+final class StreamRoutes {
+  /** Streams of the product itself, such as {@code keeper.registry}. */
+  private static final String OWN = "keeper.";
+
+  private final Streams streams;
+
+  StreamRoutes(Streams streams) {
+    this.streams = streams;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.post("/streams/{stream}/events", Role.SEND, this::publish)
+            .summary("Append an event to a stream")
+            .takes(PublishRequest.class)
+            .answers(201, "Stored durably", Published.class),
+        Route.get("/streams/{stream}/events", Role.READ, this::read)
+            .summary("Read a stream as server-sent events: what comes, or from where one was")
+            .header("Last-Event-ID", "The last event that the reader has; goes before everything")
+            .query("lastEventId", "The same, for readers that cannot set headers")
+            .query("subscriber", "Resume from the cursor that is kept under this name")
+            .answers(200, "Events until either side ends", "text/event-stream")
+            .problems(ProblemType.OVERLOADED));
+  }
+
+  /**
+   * @param id the number of the event in its stream
+   */
+  record Published(long id) {}
+
+  private Response publish(Request request) {
+    var stream = stream(request);
+    if (stream.startsWith(OWN)) {
+      throw Problem.invalid("stream", "must not begin with " + OWN).toException();
+    }
+    var event = request.json(PublishRequest::read);
+    long id = streams.log().append(stream, event.name(), event.json());
+    streams.tails().published(stream);
+    streams.meters().published();
+    return Response.created(new Published(id));
+  }
+
+  private Response read(Request request) {
+    var stream = stream(request);
+    var asked = ReadRequest.of(request);
+    if (streams.tails().readers() >= streams.config().maxReaders()) {
+      throw ProblemType.OVERLOADED
+          .with("There are " + streams.config().maxReaders() + " readers already")
+          .retryAfter(Duration.ofSeconds(5))
+          .toException();
+    }
+    var key = asked.subscriber().map(name -> new CursorKey(stream, name));
+    // The bounds after the cursor: else an event in between looks like one from another life.
+    var had = had(asked, key);
+    var bounds = streams.log().bounds(stream);
+    var start = StartingPoint.of(had, bounds);
+    var tracker = key.map(cursor -> track(cursor, start));
+    return Response.stream(
+            "text/event-stream; charset=utf-8",
+            new ReadStream(streams, stream, start, bounds.last(), tracker))
+        .header("X-Accel-Buffering", "no");
+  }
+
+  private OptionalLong had(ReadRequest asked, Optional<CursorKey> key) {
+    if (asked.lastEventId().isPresent() || key.isEmpty()) {
+      return asked.lastEventId();
+    }
+    return streams.cursors().position(key.get());
+  }
+
+  /** From its first visit on a subscriber misses nothing, also when it leaves before an event. */
+  private EventTracker track(CursorKey cursor, StartingPoint start) {
+    var tracker = streams.cursors().track(cursor, start.after());
+    tracker.begin();
+    return tracker;
+  }
+
+  /** Streams belong to no tenant and to no queue; who is bound to one does not see them. */
+  private static String stream(Request request) {
+    var caller = request.caller();
+    if (caller.tenant().isPresent() || caller.queues().isPresent()) {
+      throw ProblemType.NOT_FOUND.with("There is no such stream").toException();
+    }
+    var stream = request.parameter("stream");
+    if (!CursorKey.isName(stream)) {
+      throw Problem.invalid(
+              "stream", "must be 1 to 128 letters, digits, dots, colons, underscores and hyphens")
+          .toException();
+    }
+    return stream;
+  }
+}

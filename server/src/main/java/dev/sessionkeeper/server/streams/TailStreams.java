@@ -1,0 +1,199 @@
+package dev.sessionkeeper.server.streams;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.RetryPolicy;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Follows all streams that somebody reads: one thread and one query per round, however many readers
+ * there are.
+ *
+ * <p>What is published through this process is seen at once, everything else within the poll
+ * interval. PostgreSQL's NOTIFY would save that wait, but it takes a lock of the whole database
+ * while the transaction commits, and events are appended by transactions that are worth more.
+ */
+final class TailStreams implements AutoCloseable, Runnable {
+  private static final Logger log = LoggerFactory.getLogger(TailStreams.class);
+  private static final Duration POLL = Duration.ofMillis(100);
+  private static final int PAGE = 500;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition wake = lock.newCondition();
+  private final Map<String, Open> open = new HashMap<>();
+  private final RetryPolicy retry = RetryPolicy.forStore(Integer.MAX_VALUE);
+  private final StreamLog streams;
+  private final Thread thread;
+  private boolean woken;
+  private boolean closed;
+
+  private static final class Open {
+    final Tail tail;
+    int readers;
+
+    Open(Tail tail) {
+      this.tail = tail;
+    }
+  }
+
+  TailStreams(StreamLog streams) {
+    this.streams = streams;
+    this.thread = Thread.ofVirtual().name("tail-streams").start(this);
+  }
+
+  /**
+   * The tail of a stream, followed until {@link #leave}.
+   *
+   * @param last where it begins if nobody else reads the stream
+   */
+  Tail join(String stream, long last) {
+    lock.lock();
+    try {
+      var entry = open.computeIfAbsent(stream, name -> new Open(new Tail(name, last)));
+      entry.readers++;
+      wakeUp();
+      return entry.tail;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void leave(Tail tail) {
+    lock.lock();
+    try {
+      var entry = open.get(tail.stream());
+      if (entry != null && entry.tail == tail && --entry.readers == 0) {
+        open.remove(tail.stream());
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  int readers() {
+    lock.lock();
+    try {
+      return open.values().stream().mapToInt(entry -> entry.readers).sum();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Something was published here. */
+  void published(String stream) {
+    lock.lock();
+    try {
+      if (open.containsKey(stream)) {
+        wakeUp();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void wakeUp() {
+    woken = true;
+    wake.signal();
+  }
+
+  @Override
+  public void run() {
+    int failures = 0;
+    try {
+      while (awaitRound(failures)) {
+        failures = follow() ? 0 : failures + 1;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Waits for news or for the poll interval; for ever when nobody reads. */
+  private boolean awaitRound(int failures) throws InterruptedException {
+    lock.lock();
+    try {
+      if (failures > 0) {
+        woken = false;
+      }
+      long left =
+          failures == 0
+              ? POLL.toNanos()
+              : retry.delayAfter(failures, RandomGenerator.getDefault()).toNanos();
+      while (!closed && !woken && left > 0) {
+        if (open.isEmpty()) {
+          wake.await(1, TimeUnit.HOURS);
+        } else {
+          left = wake.awaitNanos(left);
+        }
+      }
+      woken = false;
+      return !closed;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** One round. Returns false when the store did not answer; the readers wait then. */
+  private boolean follow() {
+    var tails = tails();
+    if (tails.isEmpty()) {
+      return true;
+    }
+    try {
+      var lastIds = streams.lastIds(tails.stream().map(Tail::stream).toList());
+      for (var tail : tails) {
+        catchUp(tail, lastIds.getOrDefault(tail.stream(), 0L));
+      }
+      return true;
+    } catch (KeeperException e) {
+      log.warn("The streams cannot be followed now; it is tried again: {}", e.getMessage());
+      return false;
+    } catch (RuntimeException e) {
+      log.error("The streams cannot be followed; it is tried again", e);
+      return false;
+    }
+  }
+
+  private void catchUp(Tail tail, long last) {
+    while (tail.last() < last) {
+      var events = streams.read(tail.stream(), tail.last(), PAGE);
+      if (events.isEmpty()) {
+        return;
+      }
+      tail.add(events);
+    }
+  }
+
+  private List<Tail> tails() {
+    lock.lock();
+    try {
+      return open.values().stream().map(entry -> entry.tail).toList();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      closed = true;
+      wake.signal();
+    } finally {
+      lock.unlock();
+    }
+    try {
+      thread.join(Duration.ofSeconds(5));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
