@@ -101,6 +101,7 @@ public final class Jobs implements AutoCloseable {
     synchronized (pollLock) {
       if (!open) {
         open = true;
+        renewals.start();
         schedulePoll(Duration.ZERO);
       }
     }

@@ -84,7 +84,8 @@ class SessionRegistryTest {
     var outcome = registry.put(again(request, 1));
     assertThat(outcome).isInstanceOf(PutOutcome.Created.class);
     assertThat(registry.find(old.sessionId()).orElseThrow().endsAt()).isEqualTo(old.endsAt());
-    assertThat(db.text("SELECT end_reason FROM keeper.registered_session WHERE ended_at IS NOT NULL"))
+    assertThat(
+            db.text("SELECT end_reason FROM keeper.registered_session WHERE ended_at IS NOT NULL"))
         .isEqualTo("expired");
   }
 
@@ -148,9 +149,7 @@ class SessionRegistryTest {
           });
     }
     together(work);
-    assertThat(
-            db.number(
-                "SELECT count(*) FROM keeper.registered_session WHERE ended_at IS NULL"))
+    assertThat(db.number("SELECT count(*) FROM keeper.registered_session WHERE ended_at IS NULL"))
         .isLessThanOrEqualTo(3);
     assertThat(
             db.number(
@@ -266,11 +265,23 @@ class SessionRegistryTest {
     var two = created(of(tenant));
     registry.end(one.sessionId());
     var all = SessionFilter.all().tenant(tenant);
-    assertThat(ids(new SessionFilter(all.tenantObjectId(), Optional.empty(), Optional.empty(), Optional.of(true))))
+    assertThat(
+            ids(
+                new SessionFilter(
+                    all.tenantObjectId(), Optional.empty(), Optional.empty(), Optional.of(true))))
         .containsExactly(two.sessionId());
-    assertThat(ids(new SessionFilter(all.tenantObjectId(), Optional.empty(), Optional.empty(), Optional.of(false))))
+    assertThat(
+            ids(
+                new SessionFilter(
+                    all.tenantObjectId(), Optional.empty(), Optional.empty(), Optional.of(false))))
         .containsExactly(one.sessionId());
-    assertThat(ids(new SessionFilter(Optional.empty(), Optional.of(two.userObjectId()), Optional.of(two.capacityId()), Optional.empty())))
+    assertThat(
+            ids(
+                new SessionFilter(
+                    Optional.empty(),
+                    Optional.of(two.userObjectId()),
+                    Optional.of(two.capacityId()),
+                    Optional.empty())))
         .containsExactly(two.sessionId());
     assertThatThrownBy(() -> registry.list(all, new Page.Request(10, Optional.of("nonsense"))))
         .isInstanceOf(KeeperException.InvalidCursor.class);

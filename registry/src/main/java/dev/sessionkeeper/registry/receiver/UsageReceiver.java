@@ -24,8 +24,8 @@ import java.util.function.Supplier;
 
 /**
  * An HTTP server on loopback that receives usage as it should be received: it checks signature and
- * digest, applies each record once, answers 2xx only afterwards, and shows the sums at {@code
- * GET /usages}.
+ * digest, applies each record once, answers 2xx only afterwards, and shows the sums at {@code GET
+ * /usages}.
  */
 public final class UsageReceiver implements AutoCloseable {
   private static final Duration TOLERANCE = Duration.ofMinutes(5);

@@ -23,7 +23,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is billed, with a clock that the test moves; one row of the seed's defects after the other. */
+/**
+ * What is billed, with a clock that the test moves; one row of the seed's defects after the other.
+ */
 class MeteringTest {
   private static final Instant NOON = Instant.parse("2026-11-15T12:00:00Z");
   private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -188,14 +190,14 @@ class MeteringTest {
       pass(MINUTE);
       usage.meter(db.now());
     }
-    var mine =
-        usage.batches(Optional.of(tenant), Optional.empty(), Page.Request.first(10)).items();
+    var mine = usage.batches(Optional.of(tenant), Optional.empty(), Page.Request.first(10)).items();
     assertThat(mine).extracting(UsageBatch::sequence).containsExactlyInAnyOrder(1L, 2L, 3L);
     assertThat(mine).extracting(UsageBatch::records).containsOnly(7);
     assertThat(mine)
         .extracting(UsageBatch::batchId)
         .contains(FrozenBatch.idOf(tenant, 1), FrozenBatch.idOf(tenant, 3));
-    assertThat(db.number("SELECT count(*) FROM keeper.usage_batch WHERE body_sha256 <> sha256(body)"))
+    assertThat(
+            db.number("SELECT count(*) FROM keeper.usage_batch WHERE body_sha256 <> sha256(body)"))
         .isZero();
     assertExact();
   }
@@ -208,9 +210,14 @@ class MeteringTest {
       usage.meter(db.now());
     }
     var before = db.text("SELECT string_agg(l::text, ';' ORDER BY seq) FROM keeper.usage_ledger l");
-    var rows = usage.correct(session.sessionId(), 2, BigDecimal.ONE, "ann", "wrong kind").orElseThrow();
-    assertThat(rows).extracting(LedgerRow::type).containsExactly(LedgerRow.Type.REVERSAL, LedgerRow.Type.CORRECTION);
-    assertThat(db.text("SELECT string_agg(l::text, ';' ORDER BY seq) FROM keeper.usage_ledger l WHERE seq <= 5"))
+    var rows =
+        usage.correct(session.sessionId(), 2, BigDecimal.ONE, "ann", "wrong kind").orElseThrow();
+    assertThat(rows)
+        .extracting(LedgerRow::type)
+        .containsExactly(LedgerRow.Type.REVERSAL, LedgerRow.Type.CORRECTION);
+    assertThat(
+            db.text(
+                "SELECT string_agg(l::text, ';' ORDER BY seq) FROM keeper.usage_ledger l WHERE seq <= 5"))
         .isEqualTo(before);
     pass(Duration.ofSeconds(61));
     usage.meter(db.now());
@@ -218,9 +225,12 @@ class MeteringTest {
     assertThat(billedMicros(session)).isEqualTo(61_000_000L * (5 * 3 + 1));
     assertThat(units(session))
         .isEqualByComparingTo(
-            Units.of(java.math.BigInteger.valueOf(61_000_000L * 16 * 1000), Duration.ofDays(30).toNanos() / 1000));
+            Units.of(
+                java.math.BigInteger.valueOf(61_000_000L * 16 * 1000),
+                Duration.ofDays(30).toNanos() / 1000));
     assertThat(usage.correct(session.sessionId(), 2, BigDecimal.TEN, "ann", "again")).isEmpty();
-    assertThat(usage.correct(session.sessionId(), 6, BigDecimal.TEN, "ann", "a reversal")).isEmpty();
+    assertThat(usage.correct(session.sessionId(), 6, BigDecimal.TEN, "ann", "a reversal"))
+        .isEmpty();
     assertExact();
   }
 
@@ -248,14 +258,19 @@ class MeteringTest {
     var seen = new ArrayList<Integer>();
     Optional<String> cursor = Optional.empty();
     do {
-      var page = usage.ledger(tenant, Optional.empty(), Optional.empty(), new Page.Request(10, cursor));
+      var page =
+          usage.ledger(tenant, Optional.empty(), Optional.empty(), new Page.Request(10, cursor));
       page.items().forEach(row -> seen.add(row.seq()));
       cursor = page.next();
     } while (cursor.isPresent());
     assertThat(seen).hasSize(25).isSorted().doesNotHaveDuplicates();
     assertThat(
             usage
-                .ledger(tenant, Optional.of(NOON.plusSeconds(90)), Optional.of(NOON.plusSeconds(180)), Page.Request.first(9))
+                .ledger(
+                    tenant,
+                    Optional.of(NOON.plusSeconds(90)),
+                    Optional.of(NOON.plusSeconds(180)),
+                    Page.Request.first(9))
                 .items())
         .extracting(LedgerRow::seq)
         .containsExactly(2, 3);
@@ -285,11 +300,16 @@ class MeteringTest {
   private BigDecimal units(RegisteredSession session) {
     return new BigDecimal(
         db.text(
-            "SELECT sum(units) FROM keeper.usage_ledger WHERE session_id = '" + session.sessionId() + "'"));
+            "SELECT sum(units) FROM keeper.usage_ledger WHERE session_id = '"
+                + session.sessionId()
+                + "'"));
   }
 
   private boolean isClosed(RegisteredSession session) {
-    return db.text("SELECT closed FROM keeper.registered_session WHERE session_id = '" + session.sessionId() + "'")
+    return db.text(
+            "SELECT closed FROM keeper.registered_session WHERE session_id = '"
+                + session.sessionId()
+                + "'")
         .equals("t");
   }
 

@@ -154,7 +154,8 @@ class ThirtyDaysTest {
   private static BigDecimal exact(RegisteredSession session) {
     var micros =
         BigInteger.valueOf(ChronoUnit.MICROS.between(session.startedAt(), session.endsAt()));
-    var scaled = micros.multiply(BigInteger.valueOf(session.kind())).multiply(BigInteger.TEN.pow(9));
+    var scaled =
+        micros.multiply(BigInteger.valueOf(session.kind())).multiply(BigInteger.TEN.pow(9));
     var parts = scaled.divideAndRemainder(BigInteger.valueOf(PERIOD));
     int half = parts[1].shiftLeft(1).compareTo(BigInteger.valueOf(PERIOD));
     boolean up = half > 0 || (half == 0 && parts[0].testBit(0));

@@ -28,7 +28,8 @@ class UnitsTest {
       total = next;
       seed =
           seed.add(
-              new BigDecimal(MINUTE * factor).divide(new BigDecimal(MONTH), 6, RoundingMode.HALF_UP));
+              new BigDecimal(MINUTE * factor)
+                  .divide(new BigDecimal(MONTH), 6, RoundingMode.HALF_UP));
     }
     assertThat(sum).isEqualByComparingTo(BigDecimal.valueOf(factor));
     assertThat(seed).isNotEqualByComparingTo(BigDecimal.valueOf(factor));
