@@ -5,15 +5,14 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.store.EventLog;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,39 +20,30 @@ import org.junit.jupiter.params.provider.ValueSource;
 class StreamsTest {
   private static EmbeddedPostgres postgres;
   private static Database database;
+  private static StreamServer server;
 
   private final String stream = "s-" + UUID.randomUUID();
   private final String path = "/streams/" + stream + "/events";
-  private StreamServer server;
 
   @BeforeAll
-  static void startStore() {
+  static void start() throws IOException {
     postgres = EmbeddedPostgres.temporaryWithoutSync();
     database = Database.of(postgres.dataSource());
+    server = StreamServer.in(database, StreamsConfig.ofDefaults(), 0);
   }
 
   @AfterAll
-  static void stopStore() {
+  static void stop() {
+    server.close();
     postgres.close();
   }
 
-  @BeforeEach
-  void start() throws IOException {
-    server = StreamServer.in(database, StreamsConfig.ofDefaults(), 0);
-  }
-
-  @AfterEach
-  void stop() {
-    server.close();
-  }
-
-  private void restart() throws IOException {
-    server.close();
-    server = StreamServer.in(database, StreamsConfig.ofDefaults(), 0);
-  }
-
   private RawReader reader(String query, String... headers) throws IOException {
-    var reader = new RawReader(server.port(), path + query, headers);
+    return reader(server, query, headers);
+  }
+
+  private RawReader reader(StreamServer from, String query, String... headers) throws IOException {
+    var reader = new RawReader(from.port(), path + query, headers);
     await().until(() -> reader.lines.contains("retry: 1000"));
     return reader;
   }
@@ -192,12 +182,13 @@ class StreamsTest {
 
   @Test
   void aRestartLosesAndRepeatsNothing() throws Exception {
-    try (var byId = reader("?lastEventId=0");
-        var ann = reader("?subscriber=ann")) {
-      server.publish(stream, 1, 10);
+    var first = StreamServer.in(database, StreamsConfig.ofDefaults(), 0);
+    try (var byId = reader(first, "?lastEventId=0");
+        var ann = reader(first, "?subscriber=ann")) {
+      first.publish(stream, 1, 10);
       awaitIds(byId, 1, 10);
       awaitIds(ann, 1, 10);
-      restart();
+      first.close();
       await().until(() -> byId.hasEnded() && ann.hasEnded());
       assertThat(byId.lines).as("a clean end of the last chunk").contains("0");
     }
@@ -261,10 +252,12 @@ class StreamsTest {
 
   @Test
   void aReaderFarBehindCatchesUpInPages() throws Exception {
-    var log = new PostgresStreamLog(database);
-    for (int i = 0; i < 3_000; i++) {
-      log.append(stream, "tick", "{\"n\":" + i + "}");
-    }
+    database.doInTransaction(
+        c -> {
+          for (int i = 0; i < 3_000; i++) {
+            EventLog.append(c, stream, "tick", "{\"n\":" + i + "}");
+          }
+        });
     try (var reader = reader("?lastEventId=0")) {
       awaitIds(reader, 1, 3_000);
       server.publish(stream, 3_001, 3_002);
