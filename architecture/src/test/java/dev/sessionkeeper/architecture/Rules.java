@@ -36,7 +36,8 @@ final class Rules {
           .should()
           .onlyDependOnClassesThat(
               resideInAnyPackage(CORE)
-                  .or(resideInAnyPackage(
+                  .or(
+                      resideInAnyPackage(
                           "java..",
                           "javax.crypto..",
                           "javax.net..",
