@@ -20,7 +20,12 @@ public final class MemoryBenchmark {
     var side = new SideBySide(WARM_UPS, argument(arguments, 1, 5));
     int cores = Runtime.getRuntime().availableProcessors();
     var ours = new ProcessorArm("processor", 8, Thread.ofVirtual().factory());
-    List<Arm> arms = List.of(ours, new BareDequeArm(cores), new StripedExecutorsArm());
+    List<Arm> arms =
+        List.of(
+            ours,
+            new BareDequeArm(cores, 1),
+            new BareDequeArm(cores, 32),
+            new StripedExecutorsArm());
     for (boolean together : new boolean[] {false, true}) {
       for (int sessions : new int[] {1, 1_000, 100_000}) {
         print(side, arms, new Arm.Load(sessions, messages, together));
@@ -39,9 +44,9 @@ public final class MemoryBenchmark {
         load.messages(),
         load.sessions(),
         load.together() ? "sent while they are handled" : "sent before they are handled");
-    var rates = side.run(arms, load);
-    var first = rates.values().iterator().next();
-    rates.forEach((name, all) -> OUT.println(SideBySide.line(name, all, SideBySide.median(first))));
+    var all = side.run(arms, load);
+    var first = all.values().iterator().next();
+    all.forEach((name, runs) -> OUT.println(SideBySide.line(name, runs, first, load.messages())));
   }
 
   private static int argument(String[] arguments, int index, int otherwise) {

@@ -28,7 +28,7 @@ final class ParallelConsumerArm implements Arm {
   }
 
   @Override
-  public long run(Load load) {
+  public Took run(Load load) {
     var counted = new LongAdder();
     var consumer = new PatientMockConsumer();
     var options =
@@ -49,12 +49,12 @@ final class ParallelConsumerArm implements Arm {
             new ConsumerRecord<>(
                 PARTITION.topic(), 0, i, "session-" + i % load.sessions(), payload));
       }
-      long started = System.nanoTime();
+      var started = Took.now();
       peer.poll(record -> counted.increment());
       while (counted.sum() < load.messages()) {
         LockSupport.parkNanos(200_000);
       }
-      return System.nanoTime() - started;
+      return started.since();
     }
   }
 
