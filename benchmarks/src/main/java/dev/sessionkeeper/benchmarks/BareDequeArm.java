@@ -94,18 +94,25 @@ final class BareDequeArm implements Arm {
     @Override
     public void run() {
       for (int i = 0; i < turn; i++) {
-        lock.lock();
-        try {
-          if (waiting.poll() == null) {
-            scheduled = false;
-            return;
-          }
-        } finally {
-          lock.unlock();
+        if (take()) {
+          counted.increment();
+          return;
         }
         counted.increment();
       }
       executor.execute(this);
+    }
+
+    /** Takes a message; true when it was the last one, and the lane is at rest. */
+    private boolean take() {
+      lock.lock();
+      try {
+        waiting.remove();
+        scheduled = !waiting.isEmpty();
+        return !scheduled;
+      } finally {
+        lock.unlock();
+      }
     }
   }
 }
