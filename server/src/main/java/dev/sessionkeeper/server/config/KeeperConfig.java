@@ -6,6 +6,7 @@ import dev.sessionkeeper.server.json.FieldError;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.server.json.InvalidInput;
 import dev.sessionkeeper.server.security.SecurityConfig;
+import dev.sessionkeeper.server.streams.StreamsConfig;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -17,7 +18,11 @@ public final class KeeperConfig {
   /** All sections there are. A feature adds its own here; any other top-level key is an error. */
   public static final List<ConfigSection<?>> SECTIONS =
       List.of(
-          ServerConfig.SECTION, StoreConfig.SECTION, QueuesConfig.SECTION, SecurityConfig.SECTION);
+          ServerConfig.SECTION,
+          StoreConfig.SECTION,
+          QueuesConfig.SECTION,
+          StreamsConfig.SECTION,
+          SecurityConfig.SECTION);
 
   private final Map<ConfigSection<?>, Object> values;
   private final List<String> warnings;
