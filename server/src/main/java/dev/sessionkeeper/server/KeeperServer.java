@@ -15,6 +15,7 @@ import dev.sessionkeeper.server.operations.HealthRoutes;
 import dev.sessionkeeper.server.operations.Metrics;
 import dev.sessionkeeper.server.operations.StatusPage;
 import dev.sessionkeeper.server.queues.QueuesFeature;
+import dev.sessionkeeper.server.registry.RegistryFeature;
 import dev.sessionkeeper.server.security.Guard;
 import dev.sessionkeeper.server.security.SecurityConfig;
 import dev.sessionkeeper.time.TimeSource;
@@ -31,7 +32,7 @@ import org.slf4j.LoggerFactory;
 /** A running server: store, features and HTTP. Closing it drains it. */
 public final class KeeperServer implements AutoCloseable {
   /** All features, in the order in which they are opened. */
-  static final List<Feature.Opener> FEATURES = List.of(QueuesFeature::open);
+  static final List<Feature.Opener> FEATURES = List.of(QueuesFeature::open, RegistryFeature::open);
 
   private static final Logger log = LoggerFactory.getLogger(KeeperServer.class);
 

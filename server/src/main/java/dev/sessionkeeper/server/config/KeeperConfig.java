@@ -1,11 +1,14 @@
 package dev.sessionkeeper.server.config;
 
+import dev.sessionkeeper.server.jobs.JobsConfig;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Field;
 import dev.sessionkeeper.server.json.FieldError;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.server.json.InvalidInput;
+import dev.sessionkeeper.server.registry.RegistryConfig;
 import dev.sessionkeeper.server.security.SecurityConfig;
+import dev.sessionkeeper.server.usage.UsageConfig;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -17,7 +20,13 @@ public final class KeeperConfig {
   /** All sections there are. A feature adds its own here; any other top-level key is an error. */
   public static final List<ConfigSection<?>> SECTIONS =
       List.of(
-          ServerConfig.SECTION, StoreConfig.SECTION, QueuesConfig.SECTION, SecurityConfig.SECTION);
+          ServerConfig.SECTION,
+          StoreConfig.SECTION,
+          QueuesConfig.SECTION,
+          SecurityConfig.SECTION,
+          RegistryConfig.SECTION,
+          UsageConfig.SECTION,
+          JobsConfig.SECTION);
 
   private final Map<ConfigSection<?>, Object> values;
   private final List<String> warnings;
