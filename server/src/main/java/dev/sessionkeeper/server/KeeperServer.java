@@ -15,6 +15,7 @@ import dev.sessionkeeper.server.operations.HealthRoutes;
 import dev.sessionkeeper.server.operations.Metrics;
 import dev.sessionkeeper.server.operations.StatusPage;
 import dev.sessionkeeper.server.queues.QueuesFeature;
+import dev.sessionkeeper.server.registry.RegistryFeature;
 import dev.sessionkeeper.server.security.Guard;
 import dev.sessionkeeper.server.security.SecurityConfig;
 import dev.sessionkeeper.server.streams.StreamsFeature;
@@ -32,7 +33,8 @@ import org.slf4j.LoggerFactory;
 /** A running server: store, features and HTTP. Closing it drains it. */
 public final class KeeperServer implements AutoCloseable {
   /** All features, in the order in which they are opened. */
-  static final List<Feature.Opener> FEATURES = List.of(QueuesFeature::open, StreamsFeature::open);
+  static final List<Feature.Opener> FEATURES =
+      List.of(QueuesFeature::open, StreamsFeature::open, RegistryFeature::open);
 
   private static final Logger log = LoggerFactory.getLogger(KeeperServer.class);
 
