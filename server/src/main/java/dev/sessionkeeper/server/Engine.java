@@ -5,7 +5,9 @@ import dev.sessionkeeper.spi.QueueProvider;
 import java.util.Optional;
 import javax.sql.DataSource;
 
-/** What the server keeps its data in, opened and migrated. The one place that knows the technology. */
+/**
+ * What the server keeps its data in, opened and migrated. The one place that knows the technology.
+ */
 public interface Engine extends AutoCloseable {
 
   /** The queues behind {@code /queues}. */

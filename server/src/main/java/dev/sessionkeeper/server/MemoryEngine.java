@@ -7,7 +7,9 @@ import dev.sessionkeeper.time.TimeSource;
 import java.util.Optional;
 import javax.sql.DataSource;
 
-/** Keeps everything in memory: for trying things out, and for tests. Nothing survives the process. */
+/**
+ * Keeps everything in memory: for trying things out, and for tests. Nothing survives the process.
+ */
 final class MemoryEngine implements Engine {
   private final MemoryQueueProvider queues;
 

@@ -36,7 +36,9 @@ public final class Serve {
     this.err = err;
   }
 
-  /** Takes {@code --config}, {@code --host}, {@code --port} and {@code --data}, each with a value. */
+  /**
+   * Takes {@code --config}, {@code --host}, {@code --port} and {@code --data}, each with a value.
+   */
   public static void main(String[] args) {
     var flags = new LinkedHashMap<String, String>();
     Optional<Path> file = Optional.empty();
@@ -48,7 +50,8 @@ public final class Serve {
         case "--port" -> flags.put("server.port", value);
         case "--data" -> flags.put("store.data", Path.of(value).toAbsolutePath().toString());
         default -> {
-          System.err.println("Unknown flag " + args[i] + "; there are --config, --host, --port, --data");
+          System.err.println(
+              "Unknown flag " + args[i] + "; there are --config, --host, --port, --data");
           System.exit(EXIT_USAGE);
         }
       }

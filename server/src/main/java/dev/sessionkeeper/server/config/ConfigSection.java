@@ -32,17 +32,14 @@ public final class ConfigSection<T> {
   private final Function<ConfigContext, T> absent;
 
   private ConfigSection(
-      String key,
-      Function<ConfigContext, Decoder<T>> decoder,
-      Function<ConfigContext, T> absent) {
+      String key, Function<ConfigContext, Decoder<T>> decoder, Function<ConfigContext, T> absent) {
     this.key = key;
     this.decoder = decoder;
     this.absent = absent;
   }
 
   /** An object. When it is left out the reader sees an empty one, and gives the defaults. */
-  public static <T> ConfigSection<T> of(
-      String key, BiFunction<Fields, ConfigContext, T> reader) {
+  public static <T> ConfigSection<T> of(String key, BiFunction<Fields, ConfigContext, T> reader) {
     Function<ConfigContext, Decoder<T>> decoder =
         context -> Decode.object(in -> reader.apply(in, context));
     return new ConfigSection<>(

@@ -36,7 +36,11 @@ public record ConfigSources(
     try {
       var folder = here.resolve(path).getParent();
       return new ConfigSources(
-          path.toString(), Files.readString(path), folder == null ? here : folder, environment, flags);
+          path.toString(),
+          Files.readString(path),
+          folder == null ? here : folder,
+          environment,
+          flags);
     } catch (IOException e) {
       throw new InvalidConfig(
           List.of(new ConfigError(path.toString(), "the file", "cannot be read as UTF-8 text")));

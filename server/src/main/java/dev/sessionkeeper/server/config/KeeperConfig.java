@@ -79,8 +79,7 @@ public final class KeeperConfig {
   }
 
   /** A key that is missing has no place of its own; then the one around it has to do. */
-  private static ConfigError locate(
-      FieldError error, Map<String, String> places, String file) {
+  private static ConfigError locate(FieldError error, Map<String, String> places, String file) {
     for (var path = error.field(); !path.isEmpty(); path = outer(path)) {
       var place = places.get(path);
       if (place != null) {

@@ -26,7 +26,10 @@ final class Overrides {
    * @param flags values by key path, such as {@code server.port}
    */
   JsonValue.Obj apply(
-      JsonValue.Obj file, Map<String, String> environment, Map<String, String> flags, Iterable<String> sections) {
+      JsonValue.Obj file,
+      Map<String, String> environment,
+      Map<String, String> flags,
+      Iterable<String> sections) {
     var root = file;
     for (var variable : environment.entrySet()) {
       for (var section : sections) {

@@ -48,14 +48,10 @@ public record QueuesConfig(Provider provider, Sqs sqs, ServiceBus serviceBus) {
   static QueuesConfig read(Fields in, ConfigContext context) {
     var provider =
         in.optional(
-            "provider",
-            Provider.STORE,
-            Decode.oneOf(Decode.words(Provider.class, Provider::word)));
+            "provider", Provider.STORE, Decode.oneOf(Decode.words(Provider.class, Provider::word)));
     var sqs =
         in.optional(
-            "sqs",
-            new Sqs(Optional.empty(), Optional.empty(), ""),
-            Decode.object(Sqs::read));
+            "sqs", new Sqs(Optional.empty(), Optional.empty(), ""), Decode.object(Sqs::read));
     var bus =
         in.optional(
             "servicebus",

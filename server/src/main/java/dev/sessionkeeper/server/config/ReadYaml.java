@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Optional;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Compose;
-import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.Mark;
+import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
@@ -63,11 +63,14 @@ final class ReadYaml {
       if (value("", node.get(), 0) instanceof JsonValue.Obj object) {
         return object;
       }
-      errors.add(new ConfigError(place(node.get().getStartMark()), "the file", "must be a map of keys"));
+      errors.add(
+          new ConfigError(place(node.get().getStartMark()), "the file", "must be a map of keys"));
     } catch (MarkedYamlEngineException e) {
       errors.add(
           new ConfigError(
-              place(e.getProblemMark().or(e::getContextMark)), "the file", "is not YAML: " + e.getProblem()));
+              place(e.getProblemMark().or(e::getContextMark)),
+              "the file",
+              "is not YAML: " + e.getProblem()));
     } catch (YamlEngineException e) {
       errors.add(new ConfigError(file, "the file", "is not YAML: " + e.getMessage()));
     }

@@ -1,4 +1,6 @@
-/** The configuration: a file, the environment and flags, bound strictly, with all errors at once. */
+/**
+ * The configuration: a file, the environment and flags, bound strictly, with all errors at once.
+ */
 @NullMarked
 package dev.sessionkeeper.server.config;
 

@@ -55,7 +55,8 @@ public final class OpenApi {
     operation.put(
         "security", route.role() == Role.ANYONE ? List.of() : List.of(Map.of("bearer", List.of())));
     operation.put("parameters", parameters(route));
-    docs.request().ifPresent(body -> operation.put("requestBody", Map.of("content", content(body))));
+    docs.request()
+        .ifPresent(body -> operation.put("requestBody", Map.of("content", content(body))));
     operation.put("responses", responses(route));
     return operation;
   }

@@ -64,8 +64,7 @@ final class Schemas {
         required.add(jsonName(component));
       }
     }
-    return Map.of(
-        "type", "object", "properties", properties, "required", List.copyOf(required));
+    return Map.of("type", "object", "properties", properties, "required", List.copyOf(required));
   }
 
   private Map<String, Object> schema(Type type) {

@@ -140,7 +140,8 @@ public final class Decode {
   public static Decoder<Duration> duration(Duration least, Duration most) {
     return value -> {
       if (value instanceof JsonValue.Num) {
-        throw new InvalidInput("", "must be a duration with its unit such as 5s or PT5S, was a number");
+        throw new InvalidInput(
+            "", "must be a duration with its unit such as 5s or PT5S, was a number");
       }
       return text().map(text -> Durations.parse(text, least, most)).decode(value);
     };
@@ -264,7 +265,8 @@ public final class Decode {
           .forEach(
               (name, inner) -> {
                 try {
-                  decoded.put(text().decode(new JsonValue.Text(name, inner.span())), member.decode(inner));
+                  decoded.put(
+                      text().decode(new JsonValue.Text(name, inner.span())), member.decode(inner));
                 } catch (InvalidInput e) {
                   e.errors().forEach(error -> errors.add(error.inside(shown(name))));
                 }

@@ -44,7 +44,8 @@ public final class Fields {
   /** Reads texts that came by name, such as the parameters of a query. */
   public static <T> T read(Map<String, String> texts, Function<Fields, T> reader) {
     var words = new LinkedHashMap<String, JsonValue>();
-    texts.forEach((name, text) -> words.put(name, new JsonValue.Word(text, JsonValue.Span.NOWHERE)));
+    texts.forEach(
+        (name, text) -> words.put(name, new JsonValue.Word(text, JsonValue.Span.NOWHERE)));
     return reader.apply(new Fields(new JsonValue.Obj(words, JsonValue.Span.NOWHERE)));
   }
 
@@ -74,7 +75,9 @@ public final class Fields {
     return members.containsKey(name);
   }
 
-  /** Refuses a field for a reason that only the reader knows, for example because of another one. */
+  /**
+   * Refuses a field for a reason that only the reader knows, for example because of another one.
+   */
   public void reject(String name, String reason) {
     errors.add(new FieldError(name, reason));
   }

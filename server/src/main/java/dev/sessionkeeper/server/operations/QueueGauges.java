@@ -19,11 +19,30 @@ final class QueueGauges {
   private final Map<MultiGauge, ToDoubleFunction<QueueStats>> gauges = new LinkedHashMap<>();
 
   QueueGauges(MeterRegistry registry) {
-    add(registry, "keeper.queue.depth", "messages", "Accepted, not yet completed or dead", QueueStats::depth);
-    add(registry, "keeper.queue.ready.sessions", "sessions", "Wait for an owner", QueueStats::readySessions);
-    add(registry, "keeper.queue.held.sessions", "sessions", "In somebody's hands", QueueStats::heldSessions);
+    add(
+        registry,
+        "keeper.queue.depth",
+        "messages",
+        "Accepted, not yet completed or dead",
+        QueueStats::depth);
+    add(
+        registry,
+        "keeper.queue.ready.sessions",
+        "sessions",
+        "Wait for an owner",
+        QueueStats::readySessions);
+    add(
+        registry,
+        "keeper.queue.held.sessions",
+        "sessions",
+        "In somebody's hands",
+        QueueStats::heldSessions);
     add(registry, "keeper.queue.dead.letters", "messages", "Set aside", QueueStats::deadLetters);
-    add(registry, "keeper.queue.oldest.age", "seconds", "How long the oldest message has waited",
+    add(
+        registry,
+        "keeper.queue.oldest.age",
+        "seconds",
+        "How long the oldest message has waited",
         stats -> stats.oldestAge().toNanos() / 1e9);
   }
 

@@ -12,8 +12,7 @@ record BodyView(Optional<RawJson> json, Optional<String> text, Optional<String> 
       case JSON ->
           new BodyView(
               Optional.of(new RawJson(payload.asText())), Optional.empty(), Optional.empty());
-      case TEXT ->
-          new BodyView(Optional.empty(), Optional.of(payload.asText()), Optional.empty());
+      case TEXT -> new BodyView(Optional.empty(), Optional.of(payload.asText()), Optional.empty());
       case BYTES ->
           new BodyView(
               Optional.empty(),

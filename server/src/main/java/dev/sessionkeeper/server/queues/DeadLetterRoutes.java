@@ -46,8 +46,7 @@ final class DeadLetterRoutes {
 
   private record Wish(Optional<String> session, Page.Request page) {
     static Wish read(Fields in) {
-      var session =
-          in.optional("sessionId", Decode.text().map(text -> SessionId.of(text).value()));
+      var session = in.optional("sessionId", Decode.text().map(text -> SessionId.of(text).value()));
       var page = Request.page(in);
       return new Wish(session.get(), page);
     }
@@ -89,8 +88,7 @@ final class DeadLetterRoutes {
     if (!queues.deadLetters().discard(queue, id)) {
       throw ProblemType.NOT_FOUND.with("There is no dead letter of that id").toException();
     }
-    audit.record(
-        AuditLog.Entry.of(request.caller(), "dead-letters.discard", queue + "/" + id, ""));
+    audit.record(AuditLog.Entry.of(request.caller(), "dead-letters.discard", queue + "/" + id, ""));
     return Response.noContent();
   }
 }

@@ -32,9 +32,7 @@ record LeaseView(
         lease.owner().name(),
         lease.epoch(),
         lease.until(),
-        written
-            ? Optional.of(Base64.getEncoder().encodeToString(state.bytes()))
-            : Optional.empty(),
+        written ? Optional.of(Base64.getEncoder().encodeToString(state.bytes())) : Optional.empty(),
         written ? Optional.of(state.version()) : Optional.empty());
   }
 }

@@ -41,8 +41,7 @@ final class MessageRoutes {
             .map(message -> message.toMessage(trace))
             .toList();
     var outcomes = queues.provider().send(queue, messages);
-    return Response.created(
-        new SendAnswer(outcomes.stream().map(SendAnswer.Item::of).toList()));
+    return Response.created(new SendAnswer(outcomes.stream().map(SendAnswer.Item::of).toList()));
   }
 
   private boolean isTraceparent(String header) {

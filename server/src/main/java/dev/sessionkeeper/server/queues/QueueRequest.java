@@ -23,8 +23,7 @@ record QueueRequest(
     var attempts = in.optional("maxDeliveryCount", Decode.integer(1, 1000));
     var lock = in.optional("lockDuration", Decode.duration(second, Duration.ofHours(12)));
     var ttl = in.optional("messageTtl", Decode.duration(second, Duration.ofDays(366)));
-    var window =
-        in.optional("duplicateWindow", Decode.duration(Duration.ZERO, Duration.ofDays(7)));
+    var window = in.optional("duplicateWindow", Decode.duration(Duration.ZERO, Duration.ofDays(7)));
     var poison = in.optional("poisonPolicy", Decode.oneOf(PoisonPolicy.class));
     in.check();
     return new QueueRequest(
@@ -32,8 +31,7 @@ record QueueRequest(
   }
 
   QueueSettings settings() {
-    var defaults =
-        mode == QueueMode.ORDERED ? QueueSettings.ordered() : QueueSettings.unordered();
+    var defaults = mode == QueueMode.ORDERED ? QueueSettings.ordered() : QueueSettings.unordered();
     return new QueueSettings(
         mode,
         maxDeliveryCount.orElse(defaults.maxDeliveryCount()),

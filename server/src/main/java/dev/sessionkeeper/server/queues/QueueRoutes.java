@@ -52,7 +52,10 @@ final class QueueRoutes {
     boolean created = queues.provider().declare(name, settings);
     audit.record(
         AuditLog.Entry.of(
-            request.caller(), created ? "queue.create" : "queue.change", name.value(), settings.toString()));
+            request.caller(),
+            created ? "queue.create" : "queue.change",
+            name.value(),
+            settings.toString()));
     return Response.json(created ? 201 : 200, view(name));
   }
 

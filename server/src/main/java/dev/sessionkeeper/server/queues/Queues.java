@@ -12,7 +12,10 @@ import dev.sessionkeeper.spi.OperableSessions;
 import dev.sessionkeeper.spi.QueueProvider;
 import java.time.Duration;
 
-/** The provider as the routes see it: queues by name, and its abilities or a problem that names them. */
+/**
+ * The provider as the routes see it: queues by name, and its abilities or a problem that names
+ * them.
+ */
 final class Queues {
   /** The longest a client may wait for something in one request. */
   static final Duration MAX_WAIT = Duration.ofSeconds(60);

@@ -11,8 +11,7 @@ import java.util.Optional;
 record ReceiptRequest(List<Item> settlements) {
 
   static ReceiptRequest read(Fields in) {
-    var settlements =
-        in.required("settlements", Decode.list(1, 1000, Decode.object(Item::read)));
+    var settlements = in.required("settlements", Decode.list(1, 1000, Decode.object(Item::read)));
     in.check();
     return new ReceiptRequest(settlements.get());
   }
@@ -23,8 +22,7 @@ record ReceiptRequest(List<Item> settlements) {
     static Item read(Fields in) {
       var receipt = in.required("receipt", Decode.text(4096));
       var action = in.required("action", SettleAction.decoder());
-      var delay =
-          in.optional("delay", Decode.duration(Duration.ZERO, SettleAction.MAX_DELAY));
+      var delay = in.optional("delay", Decode.duration(Duration.ZERO, SettleAction.MAX_DELAY));
       var reason = in.optional("reason", Decode.text(1000));
       in.check();
       action.get().refuseWhatDoesNotFit(delay.get(), reason.get());
@@ -36,8 +34,7 @@ record ReceiptRequest(List<Item> settlements) {
   record Receive(Optional<Integer> max, @JsonProperty("wait") Optional<Duration> patience) {
     static Receive read(Fields in) {
       var max = in.optional("max", Decode.integer(1, 1000));
-      var wait =
-          in.optional("wait", Decode.duration(Duration.ZERO, Queues.MAX_WAIT));
+      var wait = in.optional("wait", Decode.duration(Duration.ZERO, Queues.MAX_WAIT));
       in.check();
       return new Receive(max.get(), wait.get());
     }

@@ -42,13 +42,13 @@ record ReplayRequest(
       return new Selection.OfSession(SessionId.of(sessionId.get()));
     }
     return messageIds
-        .<Selection>map(
-            ids -> new Selection.OfMessages(ids.stream().map(MessageId::of).toList()))
+        .<Selection>map(ids -> new Selection.OfMessages(ids.stream().map(MessageId::of).toList()))
         .orElseGet(Selection.All::new);
   }
 
   /** What was done. */
-  record Answer(Optional<Integer> replayed, Optional<Boolean> dryRun, Optional<Integer> wouldReplay) {
+  record Answer(
+      Optional<Integer> replayed, Optional<Boolean> dryRun, Optional<Integer> wouldReplay) {
     static Answer replayed(int count) {
       return new Answer(Optional.of(count), Optional.empty(), Optional.empty());
     }

@@ -38,8 +38,7 @@ record SessionRequest(String sessionId, Action action, Optional<String> reason) 
 
   static SessionRequest read(Fields in) {
     var session = in.required("sessionId", Decode.text().map(text -> SessionId.of(text).value()));
-    var action =
-        in.required("action", Decode.oneOf(Decode.words(Action.class, Action::toString)));
+    var action = in.required("action", Decode.oneOf(Decode.words(Action.class, Action::toString)));
     var reason = in.optional("reason", Decode.text(1000));
     in.check();
     return new SessionRequest(session.get(), action.get(), reason.get());
@@ -48,7 +47,8 @@ record SessionRequest(String sessionId, Action action, Optional<String> reason) 
   /**
    * What it did.
    *
-   * @param affected how many messages became dead letters; for the other acts 1 if something changed
+   * @param affected how many messages became dead letters; for the other acts 1 if something
+   *     changed
    */
   record Answer(String sessionId, Action action, int affected) {}
 }

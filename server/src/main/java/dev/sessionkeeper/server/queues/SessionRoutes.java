@@ -44,8 +44,7 @@ final class SessionRoutes {
   private record Wish(Optional<SessionStatus> status, Page.Request page) {
     static Wish read(Fields in) {
       var status =
-          in.optional(
-              "status", Decode.oneOf(Decode.words(SessionStatus.class, SessionItem::word)));
+          in.optional("status", Decode.oneOf(Decode.words(SessionStatus.class, SessionItem::word)));
       var page = Request.page(in);
       return new Wish(status.get(), page);
     }
@@ -57,8 +56,7 @@ final class SessionRoutes {
     queues.settings(queue);
     var page = queues.inspectable().inspect(queue, wish.status(), wish.page());
     return Response.ok(
-        new SessionItem.Listing(
-            page.items().stream().map(SessionItem::of).toList(), page.next()));
+        new SessionItem.Listing(page.items().stream().map(SessionItem::of).toList(), page.next()));
   }
 
   private Response act(Request request) {
@@ -67,9 +65,7 @@ final class SessionRoutes {
     queues.settings(queue);
     var reason = wish.reason().orElse("");
     int affected =
-        queues
-            .operable()
-            .act(queue, SessionId.of(wish.sessionId()), wish.action().act(), reason);
+        queues.operable().act(queue, SessionId.of(wish.sessionId()), wish.action().act(), reason);
     audit.record(
         AuditLog.Entry.of(
             request.caller(),

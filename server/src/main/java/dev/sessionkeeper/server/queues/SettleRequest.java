@@ -14,12 +14,10 @@ import java.util.Optional;
  * @param state the new state as base64, written together with the settlements
  * @param stateVersion the version that is replaced; any where it is left out
  */
-record SettleRequest(
-    List<Item> settlements, Optional<byte[]> state, Optional<Long> stateVersion) {
+record SettleRequest(List<Item> settlements, Optional<byte[]> state, Optional<Long> stateVersion) {
 
   static SettleRequest read(Fields in) {
-    var settlements =
-        in.required("settlements", Decode.list(0, 1000, Decode.object(Item::read)));
+    var settlements = in.required("settlements", Decode.list(0, 1000, Decode.object(Item::read)));
     var state = in.optional("state", Decode.base64());
     var version = in.optional("stateVersion", Decode.integer(0L, Long.MAX_VALUE));
     if (in.has("stateVersion") && !in.has("state")) {
@@ -31,15 +29,16 @@ record SettleRequest(
 
   List<HeldSession.Settled> settled() {
     return settlements.stream()
-        .map(item -> new HeldSession.Settled(
+        .map(
+            item ->
+                new HeldSession.Settled(
                     item.sequence(), item.action().settlement(item.delay(), item.reason())))
         .toList();
   }
 
   Optional<SessionState.Write> write() {
     return state.map(
-        bytes ->
-            new SessionState.Write(bytes, stateVersion.orElse(SessionState.ANY_VERSION)));
+        bytes -> new SessionState.Write(bytes, stateVersion.orElse(SessionState.ANY_VERSION)));
   }
 
   /**
@@ -53,8 +52,7 @@ record SettleRequest(
     static Item read(Fields in) {
       var sequence = in.required("sequence", Decode.integer(0L, Long.MAX_VALUE));
       var action = in.required("action", SettleAction.decoder());
-      var delay =
-          in.optional("delay", Decode.duration(Duration.ZERO, SettleAction.MAX_DELAY));
+      var delay = in.optional("delay", Decode.duration(Duration.ZERO, SettleAction.MAX_DELAY));
       var reason = in.optional("reason", Decode.text(1000));
       in.check();
       action.get().refuseWhatDoesNotFit(delay.get(), reason.get());

@@ -45,15 +45,12 @@ final class UnorderedRoutes {
     var source = queues.provider().messages(queue);
     int max = wish.max().orElse(10);
     var patience = wish.patience().orElse(Duration.ZERO);
-    var deliveries =
-        request.await(() -> source.receive(max, patience)).orElse(List.of());
-    return Response.ok(
-            new DeliveryView.Batch(deliveries.stream().map(DeliveryView::of).toList()))
+    var deliveries = request.await(() -> source.receive(max, patience)).orElse(List.of());
+    return Response.ok(new DeliveryView.Batch(deliveries.stream().map(DeliveryView::of).toList()))
         .ifUndelivered(() -> giveBack(source, deliveries));
   }
 
-  private static void giveBack(
-      MessageSource source, List<MessageSource.Receipted> deliveries) {
+  private static void giveBack(MessageSource source, List<MessageSource.Receipted> deliveries) {
     var again = Settlement.keepRetrying(Duration.ZERO, "the receiver hung up");
     deliveries.stream()
         .map(delivery -> source.settle(delivery.receipt(), again).toCompletableFuture())
@@ -76,8 +73,7 @@ final class UnorderedRoutes {
         lost = lockLostOf(e);
         settled = false;
       }
-      done.add(
-          new ReceiptRequest.Done(wishes.get(i).receipt(), wishes.get(i).action(), settled));
+      done.add(new ReceiptRequest.Done(wishes.get(i).receipt(), wishes.get(i).action(), settled));
     }
     if (lost != null && done.stream().noneMatch(ReceiptRequest.Done::settled)) {
       throw lost;

@@ -29,7 +29,6 @@ public interface AuditLog {
   static AuditLog toLog() {
     Logger log = LoggerFactory.getLogger("audit");
     return entry ->
-        log.info(
-            "{} {} {}: {}", entry.actor(), entry.action(), entry.target(), entry.detail());
+        log.info("{} {} {}: {}", entry.actor(), entry.action(), entry.target(), entry.detail());
   }
 }

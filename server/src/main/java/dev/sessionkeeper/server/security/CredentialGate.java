@@ -21,10 +21,10 @@ final class CredentialGate implements Gate {
   private final Optional<VerifyTokens> tokens;
   private final Optional<LimitRate> limit;
 
-  CredentialGate(
-      SecurityConfig config, Optional<VerifyTokens> tokens, Optional<LimitRate> limit) {
+  CredentialGate(SecurityConfig config, Optional<VerifyTokens> tokens, Optional<LimitRate> limit) {
     this.byDigest =
-        config.keys().stream().collect(Collectors.toMap(ApiKey::sha256, ApiKey::caller, (a, b) -> a));
+        config.keys().stream()
+            .collect(Collectors.toMap(ApiKey::sha256, ApiKey::caller, (a, b) -> a));
     this.bySubject =
         config.certificates().stream()
             .collect(Collectors.toMap(Certificate::subject, Certificate::caller, (a, b) -> a));

@@ -39,7 +39,8 @@ public record SecurityConfig(
   static SecurityConfig read(Fields in, ConfigContext context) {
     var keys = in.optional("keys", List.of(), Decode.list(0, 1000, Decode.object(ApiKey::read)));
     var certificates =
-        in.optional("certificates", List.of(), Decode.list(0, 1000, Decode.object(Certificate::read)));
+        in.optional(
+            "certificates", List.of(), Decode.list(0, 1000, Decode.object(Certificate::read)));
     var jwt = in.optional("jwt", Decode.object(fields -> JwtConfig.read(fields, context)));
     var limit = in.optional("rate_limit", Decode.object(RateLimit::read));
     in.check();
@@ -58,8 +59,7 @@ public record SecurityConfig(
 
     private static String digest(String text) {
       if (!SHA256.matcher(text).matches()) {
-        throw new IllegalArgumentException(
-            "must be the SHA-256 of the key, 64 hexadecimal digits");
+        throw new IllegalArgumentException("must be the SHA-256 of the key, 64 hexadecimal digits");
       }
       return text.toLowerCase(java.util.Locale.ROOT);
     }
@@ -103,10 +103,7 @@ public record SecurityConfig(
 
     Caller caller(String name) {
       return new Caller(
-          name,
-          Set.copyOf(roles.get()),
-          tenant.get(),
-          queues.get().map(HashSet::new));
+          name, Set.copyOf(roles.get()), tenant.get(), queues.get().map(HashSet::new));
     }
   }
 

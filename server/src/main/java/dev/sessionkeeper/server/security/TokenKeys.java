@@ -66,7 +66,8 @@ final class TokenKeys implements JWKSource<SecurityContext>, AutoCloseable {
     try {
       keys = load(config);
     } catch (IOException | ParseException e) {
-      log.warn("The keys of security.jwt could not be read again; those at hand stay: {}", e.toString());
+      log.warn(
+          "The keys of security.jwt could not be read again; those at hand stay: {}", e.toString());
     }
     refreshLater();
   }

@@ -9,8 +9,8 @@ import java.util.OptionalLong;
 /**
  * Decides when an event that was written counts as received.
  *
- * <p>A socket takes bytes for a client that has just closed it, and tells so only a moment later. So
- * a write proves nothing by itself: an event counts when the connection is still open some time
+ * <p>A socket takes bytes for a client that has just closed it, and tells so only a moment later.
+ * So a write proves nothing by itself: an event counts when the connection is still open some time
  * after it was written. What was written shortly before the end comes again, which a client that
  * knows its last id does not even see; nothing is skipped.
  */

@@ -15,8 +15,7 @@ record Frame(long id, byte[] bytes) {
   static final String SLOW_READER = "slow-reader";
 
   static Frame of(StreamEvent event) {
-    return new Frame(
-        event.id(), encode("id: " + event.id() + "\n", event.event(), event.data()));
+    return new Frame(event.id(), encode("id: " + event.id() + "\n", event.event(), event.data()));
   }
 
   /** Tells that events are missing between what the reader has and the first that is kept. */

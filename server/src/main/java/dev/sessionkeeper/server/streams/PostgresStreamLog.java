@@ -53,8 +53,7 @@ final class PostgresStreamLog implements StreamLog {
 
   @Override
   public long append(String stream, String event, String data) {
-    return database.inTransaction(
-        connection -> EventLog.append(connection, stream, event, data));
+    return database.inTransaction(connection -> EventLog.append(connection, stream, event, data));
   }
 
   @Override
@@ -62,8 +61,8 @@ final class PostgresStreamLog implements StreamLog {
     return database.inTransaction(connection -> read(connection, stream, after, limit));
   }
 
-  private static List<StreamEvent> read(
-      Connection connection, String stream, long after, int limit) throws SQLException {
+  private static List<StreamEvent> read(Connection connection, String stream, long after, int limit)
+      throws SQLException {
     try (var statement = connection.prepareStatement(READ)) {
       // Fetched in pieces, so that a page of large events is not in memory as a whole.
       statement.setFetchSize(50);

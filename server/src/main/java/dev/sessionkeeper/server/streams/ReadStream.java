@@ -14,8 +14,8 @@ import java.util.Optional;
  * Writes a stream to one reader, from its starting point until one of both ends.
  *
  * <p>On the thread of the request. I1: events leave in the order of their numbers, each once, and a
- * number is left out only behind a {@code gap}. I2: at most one piece of {@value #PIECE} bytes waits
- * at the socket; a slow reader holds this thread, never memory.
+ * number is left out only behind a {@code gap}. I2: at most one piece of {@value #PIECE} bytes
+ * waits at the socket; a slow reader holds this thread, never memory.
  */
 final class ReadStream implements Response.StreamBody {
   private static final int PIECE = 64 << 10;
@@ -33,6 +33,8 @@ final class ReadStream implements Response.StreamBody {
   private long lastWrite;
 
   /**
+   * A reader that has connected.
+   *
    * @param end the last event of the stream when the reader came
    * @param tracker moves the cursor of a named subscriber
    */

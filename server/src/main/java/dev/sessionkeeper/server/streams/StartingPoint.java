@@ -22,8 +22,7 @@ record StartingPoint(long after, Optional<Frame> gap) {
     long last = had.getAsLong();
     if (last + 1 < bounds.first() || last > bounds.last()) {
       // Older than what is kept, or from another life of the stream: all that is kept is news.
-      return new StartingPoint(
-          bounds.first() - 1, Optional.of(Frame.gap(last, bounds.first())));
+      return new StartingPoint(bounds.first() - 1, Optional.of(Frame.gap(last, bounds.first())));
     }
     return new StartingPoint(last, Optional.empty());
   }

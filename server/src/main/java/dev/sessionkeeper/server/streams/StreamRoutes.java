@@ -39,7 +39,9 @@ final class StreamRoutes {
             .problems(ProblemType.OVERLOADED));
   }
 
-  /** @param id the number of the event in its stream */
+  /**
+   * @param id the number of the event in its stream
+   */
   record Published(long id) {}
 
   private Response publish(Request request) {
@@ -98,8 +100,7 @@ final class StreamRoutes {
     var stream = request.parameter("stream");
     if (!CursorKey.isName(stream)) {
       throw Problem.invalid(
-              "stream",
-              "must be 1 to 128 letters, digits, dots, colons, underscores and hyphens")
+              "stream", "must be 1 to 128 letters, digits, dots, colons, underscores and hyphens")
           .toException();
     }
     return stream;

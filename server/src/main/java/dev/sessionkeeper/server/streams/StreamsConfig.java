@@ -29,12 +29,10 @@ public record StreamsConfig(
     var usual = ofDefaults();
     var second = Duration.ofSeconds(1);
     var retention =
-        in.optional(
-            "retention", usual.retention(), Decode.duration(second, Duration.ofDays(3660)));
+        in.optional("retention", usual.retention(), Decode.duration(second, Duration.ofDays(3660)));
     // Not over a minute: the server ends connections that were silent for 90 seconds.
     var heartbeat =
-        in.optional(
-            "heartbeat", usual.heartbeat(), Decode.duration(second, Duration.ofMinutes(1)));
+        in.optional("heartbeat", usual.heartbeat(), Decode.duration(second, Duration.ofMinutes(1)));
     var slow =
         in.optional(
             "slow_reader", usual.slowReader(), Decode.duration(second, Duration.ofMinutes(1)));

@@ -46,8 +46,7 @@ public final class StreamsFeature implements Feature {
     tails = new TailStreams(log);
     forget = new ForgetOldEvents(log, config.retention(), time);
     var meters = new StreamMeters(registry, tails);
-    var streams =
-        new Streams(log, tails, Cursors.of(cursors, writer, time), meters, config, time);
+    var streams = new Streams(log, tails, Cursors.of(cursors, writer, time), meters, config, time);
     routes = new StreamRoutes(streams).routes();
   }
 

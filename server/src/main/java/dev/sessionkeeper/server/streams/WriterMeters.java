@@ -49,7 +49,11 @@ final class WriterMeters implements WriterListener {
   /** Shows what the writer counts by itself. */
   void bind(CoalescingWriter<?, ?> writer) {
     gauge(writer, "queue.depth", "Values that wait or are in flight", WriterMetrics::queueDepth);
-    gauge(writer, "retry.queue.depth", "Values that wait for a retry", WriterMetrics::retryQueueDepth);
+    gauge(
+        writer,
+        "retry.queue.depth",
+        "Values that wait for a retry",
+        WriterMetrics::retryQueueDepth);
     gauge(writer, "bytes", "Bytes held", WriterMetrics::bytes);
     gauge(writer, "coalesce.ratio", "Submits per written value", WriterMetrics::coalesceRatio);
     count(writer, "events.coalesced", "Submits without a write", WriterMetrics::eventsCoalesced);
