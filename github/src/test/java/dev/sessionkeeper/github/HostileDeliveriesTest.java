@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** Whatever is sent, the answer is an event that every queue takes, or a typed refusal. */
 class HostileDeliveriesTest {
-  private static final int ROUNDS = 20_000;
+  private static final int ROUNDS = 8_000;
   private static final List<String> EVENTS = List.copyOf(KnownEvents.types());
   private static final List<String> WANTED = List.copyOf(NormaliseEvent.WANTED);
   private static final List<Bot> BOTS =

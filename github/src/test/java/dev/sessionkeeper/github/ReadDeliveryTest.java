@@ -73,8 +73,17 @@ class ReadDeliveryTest {
       assertThat(reasonOf(Deliveries.signed("issues", "application/json", body.getBytes(UTF_8))))
           .contains(Reason.TOO_COMPLEX);
     }
-    var allowed = "{\"a\":" + "[".repeat(150) + "]".repeat(150) + "}";
-    assertThat(Deliveries.event("issues", allowed).type()).isEqualTo("issues");
+  }
+
+  @Test
+  void theDeepestNestingIsAllowed() {
+    assertThat(reasonOf(nested(ReadFacts.MAX_DEPTH))).isEmpty();
+    assertThat(reasonOf(nested(ReadFacts.MAX_DEPTH + 1))).contains(Reason.TOO_COMPLEX);
+  }
+
+  private static RawDelivery nested(int depth) {
+    var json = "{\"a\":" + "[".repeat(depth - 1) + "]".repeat(depth - 1) + "}";
+    return Deliveries.signed("issues", "application/json", json.getBytes(UTF_8));
   }
 
   @Test

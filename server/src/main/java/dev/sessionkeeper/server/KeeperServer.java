@@ -100,6 +100,11 @@ public final class KeeperServer implements AutoCloseable {
     reload.reload();
   }
 
+  /** How many requests are being served. */
+  public int running() {
+    return http.running();
+  }
+
   RouteTable routes() {
     return routes;
   }

@@ -1,6 +1,5 @@
 package dev.sessionkeeper.server;
 
-import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.config.StoreConfig;
 import dev.sessionkeeper.time.TimeSource;
@@ -14,6 +13,6 @@ final class OpenEngine {
     if (store.url().equals("memory")) {
       return new MemoryEngine(time);
     }
-    throw new KeeperException.Misconfigured("store.url " + store.url() + " is not built in");
+    return PostgresEngine.open(store, time);
   }
 }

@@ -29,7 +29,26 @@ public final class EventLog {
       RETURNING id
       """; // stream_pkey (name)
 
+  private static final String APPEND_LATER =
+      "INSERT INTO keeper.stream_outbox (stream, event, data) VALUES (?, ?, ?)";
+
   private EventLog() {}
+
+  /**
+   * Appends one event whose number comes later, from {@link NumberEvents}: it locks nothing, so
+   * writers of one stream do not wait for each other's commits.
+   *
+   * @param data a JSON document
+   */
+  public static void appendLater(Connection connection, String stream, String event, String data)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(APPEND_LATER)) {
+      statement.setString(1, stream);
+      statement.setString(2, event);
+      statement.setString(3, data);
+      statement.executeUpdate();
+    }
+  }
 
   /**
    * Appends one event.

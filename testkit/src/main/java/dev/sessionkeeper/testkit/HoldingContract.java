@@ -3,6 +3,7 @@ package dev.sessionkeeper.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.KeeperException.LockLost;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionId;
@@ -221,6 +222,27 @@ public abstract class HoldingContract extends RefusingContract {
 
     assertThat(sessions.resume(SessionId.of("a"), epoch)).isEmpty();
     assertThat(drained()).isEmpty();
+  }
+
+  @Test
+  @ContractRule("S-02")
+  void aResumedLeaseHandsOutAgainWhatIsStillOpen() throws Exception {
+    ordered();
+    sent("a", "a1", "a2", "a3");
+    var session = accepted();
+    var first = received(session);
+    received(session);
+    var sessions = sessions(ResumableSessions.class);
+    long epoch = session.lease().epoch();
+
+    complete(sessions.resume(SessionId.of("a"), epoch).orElseThrow(), first);
+    var again = sessions.resume(SessionId.of("a"), epoch).orElseThrow().receive(10, Duration.ZERO);
+
+    assertThat(again)
+        .extracting(delivery -> delivery.payload().asText())
+        .containsExactly("a2", "a3");
+    assertThat(again).extracting(Delivery::attempt).containsOnly(1);
+    session.close();
   }
 
   protected static void assertLost(ThrowingCallable call) {

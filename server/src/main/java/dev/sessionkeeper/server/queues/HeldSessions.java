@@ -34,7 +34,7 @@ final class HeldSessions implements AutoCloseable {
     var id =
         PageCursor.after(
             KIND, queue.value(), held.id().value(), String.valueOf(held.lease().epoch()));
-    if (!(queues.provider().sessions(queue) instanceof ResumableSessions)) {
+    if (!areShared(queue)) {
       forgetLost();
       local.put(id, held);
     }
@@ -55,6 +55,11 @@ final class HeldSessions implements AutoCloseable {
     return resumable
         .resume(key.session(), key.epoch())
         .orElseThrow(() -> lost(key.session().value(), key.epoch()));
+  }
+
+  /** Whether leases of this queue live in the store. */
+  boolean areShared(QueueName queue) {
+    return queues.provider().sessions(queue) instanceof ResumableSessions;
   }
 
   void remove(String leaseId) {

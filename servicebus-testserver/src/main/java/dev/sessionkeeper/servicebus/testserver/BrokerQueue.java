@@ -151,7 +151,8 @@ final class BrokerQueue {
   }
 
   void forgetIfEmpty(BrokerSession session) {
-    if (session.isForgettable()) {
+    // The one of a queue without sessions stays: its receivers look there for what comes.
+    if (requiresSession() && session.isForgettable()) {
       sessions.remove(session.id);
     }
   }

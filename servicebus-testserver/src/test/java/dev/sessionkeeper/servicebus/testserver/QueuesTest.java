@@ -60,6 +60,18 @@ class QueuesTest {
   }
 
   @Test
+  void aReceiverOfAQueueThatWasEmptyGetsWhatComesLater() {
+    var sender = clients.sender("plain");
+    var receiver = clients.receiver("plain");
+    for (var body : List.of("1", "2")) {
+      sender.sendMessage(new ServiceBusMessage(body));
+      var got = receiveOne(receiver);
+      assertThat(got.getBody()).hasToString(body);
+      receiver.complete(got);
+    }
+  }
+
+  @Test
   void aPlainLockThatRunsOutFreesTheMessage() {
     server.declare("plain", QueueOptions.withoutSessions().lockDuration(Duration.ofMillis(300)));
     clients.sender("plain").sendMessage(new ServiceBusMessage("x"));

@@ -1,0 +1,16 @@
+package dev.sessionkeeper.benchmarks;
+
+/** One contender of a side-by-side run. */
+interface Arm {
+  String name();
+
+  /** Prepares the load, runs it, and tells how long the run took in nanoseconds. */
+  long run(Load load) throws Exception;
+
+  /**
+   * What is to be handled.
+   *
+   * @param together whether messages are sent while they are handled, or all before
+   */
+  record Load(int sessions, int messages, boolean together) {}
+}

@@ -1,0 +1,93 @@
+package dev.sessionkeeper.benchmarks;
+
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.MessageId;
+import dev.sessionkeeper.Payload;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.memory.MemoryQueueProvider;
+import dev.sessionkeeper.processor.MessageHandler;
+import dev.sessionkeeper.processor.SessionProcessor;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+
+/** The memory provider through the full processor: leases, settlement, fairness, renewal. */
+final class ProcessorArm implements Arm {
+  private static final QueueName QUEUE = QueueName.of("bench");
+  private static final int BATCH = 100;
+
+  private final String name;
+  private final int slots;
+  private final ThreadFactory threads;
+
+  ProcessorArm(String name, int slots, ThreadFactory threads) {
+    this.name = name;
+    this.slots = slots;
+    this.threads = threads;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public long run(Load load) {
+    var counted = new LongAdder();
+    MessageHandler handler =
+        (delivery, session) -> {
+          counted.increment();
+          return Settlement.complete();
+        };
+    try (var provider = MemoryQueueProvider.create()) {
+      provider.declare(QUEUE, QueueSettings.ordered().withDuplicateWindow(Duration.ZERO));
+      var batches = batches(load);
+      var processor =
+          SessionProcessor.builder(provider, QUEUE, handler)
+              .maxConcurrentSessions(slots)
+              .threads(threads)
+              .build();
+      if (!load.together()) {
+        batches.forEach(batch -> provider.send(QUEUE, batch));
+      }
+      long started = System.nanoTime();
+      processor.start();
+      if (load.together()) {
+        batches.forEach(batch -> provider.send(QUEUE, batch));
+      }
+      while (counted.sum() < load.messages()) {
+        LockSupport.parkNanos(200_000);
+      }
+      long took = System.nanoTime() - started;
+      processor.close();
+      if (counted.sum() != load.messages() || provider.stats(QUEUE).depth() != 0) {
+        throw new IllegalStateException("Handled " + counted.sum() + " of " + load.messages());
+      }
+      return took;
+    }
+  }
+
+  private static List<List<Message>> batches(Load load) {
+    var ids = new SessionId[load.sessions()];
+    for (int i = 0; i < ids.length; i++) {
+      ids[i] = SessionId.of("session-" + i);
+    }
+    var payload = Payload.bytes(new byte[256], "application/octet-stream");
+    var batches = new ArrayList<List<Message>>();
+    for (int at = 0; at < load.messages(); at += BATCH) {
+      var batch = new ArrayList<Message>(BATCH);
+      for (int i = at; i < Math.min(at + BATCH, load.messages()); i++) {
+        batch.add(
+            Message.of(ids[i % ids.length], payload).withId(MessageId.of("m" + i)));
+      }
+      batches.add(batch);
+    }
+    return batches;
+  }
+}

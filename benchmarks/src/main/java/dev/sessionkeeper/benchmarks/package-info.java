@@ -1,0 +1,5 @@
+/** Side-by-side runs: every figure is a ratio of arms that ran in turn, in one process. */
+@NullMarked
+package dev.sessionkeeper.benchmarks;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,49 @@
+package dev.sessionkeeper.cli;
+
+import dev.sessionkeeper.cli.demo.Demo;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Shows on a running server that order holds. */
+@Command(
+    name = "demo",
+    description =
+        "Many sessions, failing consumers, one killed: watch order hold. Needs a running server.")
+final class DemoCommand implements Callable<Integer> {
+  @Mixin Remote remote = new Remote();
+
+  @Option(names = "--sessions", defaultValue = "60", description = "Default: ${DEFAULT-VALUE}")
+  int sessions;
+
+  @Option(
+      names = "--messages",
+      defaultValue = "25",
+      description = "For each session. Default: ${DEFAULT-VALUE}")
+  int messages;
+
+  @Option(names = "--consumers", defaultValue = "6", description = "Default: ${DEFAULT-VALUE}")
+  int consumers;
+
+  @Option(names = "--consume", hidden = true)
+  @Nullable String consume;
+
+  @Option(names = "--as", hidden = true, defaultValue = "consumer")
+  String name = "consumer";
+
+  @Override
+  public Integer call() {
+    try (var client = remote.open()) {
+      if (consume != null) {
+        Demo.consume(client, consume, name);
+        return Exit.OK;
+      }
+      var terminal = Terminal.standard();
+      var plan = new Demo.Plan(sessions, messages, consumers, Duration.ofMinutes(5));
+      return new Demo(client, remote.key, plan, terminal::draw).run() ? Exit.OK : Exit.FAILED;
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package dev.sessionkeeper.cli;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.client.ProblemException;
+import picocli.AutoComplete;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+
+/** The entry point of the command line. */
+@Command(
+    name = "keeper",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    description = "Everything about one thing, in order, by one owner at a time.",
+    synopsisSubcommandLabel = "COMMAND",
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:done",
+      "1:the server refused, or something was found wrong",
+      "2:the command line is wrong",
+      "69:the server does not answer, or something needed is missing",
+      "77:the credential is missing or does not suffice",
+      "78:the configuration is wrong"
+    },
+    subcommands = {
+      ServeCommand.class,
+      DemoCommand.class,
+      Check.class,
+      Queues.class,
+      Send.class,
+      Sessions.class,
+      DeadLetters.class,
+      Events.class,
+      SendGitHub.class,
+      Jobs.class,
+      Usage.class,
+      Bench.class,
+      Doctor.class,
+      AutoComplete.GenerateCompletion.class,
+      HelpCommand.class
+    })
+public final class Keeper {
+  private Keeper() {}
+
+  public static void main(String[] args) {
+    System.exit(run(args));
+  }
+
+  static int run(String... args) {
+    return new CommandLine(new Keeper())
+        .setExecutionExceptionHandler((failure, line, parsed) -> explain(failure))
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        .execute(args);
+  }
+
+  /** One sentence to the person, and the exit code; never a stack trace. */
+  private static int explain(Exception failure) {
+    var terminal = Terminal.standard();
+    switch (failure) {
+      case ProblemException problem -> {
+        terminal.error(problem.getMessage());
+        return problem.status() == 401 || problem.status() == 403 ? Exit.FORBIDDEN : Exit.FAILED;
+      }
+      case KeeperException.Unavailable unavailable -> {
+        terminal.error(
+            unavailable.getMessage() + ". Is it running? Start one with: ./keeper serve");
+        return Exit.UNAVAILABLE;
+      }
+      case KeeperException.Misconfigured misconfigured -> {
+        terminal.error(misconfigured.getMessage());
+        return Exit.CONFIG;
+      }
+      default -> {
+        terminal.error(failure.getClass().getSimpleName() + ": " + failure.getMessage());
+        return Exit.FAILED;
+      }
+    }
+  }
+}

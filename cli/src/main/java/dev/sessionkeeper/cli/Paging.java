@@ -1,0 +1,20 @@
+package dev.sessionkeeper.cli;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Which page of a list. */
+final class Paging {
+  @Option(
+      names = "--limit",
+      defaultValue = "50",
+      description = "How many at most. Default: ${DEFAULT-VALUE}")
+  int limit;
+
+  @Option(names = "--cursor", description = "Where to go on: the cursor of the page before")
+  @Nullable String cursor;
+
+  String limitText() {
+    return Integer.toString(limit);
+  }
+}

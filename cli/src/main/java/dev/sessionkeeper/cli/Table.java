@@ -1,0 +1,55 @@
+package dev.sessionkeeper.cli;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Shows a list of JSON objects as columns.
+ *
+ * @param columns header and member, such as {@code "depth"}
+ */
+record Table(List<String> columns) {
+  private static final int WIDEST = 60;
+
+  static Table of(String... columns) {
+    return new Table(List.of(columns));
+  }
+
+  String render(Iterable<JsonNode> rows) {
+    var lines = new ArrayList<List<String>>();
+    lines.add(columns.stream().map(Table::header).toList());
+    rows.forEach(row -> lines.add(columns.stream().map(c -> cell(row.path(c))).toList()));
+    var widths = widths(lines);
+    return lines.stream().map(line -> aligned(line, widths)).collect(Collectors.joining("\n"));
+  }
+
+  private List<Integer> widths(List<List<String>> lines) {
+    return IntStream.range(0, columns.size())
+        .map(i -> lines.stream().mapToInt(line -> line.get(i).length()).max().orElse(0))
+        .boxed()
+        .toList();
+  }
+
+  private static String aligned(List<String> line, List<Integer> widths) {
+    return IntStream.range(0, line.size())
+        .mapToObj(i -> line.get(i) + " ".repeat(widths.get(i) - line.get(i).length()))
+        .collect(Collectors.joining("  "))
+        .stripTrailing();
+  }
+
+  /** {@code oldestAge} becomes {@code OLDEST AGE}. */
+  private static String header(String member) {
+    return member.replaceAll("([a-z])([A-Z])", "$1 $2").toUpperCase(java.util.Locale.ROOT);
+  }
+
+  private static String cell(JsonNode value) {
+    if (value.isMissingNode() || value.isNull()) {
+      return "-";
+    }
+    var text = value.isString() ? value.asString() : value.toString();
+    return text.length() <= WIDEST ? text : text.substring(0, WIDEST - 1) + "…";
+  }
+}

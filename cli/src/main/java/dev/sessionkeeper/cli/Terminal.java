@@ -1,0 +1,77 @@
+package dev.sessionkeeper.cli;
+
+import java.io.PrintStream;
+
+/**
+ * Where a command writes: results to standard output, everything else to standard error. Colours
+ * and moving lines only where a person looks.
+ */
+final class Terminal {
+  private static final String RED = "\u001b[31m";
+  private static final String GREEN = "\u001b[32m";
+  private static final String DIM = "\u001b[2m";
+  private static final String RESET = "\u001b[0m";
+  private static final String UP_AND_CLEAR = "\u001b[1A\u001b[2K";
+
+  private final PrintStream out;
+  private final PrintStream err;
+  private final boolean colours;
+  private int drawn;
+
+  Terminal(PrintStream out, PrintStream err, boolean colours) {
+    this.out = out;
+    this.err = err;
+    this.colours = colours;
+  }
+
+  /** The script says whether a person looks: Java 21 cannot tell a terminal from a pipe. */
+  static Terminal standard() {
+    boolean person = Boolean.getBoolean("keeper.terminal") && System.getenv("NO_COLOR") == null;
+    return new Terminal(System.out, System.err, person);
+  }
+
+  boolean isInteractive() {
+    return colours;
+  }
+
+  void print(String text) {
+    out.println(text);
+  }
+
+  void note(String text) {
+    err.println(text);
+  }
+
+  void error(String text) {
+    err.println(red("keeper: ") + text);
+  }
+
+  String red(String text) {
+    return paint(RED, text);
+  }
+
+  String green(String text) {
+    return paint(GREEN, text);
+  }
+
+  String dim(String text) {
+    return paint(DIM, text);
+  }
+
+  /** Draws lines over those drawn before; where nobody looks, only when {@code important}. */
+  void draw(String block, boolean important) {
+    if (!colours) {
+      if (important) {
+        err.println(block);
+      }
+      return;
+    }
+    err.print(UP_AND_CLEAR.repeat(drawn));
+    err.println(block);
+    drawn = (int) block.lines().count();
+  }
+
+  private String paint(String colour, String text) {
+    return colours ? colour + text + RESET : text;
+  }
+}

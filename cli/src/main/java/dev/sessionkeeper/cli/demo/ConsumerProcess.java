@@ -1,0 +1,61 @@
+package dev.sessionkeeper.cli.demo;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A consumer in a process of its own, so that it can be killed as a crash would. */
+final class ConsumerProcess {
+  private final Process process;
+
+  private ConsumerProcess(Process process) {
+    this.process = process;
+  }
+
+  static ConsumerProcess start(
+      String url, @Nullable String key, String queue, String name, Consumer<Handled> report) {
+    var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    var builder =
+        new ProcessBuilder(
+            List.of(
+                java,
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "dev.sessionkeeper.cli.Keeper",
+                "demo",
+                "--consume",
+                queue,
+                "--as",
+                name,
+                "--url",
+                url));
+    if (key != null && !key.isEmpty()) {
+      builder.environment().put("KEEPER_API_KEY", key);
+    }
+    try {
+      var process = builder.redirectError(ProcessBuilder.Redirect.DISCARD).start();
+      Thread.ofVirtual().start(() -> read(process, report));
+      return new ConsumerProcess(process);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** SIGKILL: no goodbye, its leases have to run out. */
+  void kill() {
+    process.destroyForcibly();
+  }
+
+  private static void read(Process process, Consumer<Handled> report) {
+    try (var lines = process.inputReader()) {
+      lines.lines().filter(Handled::isLine).map(Handled::ofLine).forEach(report);
+    } catch (IOException | UncheckedIOException e) {
+      // The process was killed in the middle of a line: that is the point of it.
+      process.destroyForcibly();
+    }
+  }
+}

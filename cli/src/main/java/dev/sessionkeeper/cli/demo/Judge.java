@@ -1,0 +1,109 @@
+package dev.sessionkeeper.cli.demo;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Watches what consumers report and decides whether order held.
+ *
+ * <p>Safe for use by many threads. A message may be worked on again, because its consumer failed or
+ * died; but never after a later one of its session was completed, and never under an older epoch
+ * than one already seen.
+ */
+final class Judge {
+  private final int perSession;
+  private final Map<String, Lane> lanes = new HashMap<>();
+  private final List<String> violations = new ArrayList<>();
+  private int completed;
+  private int failed;
+  private int repeated;
+
+  Judge(Iterable<String> sessions, int perSession) {
+    this.perSession = perSession;
+    sessions.forEach(session -> lanes.put(session, new Lane()));
+  }
+
+  synchronized void saw(Handled handled) {
+    var lane = lanes.get(handled.session());
+    if (lane == null) {
+      violations.add("A message of the unknown session " + handled.session());
+      return;
+    }
+    if (handled.epoch() < lane.epoch) {
+      violations.add(
+          handled.session()
+              + "#"
+              + handled.index()
+              + ": epoch "
+              + handled.epoch()
+              + " after "
+              + lane.epoch);
+    }
+    lane.epoch = Math.max(lane.epoch, handled.epoch());
+    if (handled.index() > lane.next) {
+      violations.add(
+          handled.session()
+              + "#"
+              + handled.index()
+              + ": handled before #"
+              + lane.next
+              + " was completed");
+    }
+    if (!handled.completed()) {
+      failed++;
+      return;
+    }
+    if (handled.index() < lane.next) {
+      repeated++;
+      return;
+    }
+    completed++;
+    lane.next = handled.index() + 1;
+  }
+
+  synchronized boolean isDone() {
+    return completed >= lanes.size() * perSession;
+  }
+
+  synchronized int completed() {
+    return completed;
+  }
+
+  synchronized List<String> violations() {
+    return List.copyOf(violations);
+  }
+
+  /** One sentence about what happened so far. */
+  synchronized String summary() {
+    return completed
+        + " of "
+        + lanes.size() * perSession
+        + " completed, "
+        + failed
+        + " failed attempts, "
+        + repeated
+        + " repeated after a death, "
+        + violations.size()
+        + " violations";
+  }
+
+  /** How far each session is, as one character each: from blank to full. */
+  synchronized String map() {
+    var steps = " ▁▂▃▄▅▆▇█";
+    var map = new StringBuilder();
+    lanes.keySet().stream()
+        .sorted()
+        .forEach(
+            session ->
+                map.append(
+                    steps.charAt(lanes.get(session).next * (steps.length() - 1) / perSession)));
+    return map.toString();
+  }
+
+  private static final class Lane {
+    int next;
+    long epoch;
+  }
+}

@@ -1,0 +1,154 @@
+package dev.sessionkeeper.client;
+
+import dev.sessionkeeper.QueueSettings;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The calls of one queue. */
+public final class QueueClient {
+  private final KeeperClient client;
+  private final String path;
+
+  QueueClient(KeeperClient client, String name) {
+    this.client = client;
+    this.path = "/queues/" + KeeperClient.encoded(name);
+  }
+
+  /** Creates the queue, or gives it these settings. */
+  public void declare(QueueSettings settings) {
+    var body = object();
+    body.put("mode", settings.mode().name());
+    body.put("maxDeliveryCount", settings.maxDeliveryCount());
+    body.put("lockDuration", settings.lockDuration().toString());
+    body.put("messageTtl", settings.messageTtl().toString());
+    body.put("duplicateWindow", settings.duplicateWindow().toString());
+    body.put("poisonPolicy", settings.poisonPolicy().name());
+    client.put(path, body);
+  }
+
+  /** Depth, ready, in flight, dead, oldest age and settings, as the server gives them. */
+  public JsonNode describe() {
+    return client.get(path, Map.of());
+  }
+
+  /** Sends all or none. */
+  public List<Sent> send(List<Outgoing> messages) {
+    var body = object();
+    var array = body.putArray("messages");
+    messages.forEach(message -> array.add(message.toJson()));
+    var sent = new ArrayList<Sent>();
+    for (var each : client.post(path + "/messages", body).path("messages")) {
+      sent.add(
+          new Sent(
+              each.path("messageId").asString(),
+              each.path("sequence").asLong(),
+              each.path("duplicate").asBoolean()));
+    }
+    return sent;
+  }
+
+  /** Locks the session that has waited longest; empty when none had work in time. */
+  public Optional<LeaseClient> acceptNext(String owner, Duration wait) {
+    var body = object();
+    body.put("owner", owner);
+    body.put("wait", wait.toString());
+    return lease(body);
+  }
+
+  /**
+   * Locks this session; empty when it has no work ready.
+   *
+   * @throws ProblemException {@code session-locked} if another owner holds it
+   */
+  public Optional<LeaseClient> accept(String session, String owner, Duration wait) {
+    var body = object();
+    body.put("sessionId", session);
+    body.put("owner", owner);
+    body.put("wait", wait.toString());
+    return lease(body);
+  }
+
+  /** Sessions with work, an owner or a reason to be set aside. */
+  public JsonNode sessions(Map<String, String> query) {
+    return client.get(path + "/sessions", query);
+  }
+
+  /** One of pause, resume, park, release, deadLetterHead, deadLetterAll. */
+  public JsonNode act(String session, String action, String reason) {
+    var body = object();
+    body.put("sessionId", session);
+    body.put("action", action);
+    body.put("reason", reason);
+    return client.post(path + "/sessions/actions", body);
+  }
+
+  public JsonNode deadLetters(Map<String, String> query) {
+    return client.get(path + "/dead-letters", query);
+  }
+
+  /**
+   * Puts dead letters back: what is meant is said by {@code sessionId}, {@code messageIds} or
+   * {@code all}.
+   */
+  public JsonNode replay(ObjectNode selection) {
+    return client.post(path + "/dead-letters/replay", selection);
+  }
+
+  private Optional<LeaseClient> lease(ObjectNode body) {
+    var granted = client.post(path + "/leases", body);
+    return granted.isMissingNode()
+        ? Optional.empty()
+        : Optional.of(new LeaseClient(client, path, granted));
+  }
+
+  static ObjectNode object() {
+    return KeeperClient.json().createObjectNode();
+  }
+
+  /**
+   * What became of a message.
+   *
+   * @param duplicate whether its id was known already, so that nothing was stored
+   */
+  public record Sent(String messageId, long sequence, boolean duplicate) {}
+
+  /** A message to send: text in a session. */
+  public record Outgoing(
+      Optional<String> messageId,
+      Optional<String> sessionId,
+      JsonNode body,
+      Map<String, String> properties) {
+    public Outgoing {
+      properties = Map.copyOf(properties);
+    }
+
+    public static Outgoing text(String session, String text) {
+      return new Outgoing(
+          Optional.empty(),
+          Optional.of(session),
+          KeeperClient.json().getNodeFactory().stringNode(text),
+          Map.of());
+    }
+
+    public Outgoing withId(String id) {
+      return new Outgoing(Optional.of(id), sessionId, body, properties);
+    }
+
+    ObjectNode toJson() {
+      var json = object();
+      messageId.ifPresent(id -> json.put("messageId", id));
+      sessionId.ifPresent(id -> json.put("sessionId", id));
+      json.set("body", body);
+      if (!properties.isEmpty()) {
+        var all = json.putObject("properties");
+        properties.forEach(all::put);
+      }
+      return json;
+    }
+  }
+}

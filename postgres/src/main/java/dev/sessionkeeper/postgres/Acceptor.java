@@ -1,0 +1,118 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** Somebody who waits for a session; gets one, an error, or nothing in time. */
+final class Acceptor {
+  private final Owner owner;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private @Nullable HeldLane served;
+  private @Nullable RuntimeException failure;
+  private boolean tookPart;
+  private boolean gone;
+
+  Acceptor(Owner owner) {
+    this.owner = owner;
+  }
+
+  Owner owner() {
+    return owner;
+  }
+
+  boolean isDone() {
+    lock.lock();
+    try {
+      return gone || served != null || failure != null;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether no round has passed since it came. */
+  boolean isNew() {
+    lock.lock();
+    try {
+      return !tookPart;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Gives it a lane; false when it has gone. */
+  boolean offer(HeldLane lane) {
+    lock.lock();
+    try {
+      if (gone || served != null) {
+        return false;
+      }
+      served = lane;
+      changed.signal();
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void fail(RuntimeException e) {
+    lock.lock();
+    try {
+      failure = e;
+      changed.signal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A round that began after it came is over. */
+  void tookPart() {
+    lock.lock();
+    try {
+      tookPart = true;
+      changed.signal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Waits so long, but at least for one round. Afterwards it is gone; if it is interrupted, a lane
+   * that came in the same moment is given back.
+   */
+  Optional<HeldLane> await(TimeSource time, Duration wait) throws InterruptedException {
+    long started = time.nanoTime();
+    lock.lock();
+    try {
+      while (served == null && failure == null) {
+        long left = wait.toNanos() - (time.nanoTime() - started);
+        if (left <= 0 && tookPart) {
+          break;
+        }
+        if (left > 0) {
+          changed.awaitNanos(left);
+        } else {
+          changed.await();
+        }
+      }
+      gone = true;
+      if (served == null && failure != null) {
+        throw failure;
+      }
+      return Optional.ofNullable(served);
+    } catch (InterruptedException e) {
+      gone = true;
+      if (served != null) {
+        served.giveBackUnused();
+      }
+      throw e;
+    } finally {
+      lock.unlock();
+    }
+  }
+}

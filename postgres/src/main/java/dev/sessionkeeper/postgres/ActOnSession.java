@@ -1,0 +1,30 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.spi.OperableSessions.Act;
+
+/** Does to a session what a person wants. */
+final class ActOnSession {
+  private static final String ACT = "SELECT keeper.act_on_session(?, ?, ?, ?, ?)";
+
+  private ActOnSession() {}
+
+  static int act(OrderedQueue queue, SessionId session, Act act, String reason) {
+    return queue
+        .connections()
+        .call(
+            connection -> {
+              try (var statement = connection.prepareStatement(ACT)) {
+                statement.setInt(1, queue.id());
+                statement.setString(2, session.value());
+                statement.setString(3, act.name());
+                statement.setString(4, Texts.storable(reason));
+                statement.setLong(5, queue.node().shard());
+                try (var rows = statement.executeQuery()) {
+                  rows.next();
+                  return rows.getInt(1);
+                }
+              }
+            });
+  }
+}

@@ -1,0 +1,319 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.time.TimeSource;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Takes sessions for everybody in this process who waits for one: one round trip finds new
+ * messages, claims as many lanes as there are waiters, and brings their first messages.
+ *
+ * <p>Rounds run one after the other, and only while somebody has asked for one: a new waiter, a
+ * send, a notification, a timer. I1: who asks takes part in a round that begins after it asked, so
+ * it sees everything whose send returned before. I2: a lane that was claimed for a waiter who is
+ * gone goes to the next one or is given back.
+ */
+final class ClaimSessions {
+  private static final String CLAIM =
+      "SELECT " + HandedRow.COLUMNS + " FROM keeper.claim_lanes(?, ?, ?, ?)";
+  private static final String WAKE = "SELECT woken, next_us FROM keeper.wake_lanes(?, ?)";
+
+  private static final int MOST_LANES = 256;
+  private static final long RECENT_NANOS = Duration.ofMillis(5).toNanos();
+  private static final long WAKE_EVERY_NANOS = Duration.ofMillis(200).toNanos();
+
+  private final OrderedQueue queue;
+  private final TimeSource time;
+  private final int batch;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final ArrayDeque<Acceptor> acceptors = new ArrayDeque<>();
+  private List<CompletableFuture<Void>> joiners = new ArrayList<>();
+  private boolean running;
+  private boolean asked;
+  private volatile boolean readyLeft;
+  private volatile long roundBegan;
+  private volatile long changedAt;
+  private volatile long wokenAt;
+
+  ClaimSessions(OrderedQueue queue, int batch) {
+    this.queue = queue;
+    this.time = queue.time();
+    this.batch = batch;
+    this.wokenAt = time.nanoTime() - WAKE_EVERY_NANOS;
+    this.changedAt = time.nanoTime();
+    this.roundBegan = changedAt - RECENT_NANOS;
+  }
+
+  /** Something was sent by this process. */
+  void changed() {
+    changedAt = time.nanoTime();
+  }
+
+  /** Whether what the last round saw is as good as new. */
+  boolean isRecent() {
+    return roundBegan - changedAt > 0 && time.nanoTime() - roundBegan < RECENT_NANOS;
+  }
+
+  /** Whether the last round left sessions that nobody has. */
+  boolean isReadyLeft() {
+    return readyLeft;
+  }
+
+  boolean isAnybodyWaiting() {
+    lock.lock();
+    try {
+      return !acceptors.isEmpty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  Acceptor add(Owner owner) {
+    var acceptor = new Acceptor(owner);
+    lock.lock();
+    try {
+      acceptors.add(acceptor);
+      ask();
+    } finally {
+      lock.unlock();
+    }
+    return acceptor;
+  }
+
+  void remove(Acceptor acceptor) {
+    lock.lock();
+    try {
+      acceptors.remove(acceptor);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Completes when a round that begins from now on is over. */
+  CompletableFuture<Void> join() {
+    var joiner = new CompletableFuture<Void>();
+    lock.lock();
+    try {
+      joiners.add(joiner);
+      ask();
+    } finally {
+      lock.unlock();
+    }
+    return joiner;
+  }
+
+  /** Something may have changed; a round is worth it if anybody waits. */
+  void wake() {
+    lock.lock();
+    try {
+      if (!acceptors.isEmpty() || queue.hasReceiversWaiting()) {
+        ask();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void ask() {
+    asked = true;
+    if (!running) {
+      running = true;
+      var unused = Thread.ofVirtual().name("keeper-claim-" + queue.name()).start(this::runRounds);
+    }
+  }
+
+  /** Does at once what its time has come for. */
+  void lookAtLate() {
+    Waits.join(join());
+    if (wakeLanes() > 0) {
+      wake();
+    }
+  }
+
+  /** Everybody who waits goes away empty-handed. */
+  void close() {
+    lock.lock();
+    try {
+      acceptors.forEach(
+          acceptor -> acceptor.fail(new KeeperException.Closed("Queue " + queue.name())));
+      acceptors.clear();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void runRounds() {
+    while (true) {
+      List<Acceptor> waiting;
+      List<CompletableFuture<Void>> joining;
+      lock.lock();
+      try {
+        if (!asked) {
+          running = false;
+          return;
+        }
+        asked = false;
+        waiting = acceptors.stream().limit(MOST_LANES).toList();
+        joining = joiners;
+        joiners = new ArrayList<>();
+      } finally {
+        lock.unlock();
+      }
+      try {
+        round(waiting);
+        joining.forEach(joiner -> joiner.complete(null));
+      } catch (RuntimeException e) {
+        joining.forEach(joiner -> joiner.completeExceptionally(e));
+        waiting.forEach(
+            acceptor -> {
+              remove(acceptor);
+              acceptor.fail(e);
+            });
+      }
+    }
+  }
+
+  private void round(List<Acceptor> waiting) {
+    int served = claim(waiting);
+    boolean dueToWake = time.nanoTime() - wokenAt >= WAKE_EVERY_NANOS;
+    if ((dueToWake || isAnybodyNew(waiting)) && wakeLanes() > 0) {
+      var left = waiting.stream().filter(acceptor -> !acceptor.isDone()).toList();
+      if (!left.isEmpty()) {
+        claim(left);
+      }
+    }
+    if (served == MOST_LANES) {
+      lock.lock();
+      try {
+        ask();
+      } finally {
+        lock.unlock();
+      }
+    }
+    waiting.forEach(Acceptor::tookPart);
+  }
+
+  /** Whoever came lately and got nothing must see leases that ran out before it came. */
+  private static boolean isAnybodyNew(List<Acceptor> waiting) {
+    return waiting.stream().anyMatch(acceptor -> !acceptor.isDone() && acceptor.isNew());
+  }
+
+  /** Makes lanes ready whose lease has run out or whose head is due; sets the next timer. */
+  private int wakeLanes() {
+    wokenAt = time.nanoTime();
+    return queue
+        .connections()
+        .call(
+            connection -> {
+              try (var statement = connection.prepareStatement(WAKE)) {
+                statement.setInt(1, queue.id());
+                statement.setLong(2, queue.node().shard());
+                try (var rows = statement.executeQuery()) {
+                  rows.next();
+                  long next = rows.getLong(2);
+                  if (!rows.wasNull()) {
+                    queue.alarm().ringWithin(Duration.ofNanos(next * 1000));
+                  }
+                  return rows.getInt(1);
+                }
+              }
+            });
+  }
+
+  private int claim(List<Acceptor> waiting) {
+    long askedAt = time.nanoTime();
+    roundBegan = askedAt;
+    var result = queue.connections().call(connection -> claim(connection, waiting));
+    readyLeft = result.readyLeft;
+    result.news.forEach(queue::tellNews);
+    int served = 0;
+    var next = waiting.iterator();
+    for (var lane : result.lanes.values()) {
+      var held = new HeldLane(queue, lane, result.moment, askedAt, batch);
+      if (held.isWorthServing() && serve(held, next)) {
+        served++;
+      } else {
+        held.giveBackUnused();
+      }
+    }
+    return served;
+  }
+
+  private boolean serve(HeldLane held, java.util.Iterator<Acceptor> waiting) {
+    queue.hold(held);
+    while (waiting.hasNext()) {
+      var acceptor = waiting.next();
+      remove(acceptor);
+      if (acceptor.offer(held)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private Result claim(Connection connection, List<Acceptor> waiting) throws SQLException {
+    try (var statement = connection.prepareStatement(CLAIM)) {
+      statement.setInt(1, queue.id());
+      statement.setArray(
+          2,
+          SqlArray.of(
+              connection,
+              "text",
+              waiting.stream().map(a -> a.owner().name()).toArray(String[]::new)));
+      statement.setString(3, queue.node().id());
+      statement.setInt(4, batch);
+      try (var rows = statement.executeQuery()) {
+        var result = new Result();
+        while (rows.next()) {
+          result.add(rows);
+        }
+        return result;
+      }
+    }
+  }
+
+  /** A held lane of any process that has new messages. */
+  record News(SessionId session, long epoch, String node) {}
+
+  /** What a round brought. */
+  private static final class Result {
+    private final Map<SessionId, ClaimedLane> lanes = new LinkedHashMap<>();
+    private final List<News> news = new ArrayList<>();
+    private boolean readyLeft;
+    private Instant moment = Instant.EPOCH;
+
+    void add(ResultSet row) throws SQLException {
+      switch (HandedRow.kind(row)) {
+        case HandedRow.LANE -> {
+          var session = HandedRow.session(row);
+          var lane = lanes.get(session);
+          if (lane == null) {
+            lane = ClaimedLane.of(row, session);
+            lanes.put(session, lane);
+          }
+          lane.addMessage(row);
+        }
+        case HandedRow.NEWS ->
+            news.add(new News(HandedRow.session(row), HandedRow.epoch(row), HandedRow.node(row)));
+        case HandedRow.SUMMARY -> {
+          moment = HandedRow.until(row);
+          readyLeft = HandedRow.flag(row);
+        }
+        default -> throw new KeeperException.Rejected("Unknown row of a claim");
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.Lease;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.SessionId;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** A lane as a claim or a fetch found it: its lease and some of its messages, in order. */
+final class ClaimedLane {
+  final SessionId session;
+  final Lease lease;
+  final List<Found> messages = new ArrayList<>();
+
+  ClaimedLane(SessionId session, Lease lease) {
+    this.session = session;
+    this.lease = lease;
+  }
+
+  /** A message that was found: whether it is too old, and from when it may be handed out. */
+  record Found(Delivery delivery, boolean isExpired, Optional<Instant> dueAt) {
+    static Found of(ResultSet row, SessionId session) throws SQLException {
+      return new Found(
+          HandedRow.delivery(row, Optional.of(session)), HandedRow.flag(row), HandedRow.dueAt(row));
+    }
+  }
+
+  static ClaimedLane of(ResultSet row, SessionId session) throws SQLException {
+    return new ClaimedLane(
+        session,
+        new Lease(
+            session.value(),
+            Owner.of(HandedRow.node(row)),
+            HandedRow.epoch(row),
+            HandedRow.until(row)));
+  }
+
+  void addMessage(ResultSet row) throws SQLException {
+    if (HandedRow.hasMessage(row)) {
+      messages.add(Found.of(row, session));
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package dev.sessionkeeper.postgres;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.RetryPolicy;
+import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.store.SqlErrors;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.random.RandomGenerator;
+import javax.sql.DataSource;
+
+/**
+ * The connections of a provider: those of the application's pool, or a small pool of its own over a
+ * source that has none.
+ *
+ * <p>Nothing is set on a connection that outlives its use, so a pool may share them with anybody.
+ */
+final class Connections implements AutoCloseable {
+  private static final RetryPolicy REPEAT =
+      new RetryPolicy(8, Duration.ofMillis(2), 2, Duration.ofMillis(200), 0.5);
+
+  private final DataSource unpooled;
+  private final DataSource pool;
+  private final Runnable afterClose;
+
+  private Connections(DataSource unpooled, DataSource pool, Runnable afterClose) {
+    this.unpooled = unpooled;
+    this.pool = pool;
+    this.afterClose = afterClose;
+  }
+
+  static Connections over(DataSource source, int most) {
+    if (source instanceof HikariDataSource) {
+      return new Connections(source, source, () -> {});
+    }
+    var config = new HikariConfig();
+    config.setDataSource(source);
+    config.setPoolName("keeper-queues");
+    config.setMaximumPoolSize(most);
+    config.setMinimumIdle(0);
+    config.setIdleTimeout(Duration.ofMinutes(1).toMillis());
+    config.setConnectionTimeout(Duration.ofSeconds(10).toMillis());
+    config.setInitializationFailTimeout(-1);
+    var own = new HikariDataSource(config);
+    return new Connections(source, own, own::close);
+  }
+
+  DataSource source() {
+    return pool;
+  }
+
+  /** A connection for as long as its user wants: not from the pool this provider made. */
+  Connection dedicated() throws SQLException {
+    return unpooled.getConnection();
+  }
+
+  /**
+   * Runs one statement, which is a transaction by itself. After a deadlock or a serialisation
+   * failure nothing has changed, and it is run again.
+   */
+  <T> T call(Database.Work<T> work) {
+    try {
+      return tryCall(work);
+    } catch (SQLException e) {
+      throw SqlErrors.translate(e);
+    }
+  }
+
+  /** As {@link #call}, for callers who want to know what exactly went wrong. */
+  <T> T tryCall(Database.Work<T> work) throws SQLException {
+    for (int attempt = 1; ; attempt++) {
+      try (var connection = pool.getConnection()) {
+        return work.run(connection);
+      } catch (SQLException e) {
+        if (!SqlErrors.isWorthRepeating(e) || !REPEAT.allowsAfter(attempt)) {
+          throw e;
+        }
+        pause(attempt);
+      }
+    }
+  }
+
+  static void pause(int attempt) {
+    try {
+      Thread.sleep(REPEAT.delayAfter(attempt, RandomGenerator.getDefault()));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new KeeperException.Unavailable("The database (interrupted while waiting for it)", e);
+    }
+  }
+
+  @Override
+  public void close() {
+    afterClose.run();
+  }
+}

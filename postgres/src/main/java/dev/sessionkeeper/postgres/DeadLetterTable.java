@@ -1,0 +1,190 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.PageCursor;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.spi.DeadLetter;
+import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/** The dead letters of one queue, in the order in which they died. */
+final class DeadLetterTable {
+  private static final String COLUMNS =
+      """
+      SELECT id, session, seq, message_id, form, content_type, body, properties, ttl_us, not_before, attempts,
+             reason, last_error, enqueued_at, dead_at, replays
+        FROM keeper.dead_letter
+      """;
+  private static final String OF_QUEUE =
+      COLUMNS + " WHERE queue = ? AND id > ? ORDER BY id LIMIT ?";
+  private static final String OF_SESSION =
+      COLUMNS + " WHERE queue = ? AND session = ? AND id > ? ORDER BY id LIMIT ?";
+  private static final String REPLAY = "SELECT keeper.replay(?, ?, ?)";
+  private static final String DISCARD =
+      """
+      WITH gone AS (DELETE FROM keeper.dead_letter WHERE queue = ? AND id = ? RETURNING 1)
+      SELECT keeper.add_to_tally(?, ?, 0, 0, -1) FROM gone
+      """; // dead_letter_pkey (id)
+
+  /** Letters that are put back in one transaction. */
+  private static final int CHUNK = 1000;
+
+  private final QueueTable.Known known;
+  private final Setup setup;
+
+  DeadLetterTable(QueueTable.Known known, Setup setup) {
+    this.known = known;
+    this.setup = setup;
+  }
+
+  Page<DeadLetter> page(Optional<SessionId> session, Page.Request request) {
+    var list = "dead-letters/" + known.name();
+    long behind =
+        request
+            .cursor()
+            .map(cursor -> Long.parseLong(PageCursor.keyOf(list, 1, cursor).get(0)))
+            .orElse(0L);
+    var found =
+        setup
+            .connections()
+            .call(connection -> read(connection, session, behind, request.limit() + 1));
+    return Page.of(found, request.limit(), letter -> PageCursor.after(list, letter.id()));
+  }
+
+  private List<DeadLetter> read(
+      Connection connection, Optional<SessionId> session, long behind, int limit)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(session.isPresent() ? OF_SESSION : OF_QUEUE)) {
+      int at = 1;
+      statement.setInt(at++, known.id());
+      if (session.isPresent()) {
+        statement.setString(at++, session.get().value());
+      }
+      statement.setLong(at++, behind);
+      statement.setInt(at, limit);
+      try (var rows = statement.executeQuery()) {
+        var letters = new ArrayList<DeadLetter>();
+        while (rows.next()) {
+          letters.add(letter(rows));
+        }
+        return letters;
+      }
+    }
+  }
+
+  private static DeadLetter letter(ResultSet row) throws SQLException {
+    var session = Optional.ofNullable(row.getString(2)).map(SessionId::of);
+    return new DeadLetter(
+        Long.toString(row.getLong(1)),
+        HandedRow.message(
+            row, session, row.getInt(5), row.getString(6), row.getBytes(7), 4, 10, 9, 8),
+        row.getLong(3),
+        row.getInt(11),
+        row.getString(12),
+        row.getString(13),
+        HandedRow.instant(row, 14),
+        HandedRow.instant(row, 15),
+        row.getInt(16));
+  }
+
+  int count(Selection selection) {
+    return select(selection).length;
+  }
+
+  /** Puts them back in the order in which they were sent; each only once (D-03). */
+  int replay(Selection selection) {
+    var ids = select(selection);
+    int replayed = 0;
+    for (int from = 0; from < ids.length; from += CHUNK) {
+      var chunk = Arrays.copyOfRange(ids, from, Math.min(ids.length, from + CHUNK));
+      replayed +=
+          setup
+              .connections()
+              .call(
+                  connection -> {
+                    try (var statement = connection.prepareStatement(REPLAY)) {
+                      statement.setInt(1, known.id());
+                      statement.setArray(2, SqlArray.of(connection, "int8", chunk));
+                      statement.setLong(3, setup.node().shard());
+                      try (var rows = statement.executeQuery()) {
+                        rows.next();
+                        return rows.getInt(1);
+                      }
+                    }
+                  });
+    }
+    return replayed;
+  }
+
+  private long[] select(Selection selection) {
+    return setup
+        .connections()
+        .call(
+            connection -> {
+              try (var statement = select(connection, selection);
+                  var rows = statement.executeQuery()) {
+                var ids = new ArrayList<Long>();
+                while (rows.next()) {
+                  ids.add(rows.getLong(1));
+                }
+                return ids.stream().mapToLong(Long::longValue).toArray();
+              }
+            });
+  }
+
+  private PreparedStatement select(Connection connection, Selection selection) throws SQLException {
+    return switch (selection) {
+      case Selection.All all -> prepare(connection, "TRUE");
+      case Selection.OfSession one -> {
+        var statement = prepare(connection, "session = ?");
+        statement.setString(2, one.session().value());
+        yield statement;
+      }
+      case Selection.OfMessages some -> {
+        var statement = prepare(connection, "message_id = ANY (?)");
+        statement.setArray(
+            2,
+            SqlArray.of(
+                connection,
+                "text",
+                some.ids().stream().map(id -> id.value()).toArray(String[]::new)));
+        yield statement;
+      }
+    };
+  }
+
+  private PreparedStatement prepare(Connection connection, String condition) throws SQLException {
+    var statement =
+        connection.prepareStatement(
+            "SELECT id FROM keeper.dead_letter WHERE queue = ? AND " + condition + " ORDER BY seq");
+    statement.setInt(1, known.id());
+    return statement;
+  }
+
+  boolean discard(String id) {
+    if (!id.matches("[0-9]{1,18}")) {
+      return false;
+    }
+    return setup
+        .connections()
+        .call(
+            connection -> {
+              try (var statement = connection.prepareStatement(DISCARD)) {
+                statement.setInt(1, known.id());
+                statement.setLong(2, Long.parseLong(id));
+                statement.setInt(3, known.id());
+                statement.setLong(4, setup.node().shard());
+                try (var rows = statement.executeQuery()) {
+                  return rows.next();
+                }
+              }
+            });
+  }
+}

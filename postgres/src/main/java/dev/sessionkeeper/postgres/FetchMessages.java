@@ -1,0 +1,93 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.SessionId;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+/** Brings the next messages of held lanes; those that are asked for at the same time together. */
+final class FetchMessages {
+  private static final String FETCH =
+      "SELECT " + HandedRow.COLUMNS + " FROM keeper.fetch_lanes(?, ?, ?, ?)";
+
+  private final OrderedQueue queue;
+  private final GroupCalls<Call> group;
+
+  FetchMessages(OrderedQueue queue) {
+    this.queue = queue;
+    this.group = new GroupCalls<>("keeper-fetch-" + queue.name(), 256, this::fetchAll);
+  }
+
+  private record Call(SessionId session, long epoch, int most, CompletableFuture<Fetched> answer) {}
+
+  /**
+   * What there is.
+   *
+   * @param isHeld whether the lease is still held
+   */
+  record Fetched(boolean isHeld, List<ClaimedLane.Found> messages, Instant moment) {}
+
+  CompletableFuture<Fetched> fetch(SessionId session, long epoch, int most) {
+    var call = new Call(session, epoch, most, new CompletableFuture<>());
+    group.add(call);
+    return call.answer;
+  }
+
+  private void fetchAll(List<Call> calls) {
+    try {
+      var found = queue.connections().call(connection -> fetchAll(connection, calls));
+      for (var call : calls) {
+        var lane = found.lanes.get(new Key(call.session, call.epoch));
+        call.answer.complete(
+            new Fetched(lane != null, lane == null ? List.of() : lane.messages, found.moment));
+      }
+    } catch (RuntimeException e) {
+      calls.forEach(call -> call.answer.completeExceptionally(e));
+    }
+  }
+
+  private record Key(SessionId session, long epoch) {}
+
+  private static final class Answer {
+    private final Map<Key, ClaimedLane> lanes = new HashMap<>();
+    private Instant moment = Instant.EPOCH;
+  }
+
+  private Answer fetchAll(Connection connection, List<Call> calls) throws SQLException {
+    try (var statement = connection.prepareStatement(FETCH)) {
+      statement.setInt(1, queue.id());
+      statement.setArray(
+          2,
+          SqlArray.of(
+              connection,
+              "text",
+              calls.stream().map(c -> c.session.value()).toArray(String[]::new)));
+      statement.setArray(
+          3, SqlArray.of(connection, "int8", calls.stream().mapToLong(Call::epoch).toArray()));
+      statement.setArray(
+          4, SqlArray.of(connection, "int4", calls.stream().mapToInt(Call::most).toArray()));
+      try (var rows = statement.executeQuery()) {
+        var answer = new Answer();
+        while (rows.next()) {
+          if (HandedRow.kind(rows) == HandedRow.LANE) {
+            var session = HandedRow.session(rows);
+            var key = new Key(session, HandedRow.epoch(rows));
+            var lane = answer.lanes.get(key);
+            if (lane == null) {
+              lane = ClaimedLane.of(rows, session);
+              answer.lanes.put(key, lane);
+            }
+            lane.addMessage(rows);
+          } else if (HandedRow.kind(rows) == HandedRow.SUMMARY) {
+            answer.moment = HandedRow.until(rows);
+          }
+        }
+        return answer;
+      }
+    }
+  }
+}

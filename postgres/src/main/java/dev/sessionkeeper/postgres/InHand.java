@@ -1,0 +1,111 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.spi.HeldSession.Settled;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The deliveries of one hold that are not settled for good: in hand, in order, or on their way to
+ * be settled. Guarded by the lock of its lane.
+ */
+final class InHand {
+  private final SessionId session;
+  private final ArrayDeque<Long> open = new ArrayDeque<>();
+  private final Set<Long> settling = new HashSet<>();
+
+  InHand(SessionId session) {
+    this.session = session;
+  }
+
+  void add(long sequence) {
+    open.addLast(sequence);
+  }
+
+  int size() {
+    return open.size() + settling.size();
+  }
+
+  /** Everything that must not be handed out again. */
+  Set<Long> all() {
+    var all = new HashSet<>(settling);
+    all.addAll(open);
+    return all;
+  }
+
+  List<Long> open() {
+    return List.copyOf(open);
+  }
+
+  /** What is settled without having been in anybody's hands. */
+  void settleUnseen(long sequence) {
+    settling.add(sequence);
+  }
+
+  /**
+   * Moves these from the hand on their way.
+   *
+   * @throws KeeperException.OutOfOrder if they are not the first ones in hand, in order (S-03a)
+   */
+  void settle(List<Settled> settlements) {
+    requireInOrder(settlements);
+    for (var settled : settlements) {
+      open.removeFirst();
+      settling.add(settled.sequence());
+    }
+    if (!settlements.isEmpty()
+        && stopsTheSession(settlements.get(settlements.size() - 1).settlement())) {
+      open.clear();
+    }
+  }
+
+  /** They are settled for good. */
+  void settled(List<Settled> settlements) {
+    settlements.forEach(settled -> settling.remove(settled.sequence()));
+  }
+
+  /** They are not settled and are in hand again. */
+  void notSettled(List<Settled> settlements) {
+    for (int i = settlements.size() - 1; i >= 0; i--) {
+      settling.remove(settlements.get(i).sequence());
+      open.addFirst(settlements.get(i).sequence());
+    }
+  }
+
+  private void requireInOrder(List<Settled> settlements) {
+    var next = open.iterator();
+    for (int i = 0; i < settlements.size(); i++) {
+      long sequence = settlements.get(i).sequence();
+      if (!next.hasNext()) {
+        throw new KeeperException.OutOfOrder(session, sequence, "it is not in hand");
+      }
+      long first = next.next();
+      if (first != sequence) {
+        throw new KeeperException.OutOfOrder(session, sequence, "message " + first + " is open");
+      }
+      requireNotVoid(session, settlements, i);
+    }
+  }
+
+  static void requireNotVoid(SessionId session, List<Settled> settlements, int i) {
+    if (i > 0 && stopsTheSession(settlements.get(i - 1).settlement())) {
+      throw new KeeperException.OutOfOrder(
+          session,
+          settlements.get(i).sequence(),
+          "it is void, because the message before it comes again");
+    }
+  }
+
+  static boolean stopsTheSession(Settlement settlement) {
+    return switch (settlement) {
+      case Settlement.Retry retry -> true;
+      case Settlement.Park park -> true;
+      case Settlement.Complete complete -> false;
+      case Settlement.DeadLetter letter -> false;
+    };
+  }
+}

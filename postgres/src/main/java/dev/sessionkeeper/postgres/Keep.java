@@ -1,0 +1,71 @@
+package dev.sessionkeeper.postgres;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Keeps house: forgets ids whose duplicate window is over, sets messages aside that have become too
+ * old where nobody reads, folds counts together. One process at a time does it.
+ */
+final class Keep implements AutoCloseable {
+  private static final long EVERY_MILLIS = Duration.ofSeconds(10).toMillis();
+  private static final String HOUSE = "SELECT keeper.keep_house(?)";
+
+  private final Setup setup;
+  private final AtomicBoolean isRunning = new AtomicBoolean();
+  private volatile boolean closed;
+
+  Keep(Setup setup) {
+    this.setup = setup;
+  }
+
+  /** From the first use of the provider on. */
+  void house() {
+    if (!isRunning.get() && isRunning.compareAndSet(false, true)) {
+      schedule();
+    }
+  }
+
+  private void schedule() {
+    if (!closed) {
+      long wait = EVERY_MILLIS + ThreadLocalRandom.current().nextLong(EVERY_MILLIS / 2);
+      var unused = setup.time().schedule(Duration.ofMillis(wait), this::start);
+    }
+  }
+
+  /** Not on the timer's thread, which is everybody's. */
+  private void start() {
+    var unused = Thread.ofVirtual().name("keeper-house").start(this::keep);
+  }
+
+  private void keep() {
+    try {
+      while (!closed && setup.connections().call(this::keepSome)) {
+        Thread.onSpinWait();
+      }
+    } catch (RuntimeException e) {
+      setup.log().debug("Housekeeping failed and is tried again later", e);
+    } finally {
+      schedule();
+    }
+  }
+
+  /** Whether there is more to do at once. */
+  private boolean keepSome(Connection connection) throws SQLException {
+    try (var statement = connection.prepareStatement(HOUSE)) {
+      statement.setLong(1, setup.node().shard());
+      try (var rows = statement.executeQuery()) {
+        rows.next();
+        return rows.getBoolean(1);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+  }
+}

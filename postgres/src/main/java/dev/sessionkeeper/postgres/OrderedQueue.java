@@ -1,0 +1,257 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.spi.AcceptResult;
+import dev.sessionkeeper.spi.HeldSession;
+import dev.sessionkeeper.spi.ResumableSessions;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A queue with sessions, as this process sees it: who waits, what is held, and who does the work.
+ */
+final class OrderedQueue implements ResumableSessions, LocalQueue {
+  private static final long POLL_MILLIS = 1000;
+  private static final long NAMED_LOOK_NANOS = Duration.ofMillis(200).toNanos();
+
+  private final QueueTable.Known known;
+  private final Setup setup;
+  private final ConcurrentHashMap<SessionId, HeldLane> held = new ConcurrentHashMap<>();
+  private final AtomicInteger receivers = new AtomicInteger();
+  private final Pulse pulse = new Pulse();
+  private final Alarm alarm;
+  private final ClaimSessions claims;
+  private final FetchMessages fetches;
+  private final SettleSessions settles;
+  private final RenewLeases renewals;
+  private final DropUnreceived drops;
+  private volatile boolean closed;
+
+  OrderedQueue(QueueTable.Known known, Setup setup) {
+    this.known = known;
+    this.setup = setup;
+    this.alarm = new Alarm(setup.time(), this::poll);
+    this.claims = new ClaimSessions(this, setup.options().prefetch());
+    this.fetches = new FetchMessages(this);
+    this.settles = new SettleSessions(this);
+    this.renewals = new RenewLeases(this);
+    this.drops = new DropUnreceived(this);
+  }
+
+  int id() {
+    return known.id();
+  }
+
+  QueueName name() {
+    return known.name();
+  }
+
+  Node node() {
+    return setup.node();
+  }
+
+  TimeSource time() {
+    return setup.time();
+  }
+
+  Connections connections() {
+    return setup.connections();
+  }
+
+  int batch() {
+    return setup.options().prefetch();
+  }
+
+  Pulse pulse() {
+    return pulse;
+  }
+
+  Alarm alarm() {
+    return alarm;
+  }
+
+  ClaimSessions claims() {
+    return claims;
+  }
+
+  FetchMessages fetches() {
+    return fetches;
+  }
+
+  SettleSessions settles() {
+    return settles;
+  }
+
+  RenewLeases renewals() {
+    return renewals;
+  }
+
+  Collection<HeldLane> heldLanes() {
+    return held.values();
+  }
+
+  @Override
+  public AcceptResult acceptNext(Owner owner, Duration wait) throws InterruptedException {
+    requireOpen();
+    setup.listen();
+    var acceptor = claims.add(owner);
+    pollWithin();
+    try {
+      var lane = acceptor.await(time(), wait);
+      return lane.isPresent()
+          ? new AcceptResult.Accepted(lane.get())
+          : new AcceptResult.NoSession();
+    } finally {
+      claims.remove(acceptor);
+    }
+  }
+
+  @Override
+  public AcceptResult accept(SessionId session, Owner owner, Duration wait)
+      throws InterruptedException {
+    setup.listen();
+    long started = time().nanoTime();
+    while (true) {
+      requireOpen();
+      long seen = pulse.beats();
+      // What was sent before must have its lane.
+      Waits.join(claims.join());
+      var result = AcceptByName.accept(this, session, owner);
+      long left = wait.toNanos() - (time().nanoTime() - started);
+      if (!(result instanceof AcceptResult.NoSession) || left <= 0) {
+        return result;
+      }
+      receiverWaits(1);
+      try {
+        pulse.await(seen, Math.min(left, NAMED_LOOK_NANOS));
+      } finally {
+        receiverWaits(-1);
+      }
+    }
+  }
+
+  @Override
+  public Optional<HeldSession> resume(SessionId session, long epoch) {
+    requireOpen();
+    var found = SharedLane.find(this, session, epoch);
+    var mine = held.get(session);
+    if (found.isPresent() && mine != null && mine.epoch() == epoch) {
+      return Optional.of(mine.share());
+    }
+    return found.map(lane -> lane);
+  }
+
+  @Override
+  public boolean hasReadySession() {
+    requireOpen();
+    if (!claims.isRecent()) {
+      Waits.join(claims.join());
+    }
+    return claims.isReadyLeft();
+  }
+
+  /** Something was sent, or came back: here or elsewhere. */
+  @Override
+  public void wake() {
+    claims.changed();
+    claims.wake();
+    pulse.beat();
+  }
+
+  /** A held lane has news: of this process, or of one that must be told. */
+  void tellNews(ClaimSessions.News news) {
+    if (news.node().equals(node().id())) {
+      tellNews(news.session());
+    } else {
+      setup.notifications().news(news.node(), id(), news.session());
+    }
+  }
+
+  @Override
+  public void tellNews(SessionId session) {
+    var lane = held.get(session);
+    if (lane != null) {
+      lane.tellNews();
+    }
+    pulse.beat();
+  }
+
+  /** An operator may have taken the session. */
+  void doubt(SessionId session) {
+    var lane = held.get(session);
+    if (lane != null) {
+      lane.doubt();
+    }
+  }
+
+  void hold(HeldLane lane) {
+    held.put(lane.id(), lane);
+    drops.start();
+  }
+
+  void forget(HeldLane lane) {
+    held.remove(lane.id(), lane);
+  }
+
+  void forget(SessionId session, long epoch) {
+    held.computeIfPresent(session, (id, lane) -> lane.epoch() == epoch ? null : lane);
+  }
+
+  Optional<HeldLane> held(SessionId session, long epoch) {
+    return Optional.ofNullable(held.get(session)).filter(lane -> lane.epoch() == epoch);
+  }
+
+  boolean hasReceiversWaiting() {
+    return receivers.get() > 0;
+  }
+
+  void receiverWaits(int more) {
+    receivers.addAndGet(more);
+    if (more > 0) {
+      pollWithin();
+    }
+  }
+
+  private void pollWithin() {
+    alarm.ringWithin(
+        Duration.ofMillis(POLL_MILLIS + ThreadLocalRandom.current().nextLong(POLL_MILLIS / 4)));
+  }
+
+  private void poll() {
+    if (!closed && (hasReceiversWaiting() || claims.isAnybodyWaiting())) {
+      claims.wake();
+      pulse.beat();
+      pollWithin();
+    }
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new KeeperException.Closed("Queue " + name());
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    alarm.stop();
+    claims.close();
+    for (var lane : held.values()) {
+      try {
+        lane.close();
+      } catch (RuntimeException e) {
+        // Its lease runs out by itself.
+        setup.log().warn("Could not give session {} back; its lease runs out", lane.id(), e);
+      }
+    }
+    pulse.beat();
+  }
+}

@@ -1,0 +1,296 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Limits;
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.QueueMode;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.SendOutcome;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.processor.MessageHandler;
+import dev.sessionkeeper.spi.Capabilities;
+import dev.sessionkeeper.spi.DeadLetter;
+import dev.sessionkeeper.spi.DeadLetterQueues;
+import dev.sessionkeeper.spi.InspectableQueues;
+import dev.sessionkeeper.spi.MessageSource;
+import dev.sessionkeeper.spi.OperableSessions;
+import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.spi.QueueStats;
+import dev.sessionkeeper.spi.ResumableSessions;
+import dev.sessionkeeper.spi.SessionStatus;
+import dev.sessionkeeper.spi.SessionView;
+import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.store.Migrations;
+import dev.sessionkeeper.time.TimeSource;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Queues in PostgreSQL: durable, ordered, for any number of processes.
+ *
+ * <p>The database is the only truth, and its clock the only one that decides. Producers append
+ * messages and touch nothing else; consumers find them in batches and keep one row for each session
+ * that has work. Sends, claims, settlements and renewals of one process leave in groups, each group
+ * as one statement and one commit.
+ */
+public final class PostgresQueueProvider
+    implements QueueProvider, InspectableQueues, OperableSessions, DeadLetterQueues {
+  private static final Logger log = LoggerFactory.getLogger(PostgresQueueProvider.class);
+  private static final Capabilities CAPABILITIES =
+      new Capabilities("postgres", Limits.DEFAULT, true, true, true, Map.of());
+
+  private final Setup setup;
+  private final QueueTable table;
+  private final Keep keep;
+  private final ConcurrentHashMap<Integer, LocalQueue> queues = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Integer, SendMessages> senders = new ConcurrentHashMap<>();
+  private volatile boolean closed;
+
+  private PostgresQueueProvider(Connections connections, PostgresOptions options, TimeSource time) {
+    var node = Node.unique();
+    var notifications = new Notifications(connections, node, new Listening());
+    this.setup = new Setup(connections, node, time, options, notifications, log);
+    this.table = new QueueTable(Database.of(connections.source()));
+    this.keep = new Keep(setup);
+  }
+
+  /**
+   * Queues in this database; creates or updates their tables. A source that is a HikariCP pool is
+   * used as it is, over another one the provider keeps a small pool of its own.
+   */
+  public static PostgresQueueProvider create(DataSource source) {
+    return create(source, PostgresOptions.ofDefaults());
+  }
+
+  /** As {@link #create(DataSource)}, with options. */
+  public static PostgresQueueProvider create(DataSource source, PostgresOptions options) {
+    return create(source, options, TimeSource.system());
+  }
+
+  /** As {@link #create(DataSource)}; the time is that of waits and timers, never of leases. */
+  public static PostgresQueueProvider create(
+      DataSource source, PostgresOptions options, TimeSource time) {
+    if (options.migrate()) {
+      Migrations.apply(source, "queues");
+    }
+    return new PostgresQueueProvider(
+        Connections.over(source, options.maxConnections()), options, time);
+  }
+
+  @Override
+  public Capabilities capabilities() {
+    return CAPABILITIES;
+  }
+
+  @Override
+  public boolean declare(QueueName queue, QueueSettings settings) {
+    requireOpen();
+    return table.declare(queue, settings);
+  }
+
+  @Override
+  public Optional<QueueSettings> settings(QueueName queue) {
+    requireOpen();
+    return table.settings(queue);
+  }
+
+  @Override
+  public List<QueueName> queues() {
+    requireOpen();
+    return table.names();
+  }
+
+  @Override
+  public List<SendOutcome> send(QueueName queue, List<Message> messages) {
+    var known = find(queue);
+    Limits.DEFAULT.check(queue, known.mode(), messages);
+    return sender(known).send(messages);
+  }
+
+  /**
+   * Stores messages on a connection of the application: they are there exactly if its transaction
+   * commits, and nobody waits for it (an outbox without a relay). Consumers are not woken by it and
+   * find them within a second; call {@link #wake} after the commit for sooner.
+   *
+   * @return one outcome per message; a {@link SendOutcome.Stored} holds if the transaction commits
+   */
+  public List<SendOutcome> send(Connection connection, QueueName queue, List<Message> messages)
+      throws SQLException {
+    var known = find(queue);
+    Limits.DEFAULT.check(queue, known.mode(), messages);
+    return sender(known).sendWithin(connection, messages);
+  }
+
+  /** Wakes consumers of the queue, here and in other processes. */
+  public void wake(QueueName queue) {
+    announce(find(queue));
+  }
+
+  /**
+   * A handler whose effects in this database and the settlement of its message are one transaction:
+   * both happen, once, or neither. For a processor on this provider and this queue.
+   */
+  public MessageHandler transactional(QueueName queue, TransactionalHandler handler) {
+    return new RunInTransaction(ordered(queue), handler);
+  }
+
+  @Override
+  public ResumableSessions sessions(QueueName queue) {
+    return ordered(queue);
+  }
+
+  @Override
+  public MessageSource messages(QueueName queue) {
+    return switch (local(find(queue))) {
+      case UnorderedQueue unordered -> unordered;
+      case OrderedQueue ordered ->
+          throw new KeeperException.SessionModeMismatch(
+              queue, QueueMode.ORDERED, "messages outside of sessions");
+    };
+  }
+
+  @Override
+  public QueueStats stats(QueueName queue) {
+    var known = find(queue);
+    lookAtLate(known);
+    return new InspectQueue(known, setup).stats(known.mode() == QueueMode.ORDERED);
+  }
+
+  @Override
+  public Page<SessionView> inspect(
+      QueueName queue, Optional<SessionStatus> status, Page.Request page) {
+    var ordered = ordered(queue);
+    ordered.claims().lookAtLate();
+    return new InspectQueue(find(queue), setup).page(status, page);
+  }
+
+  @Override
+  public int act(QueueName queue, SessionId session, Act act, String reason) {
+    var ordered = ordered(queue);
+    ordered.claims().lookAtLate();
+    int changed = ActOnSession.act(ordered, session, act, reason);
+    ordered.doubt(session);
+    announce(find(queue));
+    return changed;
+  }
+
+  @Override
+  public Page<DeadLetter> deadLetters(
+      QueueName queue, Optional<SessionId> session, Page.Request page) {
+    var known = find(queue);
+    lookAtLate(known);
+    return new DeadLetterTable(known, setup).page(session, page);
+  }
+
+  @Override
+  public int countReplayable(QueueName queue, Selection selection) {
+    return new DeadLetterTable(find(queue), setup).count(selection);
+  }
+
+  @Override
+  public int replay(QueueName queue, Selection selection) {
+    var known = find(queue);
+    int replayed = new DeadLetterTable(known, setup).replay(selection);
+    announce(known);
+    return replayed;
+  }
+
+  @Override
+  public boolean discard(QueueName queue, String id) {
+    return new DeadLetterTable(find(queue), setup).discard(id);
+  }
+
+  private void lookAtLate(QueueTable.Known known) {
+    switch (local(known)) {
+      case OrderedQueue ordered -> ordered.claims().lookAtLate();
+      case UnorderedQueue unordered -> unordered.lookAtLate();
+    }
+  }
+
+  private OrderedQueue ordered(QueueName queue) {
+    return switch (local(find(queue))) {
+      case OrderedQueue ordered -> ordered;
+      case UnorderedQueue unordered ->
+          throw new KeeperException.SessionModeMismatch(queue, QueueMode.UNORDERED, "sessions");
+    };
+  }
+
+  private LocalQueue local(QueueTable.Known known) {
+    keep.house();
+    return queues.computeIfAbsent(
+        known.id(),
+        id ->
+            known.mode() == QueueMode.ORDERED
+                ? new OrderedQueue(known, setup)
+                : new UnorderedQueue(known, setup));
+  }
+
+  private SendMessages sender(QueueTable.Known known) {
+    return senders.computeIfAbsent(
+        known.id(),
+        id ->
+            new SendMessages(
+                known, setup.connections(), setup.node().shard(), () -> announce(known)));
+  }
+
+  private void announce(QueueTable.Known known) {
+    local(known).wake();
+    setup.notifications().sent(known.id());
+  }
+
+  private QueueTable.Known find(QueueName queue) {
+    requireOpen();
+    return table.known(queue);
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new KeeperException.Closed("The PostgreSQL provider");
+    }
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    keep.close();
+    queues.values().forEach(LocalQueue::close);
+    setup.notifications().close();
+    setup.connections().close();
+  }
+
+  /** What other processes tell. */
+  private final class Listening implements Notifications.Heard {
+    @Override
+    public void wake(int queue) {
+      var local = queues.get(queue);
+      if (local != null) {
+        local.wake();
+      }
+    }
+
+    @Override
+    public void news(int queue, SessionId session) {
+      var local = queues.get(queue);
+      if (local != null) {
+        local.tellNews(session);
+      }
+    }
+
+    @Override
+    public void everything() {
+      queues.values().forEach(LocalQueue::wake);
+    }
+  }
+}

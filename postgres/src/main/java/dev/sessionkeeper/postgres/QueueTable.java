@@ -1,0 +1,165 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.PoisonPolicy;
+import dev.sessionkeeper.QueueMode;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.store.Database;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The table of queues. What never changes, number and mode, is remembered here; settings are read
+ * by the statements that need them, so a change holds in all processes at once.
+ */
+final class QueueTable {
+  private static final String CREATE =
+      """
+      WITH made AS (
+        INSERT INTO keeper.queue (name, is_ordered, max_delivery_count, lock_us, ttl_us, duplicate_us, poison_policy)
+        VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING
+        RETURNING id)
+      INSERT INTO keeper.discovery (queue, known) SELECT id, pg_current_snapshot() FROM made
+      """; // queue_name_key (name)
+  private static final String CHANGE =
+      """
+      UPDATE keeper.queue
+         SET max_delivery_count = ?, lock_us = ?, ttl_us = ?, duplicate_us = ?, poison_policy = ?
+       WHERE name = ?
+      """;
+  private static final String FIND =
+      """
+      SELECT id, is_ordered, max_delivery_count, lock_us, ttl_us, duplicate_us, poison_policy
+        FROM keeper.queue WHERE name = ?
+      """;
+
+  private final Database database;
+  private final ConcurrentHashMap<QueueName, Known> known = new ConcurrentHashMap<>();
+
+  QueueTable(Database database) {
+    this.database = database;
+  }
+
+  /** What never changes of a queue. */
+  record Known(int id, QueueName name, QueueMode mode) {}
+
+  /** Whether it was created now. */
+  boolean declare(QueueName queue, QueueSettings settings) {
+    return database.inTransaction(
+        connection -> {
+          if (create(connection, queue, settings)) {
+            return true;
+          }
+          var existing = find(connection, queue).orElseThrow().mode();
+          if (existing != settings.mode()) {
+            throw new KeeperException.QueueConflict(queue, existing);
+          }
+          change(connection, queue, settings);
+          return false;
+        });
+  }
+
+  Optional<QueueSettings> settings(QueueName queue) {
+    return database.withConnection(connection -> find(connection, queue));
+  }
+
+  List<QueueName> names() {
+    return database.withConnection(
+        connection -> {
+          try (var statement =
+                  connection.prepareStatement("SELECT name FROM keeper.queue ORDER BY name");
+              var rows = statement.executeQuery()) {
+            var names = new ArrayList<QueueName>();
+            while (rows.next()) {
+              names.add(QueueName.of(rows.getString(1)));
+            }
+            return names;
+          }
+        });
+  }
+
+  /**
+   * @throws KeeperException.UnknownQueue if there is none of that name
+   */
+  Known known(QueueName queue) {
+    var found = known.get(queue);
+    if (found != null) {
+      return found;
+    }
+    var read = database.withConnection(connection -> read(connection, queue));
+    known.put(queue, read);
+    return read;
+  }
+
+  private static Known read(Connection connection, QueueName queue) throws SQLException {
+    try (var statement = connection.prepareStatement(FIND)) {
+      statement.setString(1, queue.value());
+      try (var rows = statement.executeQuery()) {
+        if (!rows.next()) {
+          throw new KeeperException.UnknownQueue(queue);
+        }
+        return new Known(
+            rows.getInt(1), queue, rows.getBoolean(2) ? QueueMode.ORDERED : QueueMode.UNORDERED);
+      }
+    }
+  }
+
+  private static boolean create(Connection connection, QueueName queue, QueueSettings settings)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(CREATE)) {
+      statement.setString(1, queue.value());
+      statement.setBoolean(2, settings.mode() == QueueMode.ORDERED);
+      statement.setInt(3, settings.maxDeliveryCount());
+      statement.setLong(4, micros(settings.lockDuration()));
+      statement.setLong(5, micros(settings.messageTtl()));
+      statement.setLong(6, micros(settings.duplicateWindow()));
+      statement.setString(7, settings.poisonPolicy().name());
+      return statement.executeUpdate() == 1;
+    }
+  }
+
+  private static void change(Connection connection, QueueName queue, QueueSettings settings)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(CHANGE)) {
+      statement.setInt(1, settings.maxDeliveryCount());
+      statement.setLong(2, micros(settings.lockDuration()));
+      statement.setLong(3, micros(settings.messageTtl()));
+      statement.setLong(4, micros(settings.duplicateWindow()));
+      statement.setString(5, settings.poisonPolicy().name());
+      statement.setString(6, queue.value());
+      statement.executeUpdate();
+    }
+  }
+
+  private static Optional<QueueSettings> find(Connection connection, QueueName queue)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(FIND)) {
+      statement.setString(1, queue.value());
+      try (var rows = statement.executeQuery()) {
+        if (!rows.next()) {
+          return Optional.empty();
+        }
+        return Optional.of(
+            new QueueSettings(
+                rows.getBoolean(2) ? QueueMode.ORDERED : QueueMode.UNORDERED,
+                rows.getInt(3),
+                Duration.of(rows.getLong(4), ChronoUnit.MICROS),
+                Duration.of(rows.getLong(5), ChronoUnit.MICROS),
+                Duration.of(rows.getLong(6), ChronoUnit.MICROS),
+                PoisonPolicy.valueOf(rows.getString(7))));
+      }
+    }
+  }
+
+  static long micros(Duration duration) {
+    return Math.addExact(
+        Math.multiplyExact(duration.toSeconds(), 1_000_000L), duration.toNanosPart() / 1000);
+  }
+}

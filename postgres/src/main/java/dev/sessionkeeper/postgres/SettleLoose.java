@@ -1,0 +1,120 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.Settlement;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** Settles messages of an unordered queue; completions that meet go together. */
+final class SettleLoose {
+  private static final String COMPLETE = "SELECT * FROM keeper.complete_loose(?, ?, ?, ?)";
+  private static final String SETTLE = "SELECT keeper.settle_loose(?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+  private final QueueTable.Known known;
+  private final Setup setup;
+  private final Pulse pulse;
+  private final GroupCalls<Call> group;
+
+  SettleLoose(QueueTable.Known known, Setup setup, Pulse pulse) {
+    this.known = known;
+    this.setup = setup;
+    this.pulse = pulse;
+    this.group = new GroupCalls<>("keeper-complete-" + known.name(), 1024, this::completeAll);
+  }
+
+  private record Call(Receipt receipt, CompletableFuture<Void> answer) {}
+
+  CompletionStage<Void> settle(Receipt receipt, Settlement settlement) {
+    return switch (settlement) {
+      case Settlement.Complete complete -> {
+        var call = new Call(receipt, new CompletableFuture<>());
+        group.add(call);
+        yield call.answer;
+      }
+      case Settlement.Retry retry ->
+          settle(receipt, 1, QueueTable.micros(retry.delay()), retry.limited(), retry.reason(), "");
+      case Settlement.DeadLetter letter ->
+          settle(receipt, 2, 0, false, letter.reason(), letter.error());
+      // There is no session that could wait with it, so it is set aside alone.
+      case Settlement.Park park -> settle(receipt, 2, 0, false, park.reason(), "");
+    };
+  }
+
+  private void completeAll(List<Call> calls) {
+    try {
+      var lost = setup.connections().call(connection -> completeAll(connection, calls));
+      for (var call : calls) {
+        if (lost.contains(call.receipt.sequence())) {
+          call.answer.completeExceptionally(Receipt.lost(call.receipt.toString()));
+        } else {
+          call.answer.complete(null);
+        }
+      }
+    } catch (RuntimeException e) {
+      calls.forEach(call -> call.answer.completeExceptionally(e));
+    }
+  }
+
+  private Set<Long> completeAll(Connection connection, List<Call> calls) throws SQLException {
+    try (var statement = connection.prepareStatement(COMPLETE)) {
+      statement.setInt(1, known.id());
+      statement.setArray(
+          2,
+          SqlArray.of(
+              connection,
+              "int8",
+              calls.stream().mapToLong(call -> call.receipt.sequence()).toArray()));
+      statement.setArray(
+          3,
+          SqlArray.of(
+              connection,
+              "int8",
+              calls.stream().mapToLong(call -> call.receipt.proof()).toArray()));
+      statement.setLong(4, setup.node().shard());
+      try (var rows = statement.executeQuery()) {
+        var lost = new HashSet<Long>();
+        while (rows.next()) {
+          lost.add(rows.getLong(1));
+        }
+        return lost;
+      }
+    }
+  }
+
+  private CompletionStage<Void> settle(
+      Receipt receipt, int act, long delay, boolean limited, String reason, String error) {
+    try {
+      boolean held =
+          setup
+              .connections()
+              .call(
+                  connection -> {
+                    try (var statement = connection.prepareStatement(SETTLE)) {
+                      statement.setInt(1, known.id());
+                      statement.setLong(2, receipt.sequence());
+                      statement.setLong(3, receipt.proof());
+                      statement.setInt(4, act);
+                      statement.setLong(5, delay);
+                      statement.setBoolean(6, limited);
+                      statement.setString(7, Texts.storable(reason));
+                      statement.setString(8, Texts.storable(error));
+                      statement.setLong(9, setup.node().shard());
+                      try (var rows = statement.executeQuery()) {
+                        rows.next();
+                        return rows.getBoolean(1);
+                      }
+                    }
+                  });
+      pulse.beat();
+      return held
+          ? CompletableFuture.completedFuture(null)
+          : CompletableFuture.failedFuture(Receipt.lost(receipt.toString()));
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+}

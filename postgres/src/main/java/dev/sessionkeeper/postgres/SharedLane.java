@@ -1,0 +1,199 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Lease;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.SessionState;
+import dev.sessionkeeper.spi.HeldSession;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * A lease that several processes use: what is in hand is in the database, and every call is a
+ * statement.
+ */
+final class SharedLane implements HeldSession {
+  private static final String FIND =
+      """
+      SELECT owner, until FROM keeper.lane
+       WHERE queue = ? AND session = ? AND epoch = ? AND status = 1 AND until > clock_timestamp()
+      """; // lane_pkey (queue, session)
+  private static final String RECEIVE =
+      "SELECT " + HandedRow.COLUMNS + " FROM keeper.receive_shared(?, ?, ?, ?)";
+  private static final String PUT_IN_HAND =
+      """
+      UPDATE keeper.lane SET handed = ?, reached = ?
+       WHERE queue = ? AND session = ? AND epoch = ? AND status = 1
+      """; // lane_pkey (queue, session)
+  private static final long LOOK_NANOS = Duration.ofMillis(200).toNanos();
+
+  private final OrderedQueue queue;
+  private final SessionId id;
+  private volatile Lease lease;
+
+  private SharedLane(OrderedQueue queue, Lease lease) {
+    this.queue = queue;
+    this.id = SessionId.of(lease.resource());
+    this.lease = lease;
+  }
+
+  static SharedLane of(OrderedQueue queue, Lease lease) {
+    return new SharedLane(queue, lease);
+  }
+
+  /** The lease with this epoch, if it is held. */
+  static Optional<SharedLane> find(OrderedQueue queue, SessionId session, long epoch) {
+    return queue
+        .connections()
+        .call(
+            connection -> {
+              try (var statement = connection.prepareStatement(FIND)) {
+                statement.setInt(1, queue.id());
+                statement.setString(2, session.value());
+                statement.setLong(3, epoch);
+                try (var rows = statement.executeQuery()) {
+                  return rows.next()
+                      ? Optional.of(
+                          of(
+                              queue,
+                              new Lease(
+                                  session.value(),
+                                  Owner.of(rows.getString(1)),
+                                  epoch,
+                                  HandedRow.instant(rows, 2))))
+                      : Optional.empty();
+                }
+              }
+            });
+  }
+
+  /** Writes down what a process has in hand that did not share the lease before. */
+  void putInHand(List<Long> sequences) {
+    queue
+        .connections()
+        .call(
+            connection -> {
+              try (var statement = connection.prepareStatement(PUT_IN_HAND)) {
+                var all = sequences.stream().mapToLong(Long::longValue).toArray();
+                statement.setArray(1, SqlArray.of(connection, "int8", all));
+                statement.setLong(2, sequences.stream().mapToLong(Long::longValue).max().orElse(0));
+                statement.setInt(3, queue.id());
+                statement.setString(4, id.value());
+                statement.setLong(5, lease.epoch());
+                return statement.executeUpdate();
+              }
+            });
+  }
+
+  @Override
+  public SessionId id() {
+    return id;
+  }
+
+  @Override
+  public Lease lease() {
+    return lease;
+  }
+
+  @Override
+  public List<Delivery> receive(int max, Duration wait) throws InterruptedException {
+    if (max < 1) {
+      throw new IllegalArgumentException("max must be at least 1, was " + max);
+    }
+    long deadline = queue.time().nanoTime() + Math.min(wait.toNanos(), Long.MAX_VALUE / 4);
+    while (true) {
+      long seen = queue.pulse().beats();
+      var batch = queue.connections().call(connection -> receive(connection, max));
+      long left = deadline - queue.time().nanoTime();
+      if (!batch.isEmpty() || left <= 0) {
+        return batch;
+      }
+      queue.receiverWaits(1);
+      try {
+        queue.pulse().await(seen, Math.min(left, LOOK_NANOS));
+      } finally {
+        queue.receiverWaits(-1);
+      }
+    }
+  }
+
+  private List<Delivery> receive(Connection connection, int max) throws SQLException {
+    try (var statement = connection.prepareStatement(RECEIVE)) {
+      statement.setInt(1, queue.id());
+      statement.setString(2, id.value());
+      statement.setLong(3, lease.epoch());
+      statement.setInt(4, max);
+      try (var rows = statement.executeQuery()) {
+        var batch = new ArrayList<Delivery>();
+        while (rows.next()) {
+          if (HandedRow.kind(rows) == HandedRow.LOST) {
+            throw lockLost();
+          }
+          batch.add(HandedRow.delivery(rows, Optional.of(id)));
+        }
+        return batch;
+      }
+    }
+  }
+
+  @Override
+  public CompletionStage<Void> settle(List<Settled> settlements) {
+    return settle(settlements, Optional.empty());
+  }
+
+  @Override
+  public CompletionStage<Void> settle(List<Settled> settlements, SessionState.Write state) {
+    return settle(settlements, Optional.of(state));
+  }
+
+  CompletionStage<Void> settle(List<Settled> settlements, Optional<SessionState.Write> state) {
+    try {
+      for (int i = 1; i < settlements.size(); i++) {
+        InHand.requireNotVoid(id, settlements, i);
+      }
+      var call = new SettleCall(id, lease.epoch(), true, settlements, false, state);
+      return queue.settles().settle(call);
+    } catch (KeeperException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  @Override
+  public Lease renew() {
+    var until = Waits.join(queue.renewals().renew(id, lease.epoch()));
+    lease = lease.until(until.orElseThrow(this::lockLost));
+    return lease;
+  }
+
+  @Override
+  public SessionState state() {
+    return new StateTable(queue).read(id, lease.epoch());
+  }
+
+  @Override
+  public SessionState writeState(SessionState.Write write) {
+    return new StateTable(queue).write(id, lease.epoch(), write);
+  }
+
+  @Override
+  public void close() {
+    try {
+      Waits.join(queue.settles().free(id, lease.epoch()));
+      queue.forget(id, lease.epoch());
+    } catch (KeeperException.LockLost e) {
+      // Somebody else has it, which is what closing is for.
+    }
+  }
+
+  private KeeperException.LockLost lockLost() {
+    return new KeeperException.LockLost("session " + id, lease.epoch());
+  }
+}

@@ -1,0 +1,218 @@
+-- Finds new messages, gives their sessions lanes, and hands ready lanes to those who wait, all in one round trip.
+
+-- One message as it is handed out, or what else there is to say: kind 1 = a lane that was claimed (or fetched) and one of
+-- its messages, or none; 2 = a held lane has news; 3 = the lease of this session is not held any more; 0 = the summary.
+DROP TYPE IF EXISTS keeper.handed CASCADE;
+CREATE TYPE keeper.handed AS (
+  kind smallint, session text, epoch bigint, until timestamptz, node text, seq bigint, attempts int, form smallint,
+  is_expired boolean, enqueued_at timestamptz, due_at timestamptz, not_before timestamptz, ttl_us bigint,
+  message_id text, content_type text, body bytea, properties text, replays int);
+
+-- owners: one for each who waits.  batch: messages fetched with each lane.
+CREATE OR REPLACE FUNCTION keeper.claim_lanes(q int, owners text[], at_node text, batch int)
+RETURNS SETOF keeper.handed
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  wanted int := cardinality(owners);
+  moment timestamptz := clock_timestamp();
+  lease interval;
+  last_seq bigint;
+  old pg_snapshot;
+  seen pg_snapshot;
+  is_new boolean;
+  taken text[] := '{}';
+  taken_now text[];
+  fresh text[];
+  firsts bigint[];
+  dues timestamptz[];
+  existing text[];
+  inserted int;
+  is_ready boolean;
+BEGIN
+  SELECT keeper.micros(k.lock_us) INTO lease FROM keeper.queue k WHERE k.id = q;
+  SELECT d.known INTO old FROM keeper.discovery d WHERE d.queue = q;
+  SELECT EXISTS (SELECT FROM keeper.message m WHERE m.queue = q AND m.xid >= pg_snapshot_xmax(old))
+      OR EXISTS (SELECT FROM keeper.message m WHERE m.queue = q AND m.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old))))
+    INTO is_new;
+
+  IF wanted > 0 THEN
+    last_seq := (SELECT s.last_value FROM keeper.message_seq s);
+    -- lane_ready. Who waits longest comes first; a lane that somebody else takes right now is not waited for.
+    WITH next AS MATERIALIZED (
+           SELECT r.session, row_number() OVER () AS n
+             FROM (SELECT l.session FROM keeper.lane l WHERE l.queue = q AND l.status = 0
+                    ORDER BY l.place LIMIT wanted FOR NO KEY UPDATE SKIP LOCKED) r),
+         held AS (
+           UPDATE keeper.lane l
+              SET status = 1, owner = owners[next.n], node = at_node, epoch = nextval('keeper.epoch_seq'),
+                  until = moment + lease, reached = last_seq, handed = NULL
+             FROM next WHERE l.queue = q AND l.session = next.session
+           RETURNING l.session)
+    SELECT array_agg(h.session) INTO taken_now FROM held h;
+    taken := COALESCE(taken_now, '{}');
+  END IF;
+
+  IF is_new THEN
+    -- Locked first and read in a later statement: its snapshot is then younger than every one that was stored before.
+    SELECT d.known INTO old FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
+    -- message_new. Between two snapshots exactly those transactions become visible that are not below the old xmax or
+    -- were running then: nothing is skipped, however late it commits, and nothing is read twice.
+    SELECT pg_current_snapshot(), array_agg(n.session ORDER BY n.first), array_agg(n.first ORDER BY n.first),
+           array_agg(n.due ORDER BY n.first)
+      INTO seen, fresh, firsts, dues
+      FROM (SELECT m.session, min(m.seq) AS first,
+                   CASE WHEN min(m.seq) = min(m.seq) FILTER (WHERE m.due_at > moment)
+                        THEN min(m.due_at) FILTER (WHERE m.due_at > moment) END AS due
+              FROM (SELECT a.session, a.seq, a.due_at FROM keeper.message a
+                     WHERE a.queue = q AND a.xid >= pg_snapshot_xmax(old)
+                     UNION ALL
+                    SELECT b.session, b.seq, b.due_at FROM keeper.message b
+                     WHERE b.queue = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m
+             GROUP BY m.session) n;
+    UPDATE keeper.discovery d SET known = seen WHERE d.queue = q;
+    WHILE cardinality(fresh) > 0 LOOP
+      -- Key share: it meets only those who delete a lane, and these look again for messages once they have it.
+      SELECT array_agg(x.session) INTO existing
+        FROM (SELECT l.session FROM unnest(fresh) f(session) JOIN keeper.lane l ON l.queue = q AND l.session = f.session
+               ORDER BY l.session FOR KEY SHARE OF l) x;
+      last_seq := (SELECT s.last_value FROM keeper.message_seq s);
+      WITH missing AS (
+             SELECT f.session, f.first, f.due, row_number() OVER (ORDER BY (f.due IS NOT NULL), f.first) AS n
+               FROM unnest(fresh, firsts, dues) f(session, first, due)
+              WHERE (f.session IN (SELECT unnest(existing))) IS NOT TRUE),
+           made AS (
+             INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node)
+             SELECT q, n.session,
+                    CASE WHEN n.due IS NOT NULL THEN 2 WHEN n.n <= wanted - cardinality(taken) THEN 1 ELSE 0 END,
+                    n.first,
+                    CASE WHEN n.due IS NOT NULL THEN n.due WHEN n.n <= wanted - cardinality(taken) THEN moment + lease END,
+                    CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN nextval('keeper.epoch_seq') ELSE 0 END,
+                    CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN last_seq ELSE 0 END,
+                    CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN owners[cardinality(taken) + n.n] END,
+                    CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN at_node END
+               FROM missing n
+             ON CONFLICT DO NOTHING
+             RETURNING session, status)
+      SELECT count(*), array_agg(m.session) FILTER (WHERE m.status = 1) INTO inserted, taken_now FROM made m;
+      taken := taken || COALESCE(taken_now, '{}');
+      EXIT WHEN inserted + COALESCE(cardinality(existing), 0) >= cardinality(fresh);
+      -- An operator made a lane meanwhile: look again, now it exists.
+    END LOOP;
+    RETURN QUERY
+      SELECT 2::smallint, l.session, l.epoch, NULL::timestamptz, l.node, NULL::bigint, NULL::int, NULL::smallint,
+             NULL::boolean, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::bigint,
+             NULL::text, NULL::text, NULL::bytea, NULL::text, NULL::int
+        FROM unnest(existing) f(session) JOIN keeper.lane l ON l.queue = q AND l.session = f.session
+       WHERE l.status = 1 AND (l.session IN (SELECT unnest(taken))) IS NOT TRUE;
+  END IF;
+
+  -- In a statement of its own: it must see what earlier owners of these lanes have deleted.
+  RETURN QUERY
+    SELECT 1::smallint, l.session, l.epoch, l.until, l.owner, m.seq, m.attempts, m.form, m.expires_at <= moment,
+           m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type, m.body, m.properties, m.replays
+      FROM unnest(taken) t(session)
+      JOIN keeper.lane l ON l.queue = q AND l.session = t.session
+      LEFT JOIN LATERAL (SELECT * FROM keeper.message x WHERE x.queue = q AND x.session = t.session
+                          ORDER BY x.seq LIMIT batch) m ON true;
+
+  SELECT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q AND l.status = 0) INTO is_ready;
+  RETURN NEXT (0::smallint, NULL, NULL, moment, NULL, NULL, NULL, NULL, is_ready, NULL, NULL, NULL, NULL, NULL, NULL,
+               NULL, NULL, NULL)::keeper.handed;
+END $$;
+
+-- The next messages of held lanes. Those at or below "reached" are known to be in the owner's hands if its lease runs out.
+CREATE OR REPLACE FUNCTION keeper.fetch_lanes(q int, sessions text[], epochs bigint[], most int[])
+RETURNS SETOF keeper.handed
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  moment timestamptz := clock_timestamp();
+  last_seq bigint := (SELECT s.last_value FROM keeper.message_seq s);
+BEGIN
+  UPDATE keeper.lane l SET reached = last_seq
+    FROM (SELECT f.session, f.epoch FROM unnest(sessions, epochs) f(session, epoch) ORDER BY 1) f
+   WHERE l.queue = q AND l.session = f.session AND l.epoch = f.epoch AND l.status = 1 AND l.until > moment
+     AND EXISTS (SELECT FROM keeper.message m WHERE m.queue = q AND m.session = f.session AND m.seq > l.reached);
+  RETURN QUERY
+    SELECT CASE WHEN l.session IS NULL THEN 3 ELSE 1 END::smallint, f.session, f.epoch, l.until, l.owner, m.seq,
+           m.attempts, m.form, m.expires_at <= moment, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id,
+           m.content_type, m.body, m.properties, m.replays
+      FROM unnest(sessions, epochs, most) f(session, epoch, most)
+      LEFT JOIN keeper.lane l ON l.queue = q AND l.session = f.session AND l.epoch = f.epoch AND l.status = 1
+                             AND l.until > moment
+      LEFT JOIN LATERAL (SELECT * FROM keeper.message x
+                          WHERE x.queue = q AND x.session = f.session AND x.seq <= l.reached AND l.aside IS NULL
+                          ORDER BY x.seq LIMIT f.most) m ON true;
+  RETURN NEXT (0::smallint, NULL, NULL, moment, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+               NULL, NULL, NULL)::keeper.handed;
+END $$;
+
+-- Locks one session by name. outcome: held (by me now), none, locked, aside.
+CREATE OR REPLACE FUNCTION keeper.accept_lane(q int, of_session text, new_owner text, at_node text, of_shard bigint,
+  OUT outcome text, OUT new_epoch bigint, OUT until_at timestamptz, OUT aside_status smallint, OUT why text, OUT since_at timestamptz)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  lane keeper.lane;
+BEGIN
+  SELECT * INTO lane FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE;
+  IF FOUND AND lane.status IN (1, 2) AND lane.until <= clock_timestamp() THEN
+    IF lane.status = 1 THEN
+      PERFORM keeper.end_lease(q, of_session, of_shard);
+    END IF;
+    PERFORM keeper.place_lane(q, of_session, of_shard);
+    SELECT * INTO lane FROM keeper.lane l WHERE l.queue = q AND l.session = of_session;
+  ELSIF lane.status = 0 THEN
+    PERFORM keeper.place_lane(q, of_session, of_shard);
+    SELECT * INTO lane FROM keeper.lane l WHERE l.queue = q AND l.session = of_session;
+  END IF;
+  CASE
+    WHEN lane.status IS NULL OR lane.status = 2 THEN
+      outcome := 'none';
+    WHEN lane.status = 1 THEN
+      outcome := 'locked';
+      until_at := lane.until;
+    WHEN lane.status = 0 THEN
+      UPDATE keeper.lane l
+         SET status = 1, owner = new_owner, node = at_node, epoch = nextval('keeper.epoch_seq'), reached = 0,
+             handed = NULL, until = clock_timestamp() + (SELECT keeper.micros(k.lock_us) FROM keeper.queue k WHERE k.id = q)
+       WHERE l.queue = q AND l.session = of_session
+      RETURNING 'held', l.epoch, l.until INTO outcome, new_epoch, until_at;
+    ELSE
+      outcome := 'aside';
+      aside_status := lane.status;
+      why := lane.reason;
+      since_at := lane.since;
+  END CASE;
+END $$;
+
+-- Nothing was received since the lane was claimed with its first messages: they are not in hand after all.
+CREATE OR REPLACE FUNCTION keeper.not_in_hand(q int, sessions text[], epochs bigint[]) RETURNS void
+LANGUAGE sql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+  UPDATE keeper.lane l SET reached = 0
+    FROM unnest(sessions, epochs) f(session, epoch)
+   WHERE l.queue = q AND l.session = f.session AND l.epoch = f.epoch AND l.status = 1;
+$$;
+
+-- Extends leases; tells the new end of each that is still held.
+CREATE OR REPLACE FUNCTION keeper.renew_lanes(q int, sessions text[], epochs bigint[])
+RETURNS TABLE (session text, epoch bigint, until timestamptz)
+LANGUAGE sql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+  WITH mine AS (
+    SELECT l.session FROM unnest(sessions, epochs) f(session, epoch)
+      JOIN keeper.lane l ON l.queue = q AND l.session = f.session AND l.epoch = f.epoch AND l.status = 1
+     ORDER BY l.session FOR NO KEY UPDATE OF l)
+  UPDATE keeper.lane l SET until = clock_timestamp() + (SELECT keeper.micros(k.lock_us) FROM keeper.queue k WHERE k.id = q)
+    FROM mine WHERE l.queue = q AND l.session = mine.session AND l.until > clock_timestamp()
+  RETURNING l.session, l.epoch, l.until;
+$$;

@@ -1,0 +1,219 @@
+-- Ends deliveries and gives lanes back.
+
+-- The common case for many sessions at once: messages completed, lanes given back. kept/freed: lanes that stay held / are
+-- given back, with their epochs; done: completed messages. Returns the sessions whose lease is not held any more; nothing
+-- was changed for these. A lenient call is a repetition: what is missing was done by the first one.
+CREATE OR REPLACE FUNCTION keeper.settle_lanes(q int, kept text[], kept_epochs bigint[], freed text[],
+  freed_epochs bigint[], done_sessions text[], done_seqs bigint[], lenient boolean, of_shard bigint)
+RETURNS SETOF text
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  moment timestamptz := clock_timestamp();
+  asked int := cardinality(kept) + cardinality(freed);
+  keeping text[];
+  freeing text[];
+  expected int := cardinality(done_seqs);
+  deleted int;
+BEGIN
+  -- The fence. No key update: discovery, which takes key shares, is not waited for.
+  IF cardinality(kept) > 0 THEN
+    SELECT array_agg(x.session) INTO keeping
+      FROM (SELECT l.session FROM unnest(kept, kept_epochs) f(session, epoch)
+              JOIN keeper.lane l ON l.queue = q AND l.session = f.session
+             WHERE l.epoch = f.epoch AND l.status = 1 AND l.until > moment
+             ORDER BY l.session FOR NO KEY UPDATE OF l) x;
+  END IF;
+  -- A lane that may be deleted is locked against discovery too; then a later statement looks for messages.
+  IF cardinality(freed) > 0 THEN
+    SELECT array_agg(x.session) INTO freeing
+      FROM (SELECT l.session FROM unnest(freed, freed_epochs) f(session, epoch)
+              JOIN keeper.lane l ON l.queue = q AND l.session = f.session
+             WHERE l.epoch = f.epoch AND l.status = 1 AND l.until > moment
+             ORDER BY l.session FOR UPDATE OF l) x;
+  END IF;
+
+  IF COALESCE(cardinality(keeping), 0) + COALESCE(cardinality(freeing), 0) = asked THEN
+    DELETE FROM keeper.message m USING unnest(done_sessions, done_seqs) d(session, seq)
+     WHERE m.queue = q AND m.session = d.session AND m.seq = d.seq;
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+  ELSE
+    WITH valid AS (
+           SELECT d.session, d.seq FROM unnest(done_sessions, done_seqs) d(session, seq)
+            WHERE (d.session IN (SELECT unnest(keeping || freeing))) IS TRUE),
+         gone AS (
+           DELETE FROM keeper.message m USING valid d
+            WHERE m.queue = q AND m.session = d.session AND m.seq = d.seq RETURNING 1)
+    SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM valid) INTO deleted, expected;
+    RETURN QUERY SELECT a.session FROM unnest(kept || freed) a(session)
+                  WHERE (a.session IN (SELECT unnest(keeping || freeing))) IS NOT TRUE;
+  END IF;
+  IF deleted <> expected AND NOT lenient THEN
+    RAISE EXCEPTION 'a settled message is gone' USING ERRCODE = 'SK001';
+  END IF;
+
+  IF cardinality(freeing) > 0 THEN
+    UPDATE keeper.lane l
+       SET status = CASE WHEN l.aside IS NOT NULL THEN l.aside WHEN h.due_at > moment THEN 2 ELSE 0 END,
+           until = CASE WHEN l.aside IS NULL AND h.due_at > moment THEN h.due_at END,
+           place = nextval('keeper.message_seq'), owner = NULL, node = NULL, reached = 0, handed = NULL
+      FROM unnest(freeing) f(session)
+           CROSS JOIN LATERAL (SELECT m.due_at FROM keeper.message m WHERE m.queue = q AND m.session = f.session
+                                ORDER BY m.seq LIMIT 1) h
+     WHERE l.queue = q AND l.session = f.session;
+    UPDATE keeper.lane l
+       SET status = l.aside, until = NULL, owner = NULL, node = NULL, reached = 0, handed = NULL
+      FROM unnest(freeing) f(session)
+     WHERE l.queue = q AND l.session = f.session AND l.status = 1 AND l.aside IS NOT NULL;
+    DELETE FROM keeper.lane l USING unnest(freeing) f(session)
+     WHERE l.queue = q AND l.session = f.session AND l.status = 1;
+  END IF;
+  IF deleted > 0 THEN
+    PERFORM keeper.add_to_tally(q, of_shard, 0, deleted, 0);
+  END IF;
+END $$;
+
+-- One call of one session with everything that a settlement can be, and with state. acts: 0 complete, 1 retry,
+-- 2 dead-letter, 3 park, 4 expired.  shared: what is in hand is in the lane, because several processes use the lease.
+-- outcome: ok (detail = the
+-- new version of the state), lost, order (detail = the message that is open, or none), stale (detail = the version that is there).
+CREATE OR REPLACE FUNCTION keeper.settle_session(q int, of_session text, of_epoch bigint, shared boolean,
+  seqs bigint[], acts smallint[], delays_us bigint[], limits boolean[], reasons text[], errors text[],
+  state_bytes bytea, state_version bigint, of_shard bigint, OUT outcome text, OUT detail bigint, OUT at_seq bigint)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  lane keeper.lane;
+  in_hand bigint[];
+  version_now bigint;
+  completed int := 0;
+  i int;
+BEGIN
+  SELECT * INTO lane FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE;
+  IF NOT FOUND OR lane.status <> 1 OR lane.epoch <> of_epoch OR lane.until <= clock_timestamp() THEN
+    outcome := 'lost';
+    RETURN;
+  END IF;
+
+  in_hand := CASE WHEN shared AND lane.handed IS NOT NULL THEN lane.handed
+                  WHEN shared THEN ARRAY(SELECT m.seq FROM keeper.message m
+                                          WHERE m.queue = q AND m.session = of_session AND m.seq <= lane.reached
+                                          ORDER BY m.seq LIMIT cardinality(seqs))
+                  ELSE seqs END;
+  FOR i IN 1 .. cardinality(seqs) LOOP
+    IF i > cardinality(in_hand) OR in_hand[i] <> seqs[i] OR NOT EXISTS (
+         SELECT FROM keeper.message m WHERE m.queue = q AND m.session = of_session AND m.seq = seqs[i]) THEN
+      outcome := 'order';
+      at_seq := seqs[i];
+      detail := CASE WHEN i <= cardinality(in_hand) AND in_hand[i] <> seqs[i] THEN in_hand[i] END;
+      RETURN;
+    END IF;
+  END LOOP;
+
+  IF state_bytes IS NOT NULL THEN
+    SELECT s.version INTO version_now FROM keeper.session_state s
+     WHERE s.queue = q AND s.session = of_session FOR UPDATE;
+    version_now := COALESCE(version_now, 0);
+    IF state_version <> -1 AND state_version <> version_now THEN
+      outcome := 'stale';
+      detail := version_now;
+      RETURN;
+    END IF;
+    detail := keeper.put_state(q, of_session, state_bytes);
+  END IF;
+
+  FOR i IN 1 .. cardinality(seqs) LOOP
+    CASE acts[i]
+      WHEN 0 THEN
+        DELETE FROM keeper.message m WHERE m.queue = q AND m.session = of_session AND m.seq = seqs[i];
+        completed := completed + 1;
+      WHEN 1 THEN
+        PERFORM keeper.fail_head(q, of_session, seqs[i], delays_us[i], limits[i], reasons[i], of_shard);
+      WHEN 2 THEN
+        PERFORM keeper.bury(q, of_session, seqs[i], 1, reasons[i], errors[i], of_shard);
+      WHEN 3 THEN
+        UPDATE keeper.message m SET attempts = m.attempts + 1, last_error = reasons[i], failed_at = clock_timestamp()
+         WHERE m.queue = q AND m.session = of_session AND m.seq = seqs[i];
+        UPDATE keeper.lane l SET aside = 3, reason = reasons[i], since = clock_timestamp()
+         WHERE l.queue = q AND l.session = of_session;
+      WHEN 4 THEN
+        PERFORM keeper.bury(q, of_session, seqs[i], 0, 'expired', NULL, of_shard);
+    END CASE;
+  END LOOP;
+  IF completed > 0 THEN
+    PERFORM keeper.add_to_tally(q, of_shard, 0, completed, 0);
+  END IF;
+
+  -- What was handed out behind a message that comes again is void (S-04).
+  IF cardinality(seqs) > 0 AND acts[cardinality(seqs)] IN (1, 3) THEN
+    UPDATE keeper.lane l SET reached = 0, handed = CASE WHEN l.handed IS NOT NULL THEN '{}'::bigint[] END
+     WHERE l.queue = q AND l.session = of_session;
+  ELSIF lane.handed IS NOT NULL THEN
+    UPDATE keeper.lane l SET handed = lane.handed[cardinality(seqs) + 1 :]
+     WHERE l.queue = q AND l.session = of_session;
+  END IF;
+  outcome := 'ok';
+END $$;
+
+-- Writes a session's state; the caller has the lane and has compared versions.
+CREATE OR REPLACE FUNCTION keeper.put_state(q int, of_session text, state_bytes bytea) RETURNS bigint
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+DECLARE
+  version_now bigint;
+BEGIN
+  INSERT INTO keeper.session_state AS s (queue, session, version, bytes) VALUES (q, of_session, 1, state_bytes)
+  ON CONFLICT (queue, session) DO UPDATE
+     SET version = s.version + 1, bytes = excluded.bytes, updated_at = clock_timestamp()
+  RETURNING s.version INTO version_now;
+  RETURN version_now;
+END $$;
+
+-- Hands out the next messages of a lease that several processes use: what is in hand is written to the lane.
+CREATE OR REPLACE FUNCTION keeper.receive_shared(q int, of_session text, of_epoch bigint, most int)
+RETURNS SETOF keeper.handed
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  lane keeper.lane;
+  next keeper.message;
+  out_row keeper.handed;
+  new_seqs bigint[] := '{}';
+BEGIN
+  SELECT * INTO lane FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE;
+  IF NOT FOUND OR lane.status <> 1 OR lane.epoch <> of_epoch OR lane.until <= clock_timestamp() THEN
+    out_row.kind := 3;
+    out_row.session := of_session;
+    RETURN NEXT out_row;
+    RETURN;
+  END IF;
+  lane.handed := COALESCE(lane.handed, '{}');
+  IF lane.aside IS NULL THEN
+    FOR next IN
+      SELECT * FROM keeper.message m WHERE m.queue = q AND m.session = of_session AND m.seq <> ALL (lane.handed)
+       ORDER BY m.seq LIMIT most
+    LOOP
+      IF next.expires_at <= clock_timestamp() THEN
+        PERFORM keeper.bury(q, of_session, next.seq, 0, 'expired', NULL, -1);
+        CONTINUE;
+      END IF;
+      EXIT WHEN next.due_at > clock_timestamp();
+      new_seqs := new_seqs || next.seq;
+      out_row := (1::smallint, next.session, of_epoch, lane.until, lane.owner, next.seq, next.attempts, next.form, false,
+                  next.enqueued_at, next.due_at, next.not_before, next.ttl_us, next.message_id, next.content_type,
+                  next.body, next.properties, next.replays)::keeper.handed;
+      RETURN NEXT out_row;
+    END LOOP;
+  END IF;
+  UPDATE keeper.lane l
+     SET handed = lane.handed || new_seqs,
+         reached = GREATEST(CASE WHEN cardinality(lane.handed) = 0 THEN 0 ELSE l.reached END,
+                            (SELECT max(s) FROM unnest(lane.handed || new_seqs) s))
+   WHERE l.queue = q AND l.session = of_session;
+END $$;

@@ -1,0 +1,64 @@
+-- What nobody waits for. True when there is more to do at once.
+CREATE OR REPLACE FUNCTION keeper.keep_house(of_shard bigint) RETURNS boolean
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+AS $$
+DECLARE
+  moment timestamptz := clock_timestamp();
+  forgotten int;
+  buried int := 0;
+  old record;
+  of_queue record;
+BEGIN
+  -- One process at a time; the others have nothing to do.
+  IF NOT pg_try_advisory_xact_lock(5735, 1) THEN
+    RETURN false;
+  END IF;
+
+  DELETE FROM keeper.duplicate d
+   USING (SELECT x.queue, x.key FROM keeper.duplicate x WHERE x.expires_at <= moment
+           ORDER BY x.expires_at LIMIT 5000 FOR UPDATE SKIP LOCKED) gone
+   WHERE d.queue = gone.queue AND d.key = gone.key;
+  GET DIAGNOSTICS forgotten = ROW_COUNT;
+
+  FOR of_queue IN SELECT k.id, k.is_ordered FROM keeper.queue k LOOP
+    -- By age: the oldest come first in this index, so a look at its begin is enough.
+    IF of_queue.is_ordered THEN
+      FOR old IN
+        SELECT m.session, m.seq FROM (SELECT x.session, x.seq, x.expires_at FROM keeper.message x
+                                       WHERE x.queue = of_queue.id ORDER BY x.xid LIMIT 1000) m
+         WHERE m.expires_at <= moment
+      LOOP
+        PERFORM 1 FROM keeper.lane l
+          WHERE l.queue = of_queue.id AND l.session = old.session AND l.status IN (0, 2) FOR UPDATE SKIP LOCKED;
+        IF FOUND THEN
+          PERFORM keeper.bury(of_queue.id, old.session, old.seq, 0, 'expired', NULL, of_shard);
+          PERFORM keeper.place_lane(of_queue.id, old.session, of_shard);
+          buried := buried + 1;
+        END IF;
+      END LOOP;
+    ELSE
+      FOR old IN
+        SELECT m.seq FROM (SELECT x.seq, x.expires_at, x.receipt FROM keeper.loose_message x
+                            WHERE x.queue = of_queue.id ORDER BY x.seq LIMIT 1000) m
+         WHERE m.expires_at <= moment AND m.receipt = 0
+      LOOP
+        PERFORM keeper.bury_loose(of_queue.id, old.seq, 0, 'expired', NULL, of_shard);
+        buried := buried + 1;
+      END LOOP;
+    END IF;
+    -- Rows that transactions of applications left, and those of processes that are gone, into one.
+    WITH folded AS (
+      DELETE FROM keeper.tally t WHERE t.queue = of_queue.id AND t.shard < 0 RETURNING t.*)
+    INSERT INTO keeper.tally AS t (queue, shard, arrived, gone, dead)
+    SELECT of_queue.id, 0, sum(f.arrived), sum(f.gone), sum(f.dead) FROM folded f HAVING count(*) > 0
+    ON CONFLICT (queue, shard) DO UPDATE
+       SET arrived = t.arrived + excluded.arrived, gone = t.gone + excluded.gone, dead = t.dead + excluded.dead;
+  END LOOP;
+
+  -- An empty state of a session that has nothing else.
+  DELETE FROM keeper.session_state s
+   WHERE s.bytes = ''::bytea AND s.updated_at < moment - interval '1 hour'
+     AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = s.queue AND l.session = s.session);
+  RETURN forgotten = 5000 OR buried >= 500;
+END $$;

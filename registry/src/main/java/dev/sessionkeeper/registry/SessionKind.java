@@ -1,0 +1,31 @@
+package dev.sessionkeeper.registry;
+
+import java.math.BigDecimal;
+
+/**
+ * What a session may be. A higher number is a higher kind.
+ *
+ * @param factor how much of the price a session of this kind costs, in thousandths at the finest
+ */
+public record SessionKind(int number, String name, BigDecimal factor) {
+  private static final BigDecimal MOST = new BigDecimal(1_000_000);
+
+  public SessionKind {
+    if (number < 1 || number > 1000) {
+      throw new IllegalArgumentException("A kind's number must be 1 to 1000, was " + number);
+    }
+    if (factor.signum() < 0
+        || factor.compareTo(MOST) > 0
+        || factor.stripTrailingZeros().scale() > 3) {
+      throw new IllegalArgumentException(
+          "The factor of kind "
+              + number
+              + " must be 0 to 1000000 with at most three decimals, was "
+              + factor.toPlainString());
+    }
+  }
+
+  public int factorMilli() {
+    return factor.movePointRight(3).intValueExact();
+  }
+}

@@ -1,0 +1,109 @@
+package dev.sessionkeeper.registry;
+
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.jobs.Jobs;
+import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.store.Migrations;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+
+/**
+ * One active session per user and capacity.
+ *
+ * <p>Only the clock of the database decides when a session begins and ends, and the partial unique
+ * index which of two begins. A session past its end is not active, whether or not the sweep has
+ * seen it. Each change is in one transaction with its domain event.
+ *
+ * <p>Threads: any.
+ */
+public final class SessionRegistry {
+  private final PutSession put;
+  private final SessionTable table;
+  private final SweepSessions sweep;
+  private final Consumer<RegistryEvent> events;
+
+  private SessionRegistry(Database database, RegistryOptions options) {
+    this.put = new PostgresPutSession(database, options);
+    this.table = new SessionTable(database, options.lifetime());
+    this.sweep = new SweepSessions(database, options.listener());
+    this.events = options.listener();
+  }
+
+  /** Brings the tables up to date, also those of jobs and of the event log. */
+  public static void migrate(DataSource source) {
+    Jobs.migrate(source);
+    Migrations.apply(source, "registry");
+  }
+
+  public static SessionRegistry create(DataSource source, RegistryOptions options) {
+    return new SessionRegistry(Database.of(source), options);
+  }
+
+  /**
+   * The active session of the user on the capacity, of at least this kind.
+   *
+   * @throws IllegalArgumentException if there is no such kind
+   */
+  public PutOutcome put(SessionRequest request) {
+    var outcome = put.put(request);
+    switch (outcome) {
+      case PutOutcome.Created(var session) -> tell(new RegistryEvent.Created(session.kind()));
+      case PutOutcome.Upgraded(var session) -> tell(new RegistryEvent.Upgraded(session.kind()));
+      case PutOutcome.Existing(var session) -> tell(new RegistryEvent.Found(session.kind()));
+      case PutOutcome.TenantMismatch() -> {}
+    }
+    return outcome;
+  }
+
+  public Optional<RegisteredSession> find(UUID sessionId) {
+    return table.find(sessionId);
+  }
+
+  /** Sessions, those that began last first. */
+  public Page<RegisteredSession> list(SessionFilter filter, Page.Request page) {
+    return table.list(filter, page);
+  }
+
+  /** Ends a session now. One that has ended stays as it is. Empty if there is none. */
+  public Optional<RegisteredSession> end(UUID sessionId) {
+    var change = table.end(sessionId);
+    change
+        .filter(SessionTable.Change::made)
+        .ifPresent(made -> tell(new RegistryEvent.Ended(made.session().kind())));
+    return change.map(SessionTable.Change::session);
+  }
+
+  /**
+   * Lets an active session live for a whole lifetime from now. One that is not active stays as it
+   * is. Empty if there is none.
+   */
+  public Optional<RegisteredSession> renew(UUID sessionId) {
+    var change = table.renew(sessionId);
+    change
+        .filter(SessionTable.Change::made)
+        .ifPresent(made -> tell(new RegistryEvent.Renewed(made.session().kind())));
+    return change.map(SessionTable.Change::session);
+  }
+
+  /** How many sessions of each kind are active now. */
+  public Map<Integer, Long> activeByKind() {
+    return table.activeByKind();
+  }
+
+  /**
+   * Ends the sessions that are past their end, in chunks. Nothing but the time of their events
+   * depends on it.
+   *
+   * @return how many
+   */
+  public int sweep() {
+    return sweep.all();
+  }
+
+  private void tell(RegistryEvent event) {
+    events.accept(event);
+  }
+}

@@ -1,0 +1,184 @@
+package dev.sessionkeeper.registry.usage;
+
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Delivers the batches that are due: several tenants at once, each in order.
+ *
+ * <p>A slow or failing receiver of one tenant holds up no other. Nothing here holds a transaction
+ * while it waits for a receiver. A batch whose acknowledgement is lost is sent again, with the same
+ * bytes and the same key.
+ */
+final class DeliverUsage {
+  private static final Logger log = LoggerFactory.getLogger(DeliverUsage.class);
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(200);
+  private static final int MAX_ERROR = 500;
+
+  private final UsageLanes lanes;
+  private final PostBatch post;
+  private final UsageOptions options;
+
+  DeliverUsage(UsageLanes lanes, PostBatch post, UsageOptions options) {
+    this.lanes = lanes;
+    this.post = post;
+    this.options = options;
+  }
+
+  /**
+   * Delivers until nothing is due and nothing is on its way.
+   *
+   * @return how many batches were acknowledged
+   */
+  int whileDue(BooleanSupplier goOn) throws InterruptedException {
+    var room = new Semaphore(options.parallel());
+    var acknowledged = new AtomicInteger();
+    var threads = Executors.newVirtualThreadPerTaskExecutor();
+    try {
+      while (goOn.getAsBoolean() && startSome(threads, room, acknowledged, goOn)) {
+        // Goes on with the lanes that became due meanwhile.
+        continue;
+      }
+      return acknowledged.get();
+    } catch (InterruptedException e) {
+      threads.shutdownNow();
+      throw e;
+    } finally {
+      threads.close();
+    }
+  }
+
+  /** Whether there is still something to wait for. */
+  private boolean startSome(
+      ExecutorService threads, Semaphore room, AtomicInteger acknowledged, BooleanSupplier goOn)
+      throws InterruptedException {
+    if (!room.tryAcquire(LOOK_AGAIN.toMillis(), TimeUnit.MILLISECONDS)) {
+      return true;
+    }
+    int free = 1 + room.drainPermits();
+    var claimed = lanes.claim(free);
+    room.release(free - claimed.size());
+    for (var lane : claimed) {
+      threads.execute(
+          () -> {
+            try {
+              acknowledged.addAndGet(deliver(lane, goOn));
+            } finally {
+              room.release();
+            }
+          });
+    }
+    if (claimed.isEmpty()) {
+      // Nothing due: wait for one that is on its way, if there is any, and look again.
+      if (room.availablePermits() == options.parallel()) {
+        return false;
+      }
+      if (room.tryAcquire(options.parallel(), LOOK_AGAIN.toMillis(), TimeUnit.MILLISECONDS)) {
+        room.release(options.parallel());
+      }
+    }
+    return true;
+  }
+
+  private int deliver(UsageLanes.Lane lane, BooleanSupplier goOn) {
+    int count = 0;
+    try {
+      for (var batches = lanes.next(lane); !batches.isEmpty(); batches = lanes.next(lane)) {
+        for (var batch : batches) {
+          if (!goOn.getAsBoolean()) {
+            lanes.release(lane);
+            return count;
+          }
+          if (!send(lane, batch)) {
+            return count;
+          }
+          count++;
+        }
+      }
+      lanes.release(lane);
+    } catch (RuntimeException e) {
+      log.warn("Delivery for tenant {} stopped; its lease runs out", lane.tenant(), e);
+    }
+    return count;
+  }
+
+  /** Whether the lane goes on. */
+  private boolean send(UsageLanes.Lane lane, UsageLanes.Outgoing batch) {
+    long started = options.time().nanoTime();
+    return switch (post.post(batch)) {
+      case PostBatch.Answer.Taken taken -> {
+        boolean ours = fenced(lane, lanes.acknowledge(lane, batch));
+        if (ours) {
+          var took = options.time().since(started);
+          tell(new UsageEvent.Delivered(lane.tenant(), batch.records(), took));
+        }
+        yield ours;
+      }
+      case PostBatch.Answer.Later(var reason, var atLeast) -> {
+        later(lane, batch, false, reason, atLeast);
+        yield false;
+      }
+      case PostBatch.Answer.Refused(var reason) -> refused(lane, batch, reason);
+    };
+  }
+
+  private boolean refused(UsageLanes.Lane lane, UsageLanes.Outgoing batch, String reason) {
+    if (batch.refusals() + 1 < options.refusals()) {
+      later(lane, batch, true, reason, Duration.ZERO);
+      return false;
+    }
+    log.error(
+        "Usage batch {} of tenant {} was refused {} times and is set aside: {}",
+        batch.id(),
+        lane.tenant(),
+        options.refusals(),
+        reason);
+    boolean ours = fenced(lane, lanes.setAside(lane, batch, shortened(reason)));
+    if (ours) {
+      tell(new UsageEvent.Dead(lane.tenant(), batch.id(), shortened(reason)));
+    }
+    return ours;
+  }
+
+  private void later(
+      UsageLanes.Lane lane,
+      UsageLanes.Outgoing batch,
+      boolean refused,
+      String reason,
+      Duration atLeast) {
+    int failures = lane.failures() + 1;
+    var pause = options.retry().delayAfter(failures, RandomGenerator.getDefault());
+    var wait = pause.compareTo(atLeast) < 0 ? atLeast : pause;
+    log.warn("Usage of tenant {} is sent again in {}: {}", lane.tenant(), wait, shortened(reason));
+    if (fenced(lane, lanes.fail(lane, batch, refused, shortened(reason), wait))) {
+      tell(new UsageEvent.DeliveryFailed(lane.tenant(), failures, shortened(reason), wait));
+    }
+  }
+
+  private boolean fenced(UsageLanes.Lane lane, boolean written) {
+    if (!written) {
+      log.warn(
+          "An answer for tenant {} came under epoch {}, which is over; it was dropped",
+          lane.tenant(),
+          lane.lease().epoch());
+      tell(new UsageEvent.FenceRejected(lane.tenant(), lane.lease().epoch()));
+    }
+    return written;
+  }
+
+  private void tell(UsageEvent event) {
+    options.listener().accept(event);
+  }
+
+  private static String shortened(String text) {
+    return text.length() <= MAX_ERROR ? text : text.substring(0, MAX_ERROR);
+  }
+}

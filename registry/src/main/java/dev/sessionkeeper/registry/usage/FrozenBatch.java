@@ -1,0 +1,94 @@
+package dev.sessionkeeper.registry.usage;
+
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * Ledger rows of one tenant as they are sent, byte by byte, for ever.
+ *
+ * <p>The id follows from tenant and number, so whoever makes the batch again makes the same one.
+ */
+record FrozenBatch(
+    UUID batchId,
+    UUID tenantId,
+    long number,
+    int records,
+    BigInteger wmicros,
+    BigDecimal units,
+    byte[] body,
+    byte[] sha256) {
+  private static final UUID NAMESPACE = UUID.fromString("0f6b9d1c-6a1f-4f57-9a4f-1d7a3f0b8c52");
+  private static final DateTimeFormatter MICROS =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
+
+  static FrozenBatch of(UUID tenant, long number, List<LedgerRow> rows) {
+    var body = json(rows).getBytes(StandardCharsets.US_ASCII);
+    return new FrozenBatch(
+        idOf(tenant, number),
+        tenant,
+        number,
+        rows.size(),
+        rows.stream().map(LedgerRow::wmicros).reduce(BigInteger.ZERO, BigInteger::add),
+        rows.stream().map(LedgerRow::units).reduce(BigDecimal.ZERO, BigDecimal::add),
+        body,
+        digest("SHA-256").digest(body));
+  }
+
+  /** A name-based id of version 5. */
+  static UUID idOf(UUID tenant, long number) {
+    var name = ByteBuffer.allocate(40);
+    name.putLong(NAMESPACE.getMostSignificantBits()).putLong(NAMESPACE.getLeastSignificantBits());
+    name.putLong(tenant.getMostSignificantBits()).putLong(tenant.getLeastSignificantBits());
+    var hash = ByteBuffer.wrap(digest("SHA-1").digest(name.putLong(number).array()));
+    long high = hash.getLong() & ~0xF000L | 0x5000L;
+    long low = hash.getLong() & ~(3L << 62) | 1L << 63;
+    return new UUID(high, low);
+  }
+
+  // By hand: ids, numbers and times need no escaping, and the bytes must not change with a library.
+  private static String json(List<LedgerRow> rows) {
+    var text = new StringBuilder(rows.size() * 384).append('[');
+    for (var row : rows) {
+      text.append(text.length() == 1 ? "" : ",")
+          .append("{\"userObjectId\":\"")
+          .append(row.userObjectId())
+          .append("\",\"tenantObjectId\":\"")
+          .append(row.tenantObjectId())
+          .append("\",\"capacityId\":\"")
+          .append(row.capacityId())
+          .append("\",\"usage\":")
+          .append(row.units().toPlainString())
+          .append(",\"sessionId\":\"")
+          .append(row.sessionId())
+          .append("\",\"recordId\":\"")
+          .append(row.recordId())
+          .append("\",\"from\":\"");
+      time(text, row.from());
+      text.append("\",\"to\":\"");
+      time(text, row.to());
+      text.append("\",\"sessionKind\":").append(row.kind()).append('}');
+    }
+    return text.append(']').toString();
+  }
+
+  private static void time(StringBuilder text, Instant at) {
+    MICROS.formatTo(at, text);
+  }
+
+  private static MessageDigest digest(String algorithm) {
+    try {
+      return MessageDigest.getInstance(algorithm);
+    } catch (NoSuchAlgorithmException e) {
+      throw new AssertionError("Every Java platform has " + algorithm, e);
+    }
+  }
+}

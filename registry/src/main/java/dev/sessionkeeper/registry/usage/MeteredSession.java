@@ -1,0 +1,86 @@
+package dev.sessionkeeper.registry.usage;
+
+import java.math.BigInteger;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session as metering sees it, from the row that it has locked.
+ *
+ * @param total weighted microseconds of all its ledger rows, with corrections
+ */
+record MeteredSession(
+    UUID sessionId,
+    UUID tenantId,
+    UUID userId,
+    UUID capacityId,
+    int kind,
+    int factorMilli,
+    long periodMicros,
+    Instant meteredThrough,
+    BigInteger total,
+    int seq,
+    Instant expiresAt,
+    @Nullable Instant endedAt) {
+  static final String COLUMNS =
+      """
+      session_id, tenant_id, user_id, capacity_id, kind, factor_milli, period_micros,
+             metered_through, metered_wmicros + adjusted_wmicros AS total, meter_seq, expires_at,
+             ended_at
+      """
+          .strip();
+
+  static MeteredSession read(ResultSet rows) throws SQLException {
+    var ended = rows.getObject("ended_at", OffsetDateTime.class);
+    return new MeteredSession(
+        rows.getObject("session_id", UUID.class),
+        rows.getObject("tenant_id", UUID.class),
+        rows.getObject("user_id", UUID.class),
+        rows.getObject("capacity_id", UUID.class),
+        rows.getInt("kind"),
+        rows.getInt("factor_milli"),
+        rows.getLong("period_micros"),
+        rows.getObject("metered_through", OffsetDateTime.class).toInstant(),
+        rows.getBigDecimal("total").toBigIntegerExact(),
+        rows.getInt("meter_seq"),
+        rows.getObject("expires_at", OffsetDateTime.class).toInstant(),
+        ended == null ? null : ended.toInstant());
+  }
+
+  /** What it used since it was metered last, up to the end of the slot; its own end goes first. */
+  Optional<LedgerRow> usedUntil(Instant slotEnd) {
+    var stop = endedAt == null ? expiresAt : endedAt;
+    var to = slotEnd.isBefore(stop) ? slotEnd : stop;
+    if (!to.isAfter(meteredThrough)) {
+      return Optional.empty();
+    }
+    var used =
+        BigInteger.valueOf(ChronoUnit.MICROS.between(meteredThrough, to))
+            .multiply(BigInteger.valueOf(factorMilli));
+    var units = Units.between(total, total.add(used), periodMicros);
+    return Optional.of(
+        new LedgerRow(
+            sessionId,
+            seq + 1,
+            LedgerRow.Type.USAGE,
+            userId,
+            tenantId,
+            capacityId,
+            kind,
+            meteredThrough,
+            to,
+            used,
+            units,
+            Optional.empty()));
+  }
+
+  boolean isClosedAt(Instant meteredTo) {
+    return endedAt != null && !meteredTo.isBefore(endedAt);
+  }
+}

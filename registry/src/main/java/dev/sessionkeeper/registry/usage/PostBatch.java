@@ -1,0 +1,63 @@
+package dev.sessionkeeper.registry.usage;
+
+import dev.sessionkeeper.webhook.WebhookRequest;
+import dev.sessionkeeper.webhook.WebhookResult;
+import dev.sessionkeeper.webhook.WebhookSender;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.Map;
+import java.util.Set;
+
+/** Posts the bytes of a batch as they are, and says what the answer means. */
+final class PostBatch {
+  /** The batch is wrong in the eyes of the receiver, and will be tomorrow. */
+  private static final Set<Integer> FOR_GOOD = Set.of(400, 409, 413, 415, 422);
+
+  private final WebhookSender sender;
+  private final URI endpoint;
+  private final UsageOptions options;
+
+  PostBatch(WebhookSender sender, URI endpoint, UsageOptions options) {
+    this.sender = sender;
+    this.endpoint = endpoint;
+    this.options = options;
+  }
+
+  /** What a post came to. */
+  sealed interface Answer {
+    record Taken() implements Answer {}
+
+    /** To be sent again, not before the wait. */
+    record Later(String reason, Duration atLeast) implements Answer {}
+
+    record Refused(String reason) implements Answer {}
+  }
+
+  Answer post(UsageLanes.Outgoing batch) {
+    var request =
+        WebhookRequest.json(endpoint, batch.id().toString(), batch.body())
+            .withHeaders(
+                Map.of(
+                    "Idempotency-Key",
+                    batch.id().toString(),
+                    "Content-Digest",
+                    "sha-256=:" + Base64.getEncoder().encodeToString(batch.sha256()) + ":",
+                    "Keeper-Sequence",
+                    Long.toString(batch.number())))
+            .within(options.timeout())
+            .guardedBy(options.guard());
+    var signed = options.signature().map(request::signedWith).orElse(request);
+    return switch (sender.post(signed)) {
+      case WebhookResult.Delivered taken -> new Answer.Taken();
+      case WebhookResult.Unreachable(var reason) -> new Answer.Later(reason, Duration.ZERO);
+      case WebhookResult.Forbidden(var reason) -> new Answer.Later(reason, Duration.ZERO);
+      case WebhookResult.Refused(var status, var wait, var text) -> {
+        var reason = "answered " + status + (text.isBlank() ? "" : ": " + text);
+        yield FOR_GOOD.contains(status)
+            ? new Answer.Refused(reason)
+            : new Answer.Later(reason, wait.orElse(Duration.ZERO));
+      }
+    };
+  }
+}

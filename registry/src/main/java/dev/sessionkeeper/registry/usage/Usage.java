@@ -1,0 +1,146 @@
+package dev.sessionkeeper.registry.usage;
+
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.jobs.JobContext;
+import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.webhook.WebhookSender;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.BooleanSupplier;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Usage of registered sessions: each microsecond of each session is in exactly one ledger row, each
+ * row in exactly one batch, and each batch is applied once by a receiver that knows a key again.
+ *
+ * <p>Threads: any. docs/usage.md has the rules.
+ */
+public final class Usage {
+  private static final Logger log = LoggerFactory.getLogger(Usage.class);
+
+  private final Database database;
+  private final UsageOptions options;
+  private final HoldMetering hold;
+  private final UsageBatches batches;
+  private final UsageLedger ledger;
+
+  private Usage(Database database, UsageOptions options) {
+    this.database = database;
+    this.options = options;
+    var clock = new WatchDatabaseClock(options.time(), options.tolerance());
+    this.hold = new HoldMetering(database, clock, options.listener());
+    this.batches = new UsageBatches(database);
+    this.ledger = new UsageLedger(database);
+  }
+
+  public static Usage create(DataSource source, UsageOptions options) {
+    return new Usage(Database.of(source), options);
+  }
+
+  /** Why metering stands still. */
+  public record MeteringHold(Instant since, Duration jump, String reason) {}
+
+  public UsageOptions options() {
+    return options;
+  }
+
+  /** Meters up to the slot of the run; each chunk is fenced by its lease. */
+  public int meter(JobContext context) {
+    return meter(context.slot().at(), context::inFencedTransaction);
+  }
+
+  /**
+   * Meters up to the end of a slot without a lease. Any number of callers at once stay exact.
+   *
+   * @param slotEnd not in the future of the database
+   * @return how many ledger rows were written; 0 while metering is held
+   */
+  public int meter(Instant slotEnd) {
+    return meter(slotEnd, database::inTransaction);
+  }
+
+  private int meter(Instant slotEnd, MeterUsage.Transactions transactions) {
+    long started = options.time().nanoTime();
+    hold.look();
+    try {
+      int rows = new MeterUsage(transactions, hold::check).until(slotEnd);
+      options.listener().accept(new UsageEvent.Metered(rows, options.time().since(started)));
+      return rows;
+    } catch (HoldMetering.Holding e) {
+      log.warn("Nothing was metered until {}: {}", slotEnd, e.getMessage());
+      return 0;
+    }
+  }
+
+  /** Looks at the database's clock, so that a jump is noticed when it happens. */
+  public void watchClock() {
+    hold.look();
+  }
+
+  public Optional<MeteringHold> hold() {
+    return hold.open().map(open -> new MeteringHold(open.since(), open.jump(), open.reason()));
+  }
+
+  /** Lets metering go on: the time of the jump is billed if the clock still says that it passed. */
+  public boolean release(String actor) {
+    return hold.release(actor);
+  }
+
+  /**
+   * Delivers until nothing is due.
+   *
+   * @return how many batches were acknowledged; 0 without an endpoint
+   */
+  public int deliver(BooleanSupplier goOn) throws InterruptedException {
+    if (options.endpoint().isEmpty()) {
+      return 0;
+    }
+    var lanes = new UsageLanes(database, options);
+    var post =
+        new PostBatch(WebhookSender.create(options.time()), options.endpoint().get(), options);
+    return new DeliverUsage(lanes, post, options).whileDue(goOn);
+  }
+
+  /** The rows of the ledger that overlap the interval. */
+  public Page<LedgerRow> ledger(
+      Optional<UUID> tenant, Optional<Instant> from, Optional<Instant> to, Page.Request page) {
+    return ledger.list(tenant, from, to, page);
+  }
+
+  /** The outbox, the newest first. */
+  public Page<UsageBatch> batches(
+      Optional<UUID> tenant, Optional<UsageBatch.State> state, Page.Request page) {
+    return batches.list(tenant, state, page);
+  }
+
+  public Optional<UsageBatch> batch(UUID batchId) {
+    return batches.find(batchId);
+  }
+
+  /** Sends a batch again that was acknowledged or set aside; false if it is on its way anyway. */
+  public boolean replay(UsageBatch batch, String actor) {
+    return batches.replay(batch, actor);
+  }
+
+  /** The sums of each tenant, or of one; all differences are 0. */
+  public List<UsageProof> proof(Optional<UUID> tenant) {
+    return UsageProof.read(database, tenant);
+  }
+
+  /**
+   * Bills a ledger row at another factor; 0 waives it.
+   *
+   * @return the reversal and the new row; empty if there is no such row or it was corrected before
+   */
+  public Optional<List<LedgerRow>> correct(
+      UUID session, int seq, BigDecimal factor, String actor, String reason) {
+    return new CorrectUsage(database)
+        .apply(new CorrectUsage.Order(session, seq, factor, actor, reason));
+  }
+}

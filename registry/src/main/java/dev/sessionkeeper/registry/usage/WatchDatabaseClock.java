@@ -1,0 +1,67 @@
+package dev.sessionkeeper.registry.usage;
+
+import dev.sessionkeeper.time.TimeSource;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares how far the database's clock went with how much time passed here, by the monotonic
+ * clock.
+ *
+ * <p>A clock that went further than time did has jumped. It cannot be seen while nobody looks:
+ * after an outage the comparison begins anew, and the time of the outage is metered. The node's
+ * wall clock does not come in; both may be set by the same wrong hand.
+ *
+ * <p>Threads: any, one at a time.
+ */
+final class WatchDatabaseClock {
+  private static final String READ = "SELECT keeper.now()";
+
+  private final TimeSource time;
+  private final Duration tolerance;
+  private @Nullable Sight last;
+
+  WatchDatabaseClock(TimeSource time, Duration tolerance) {
+    this.time = time;
+    this.tolerance = tolerance;
+  }
+
+  private record Sight(Instant database, long nanos) {}
+
+  /** Looks at the clock; says by how much it jumped since the last look, if it did. */
+  synchronized Optional<Duration> look(Connection connection) throws SQLException {
+    long before = time.nanoTime();
+    var now = read(connection);
+    long after = time.nanoTime();
+    var previous = last;
+    // The read happened before `after`; the next comparison must not find more time than there was.
+    last = new Sight(now, before);
+    if (previous == null) {
+      return Optional.empty();
+    }
+    var passed = Duration.ofNanos(after - previous.nanos());
+    var jump = Duration.between(previous.database(), now).minus(passed);
+    if (jump.compareTo(tolerance) <= 0) {
+      return Optional.empty();
+    }
+    return Optional.of(jump);
+  }
+
+  /** Forgets what was seen: somebody may have set the clock while nobody could look. */
+  synchronized void lostSight() {
+    last = null;
+  }
+
+  private static Instant read(Connection connection) throws SQLException {
+    try (var statement = connection.createStatement();
+        var rows = statement.executeQuery(READ)) {
+      rows.next();
+      return rows.getObject(1, OffsetDateTime.class).toInstant();
+    }
+  }
+}

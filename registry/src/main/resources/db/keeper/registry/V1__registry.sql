@@ -1,0 +1,215 @@
+-- Registered sessions. Everything that metering needs is in the row that it locks: under READ COMMITTED only the
+-- locked row is read again after a wait, a joined one is not.
+CREATE TABLE keeper.registered_session (
+  session_id       uuid        PRIMARY KEY,
+  tenant_id        uuid        NOT NULL,
+  user_id          uuid        NOT NULL,
+  capacity_id      uuid        NOT NULL,
+  kind             smallint    NOT NULL CHECK (kind > 0),
+  -- the price is that of the start: weighted microseconds are microseconds times thousandths of the factor
+  factor_milli     int         NOT NULL CHECK (factor_milli >= 0),
+  period_micros    bigint      NOT NULL CHECK (period_micros > 0),
+  started_at       timestamptz NOT NULL,
+  expires_at       timestamptz NOT NULL,
+  ended_at         timestamptz,
+  end_reason       text CHECK (end_reason IN ('expired', 'upgraded', 'ended')),
+  metered_through  timestamptz NOT NULL,
+  metered_wmicros  numeric(38) NOT NULL DEFAULT 0,
+  -- what corrections have added to or taken from the ledger
+  adjusted_wmicros numeric(38) NOT NULL DEFAULT 0,
+  meter_seq        int         NOT NULL DEFAULT 0,
+  closed           boolean     NOT NULL DEFAULT false,
+  CHECK (expires_at >= started_at),
+  CHECK (ended_at IS NULL OR ended_at >= started_at),
+  CHECK ((ended_at IS NULL) = (end_reason IS NULL)),
+  CHECK (metered_through >= started_at),
+  CHECK (ended_at IS NULL OR metered_through <= ended_at),
+  CHECK (closed = (ended_at IS NOT NULL AND metered_through >= ended_at))
+) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05);
+
+-- The only arbiter: one active session per user and capacity.
+CREATE UNIQUE INDEX registered_session_active ON keeper.registered_session (user_id, capacity_id)
+ WHERE ended_at IS NULL;
+-- What is still to be metered, in the order in which rows are locked. No column that metering writes is in an index,
+-- so its updates stay in the page.
+CREATE INDEX registered_session_open ON keeper.registered_session (tenant_id, session_id) WHERE NOT closed;
+-- The sweep.
+CREATE INDEX registered_session_expiry ON keeper.registered_session (expires_at) WHERE ended_at IS NULL;
+-- Lists. Ids grow with time, so an id is also the place in a list.
+CREATE INDEX registered_session_tenant ON keeper.registered_session (tenant_id, session_id);
+CREATE INDEX registered_session_user ON keeper.registered_session (user_id, session_id);
+
+-- A session id of version 7: 48 bits of milliseconds of the database's clock, the rest random.
+CREATE FUNCTION keeper.session_id(at timestamptz) RETURNS uuid LANGUAGE sql VOLATILE AS $$
+  SELECT encode(set_bit(set_bit(
+           overlay(uuid_send(gen_random_uuid())
+                   PLACING substring(int8send((extract(epoch FROM at) * 1000)::bigint) FROM 3) FROM 1 FOR 6),
+           52, 1), 53, 1), 'hex')::uuid
+$$;
+
+-- The domain event of a change, in its transaction.
+CREATE FUNCTION keeper.tell_session(p_event text, s keeper.registered_session) RETURNS void
+LANGUAGE sql VOLATILE AS $$
+  INSERT INTO keeper.stream_outbox (stream, event, data)
+  VALUES ('keeper.registry', p_event,
+          json_build_object(
+            'sessionId', s.session_id, 'userObjectId', s.user_id, 'tenantObjectId', s.tenant_id,
+            'capacityId', s.capacity_id, 'sessionKind', s.kind,
+            'sessionStartUtc', to_char(s.started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+            'sessionEndUtc', to_char(coalesce(s.ended_at, s.expires_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text)
+$$;
+
+-- Ends a session that the caller has locked. Never before what was metered and never after its expiry.
+CREATE FUNCTION keeper.end_session(s keeper.registered_session, p_at timestamptz, p_reason text)
+RETURNS keeper.registered_session LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  stop timestamptz := least(greatest(p_at, s.metered_through), s.expires_at);
+BEGIN
+  UPDATE keeper.registered_session r
+     SET ended_at = stop, end_reason = p_reason, closed = (r.metered_through >= stop)
+   WHERE r.session_id = s.session_id
+  RETURNING r.* INTO s;
+  PERFORM keeper.tell_session('session.' || p_reason, s);
+  RETURN s;
+END $$;
+
+-- PUT in one call and one transaction. The time is read after the lock: read before, two waiting callers could start
+-- sessions in the past of the one that went first. A lost race with another insert is a new look.
+CREATE FUNCTION keeper.put_session(
+  p_tenant uuid, p_user uuid, p_capacity uuid, p_kind smallint, p_factor_milli int, p_period_micros bigint,
+  p_lifetime interval, OUT status text, OUT s keeper.registered_session)
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  n timestamptz;
+  held keeper.registered_session;
+BEGIN
+  FOR turn IN 1..20 LOOP
+    status := 'created';
+    SELECT * INTO held FROM keeper.registered_session r
+     WHERE r.user_id = p_user AND r.capacity_id = p_capacity AND r.ended_at IS NULL
+       FOR NO KEY UPDATE;
+    n := keeper.now();
+    IF FOUND THEN
+      -- A clock that went back does not start a session inside of its predecessor.
+      n := greatest(n, held.started_at, held.metered_through);
+      IF held.expires_at <= n THEN
+        PERFORM keeper.end_session(held, held.expires_at, 'expired');
+      ELSIF held.tenant_id <> p_tenant THEN
+        status := 'tenant-mismatch';
+        RETURN;
+      ELSIF held.kind >= p_kind THEN
+        status := 'existing';
+        s := held;
+        RETURN;
+      ELSE
+        PERFORM keeper.end_session(held, n, 'upgraded');
+        status := 'upgraded';
+      END IF;
+    END IF;
+    INSERT INTO keeper.registered_session
+           (session_id, tenant_id, user_id, capacity_id, kind, factor_milli, period_micros,
+            started_at, expires_at, metered_through)
+    VALUES (keeper.session_id(n), p_tenant, p_user, p_capacity, p_kind, p_factor_milli, p_period_micros,
+            n, n + p_lifetime, n)
+    ON CONFLICT (user_id, capacity_id) WHERE ended_at IS NULL DO NOTHING
+    RETURNING * INTO s;
+    IF FOUND THEN
+      IF status = 'created' THEN
+        -- Where no row could be locked, a session of this key may have begun and ended since the time was read, and a
+        -- clock may have gone back. Now that the key is taken no other can: what has ended, ended before this one.
+        SELECT max(r.ended_at) INTO n FROM keeper.registered_session r
+         WHERE r.user_id = p_user AND r.capacity_id = p_capacity;
+        IF n > s.started_at THEN
+          n := greatest(n, keeper.now());
+          UPDATE keeper.registered_session r
+             SET started_at = n, expires_at = n + p_lifetime, metered_through = n
+           WHERE r.session_id = s.session_id
+          RETURNING r.* INTO s;
+        END IF;
+      END IF;
+      PERFORM keeper.tell_session('session.created', s);
+      RETURN;
+    END IF;
+  END LOOP;
+  RAISE EXCEPTION 'put_session made no progress' USING ERRCODE = '40001';
+END $$;
+
+-- The ledger: each row is [period_from, period_to) of one session. Only appended.
+CREATE TABLE keeper.usage_ledger (
+  session_id   uuid          NOT NULL,
+  seq          int           NOT NULL,
+  type         char(1)       NOT NULL DEFAULT 'U' CHECK (type IN ('U', 'R', 'C')),
+  tenant_id    uuid          NOT NULL,
+  user_id      uuid          NOT NULL,
+  capacity_id  uuid          NOT NULL,
+  kind         smallint      NOT NULL,
+  period_from  timestamptz   NOT NULL,
+  period_to    timestamptz   NOT NULL,
+  wmicros      numeric(38)   NOT NULL,
+  units        numeric(38,9) NOT NULL,
+  batch_id     uuid          NOT NULL,
+  corrects     int,
+  CHECK (period_to > period_from),
+  PRIMARY KEY (session_id, seq)
+);
+CREATE INDEX usage_ledger_period ON keeper.usage_ledger (tenant_id, period_from, session_id, seq);
+
+-- Numbers of batches, without a gap per tenant.
+CREATE TABLE keeper.usage_tenant (
+  tenant_id     uuid   PRIMARY KEY,
+  last_batch_no bigint NOT NULL
+) WITH (fillfactor = 50);
+
+-- What is sent, as it is sent.
+CREATE TABLE keeper.usage_batch (
+  batch_id    uuid          PRIMARY KEY,
+  tenant_id   uuid          NOT NULL,
+  batch_no    bigint        NOT NULL,
+  records     int           NOT NULL,
+  sum_wmicros numeric(38)   NOT NULL,
+  sum_units   numeric(38,9) NOT NULL,
+  body        bytea         NOT NULL,
+  body_sha256 bytea         NOT NULL,
+  created_at  timestamptz   NOT NULL DEFAULT clock_timestamp(),
+  state       text          NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'acknowledged', 'dead')),
+  attempts    int           NOT NULL DEFAULT 0,
+  refusals    int           NOT NULL DEFAULT 0,
+  last_error  text,
+  settled_at  timestamptz,
+  UNIQUE (tenant_id, batch_no)
+) WITH (fillfactor = 70);
+CREATE INDEX usage_batch_pending ON keeper.usage_batch (tenant_id, batch_no) WHERE state = 'pending';
+CREATE INDEX usage_batch_state ON keeper.usage_batch (state, created_at, batch_id);
+
+-- One lane per tenant: batches leave in order, under a lease with an epoch, and one tenant waits for no other.
+CREATE TABLE keeper.usage_lane (
+  tenant_id   uuid        PRIMARY KEY,
+  owner       text,
+  epoch       bigint      NOT NULL DEFAULT 0,
+  lease_until timestamptz,
+  due_at      timestamptz NOT NULL DEFAULT '-infinity',
+  failures    int         NOT NULL DEFAULT 0
+) WITH (fillfactor = 50);
+
+-- Metering stands still while a row is not released.
+CREATE TABLE keeper.metering_hold (
+  id          bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  held_at     timestamptz NOT NULL,
+  jump_micros bigint      NOT NULL,
+  reason      text        NOT NULL,
+  released_at timestamptz,
+  released_by text
+);
+CREATE UNIQUE INDEX metering_hold_open ON keeper.metering_hold ((true)) WHERE released_at IS NULL;
+
+CREATE TABLE keeper.usage_correction (
+  id         bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at         timestamptz NOT NULL DEFAULT clock_timestamp(),
+  session_id uuid        NOT NULL,
+  seq        int         NOT NULL,
+  tenant_id  uuid        NOT NULL,
+  wmicros    numeric(38) NOT NULL,
+  actor      text        NOT NULL,
+  reason     text        NOT NULL,
+  UNIQUE (session_id, seq)
+);

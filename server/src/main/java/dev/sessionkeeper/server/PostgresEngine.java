@@ -1,0 +1,144 @@
+package dev.sessionkeeper.server;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import dev.sessionkeeper.postgres.PostgresOptions;
+import dev.sessionkeeper.postgres.PostgresQueueProvider;
+import dev.sessionkeeper.server.config.Secret;
+import dev.sessionkeeper.server.config.StoreConfig;
+import dev.sessionkeeper.server.security.AuditLog;
+import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.store.Migrations;
+import dev.sessionkeeper.time.TimeSource;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Optional;
+import javax.sql.DataSource;
+
+/**
+ * Keeps everything in PostgreSQL: an embedded one in a folder, or one that the configuration names.
+ */
+final class PostgresEngine implements Engine {
+  private static final Duration CONNECT_PATIENCE = Duration.ofSeconds(5);
+  private static final int PROBE_SECONDS = 2;
+
+  private final Optional<EmbeddedPostgres> embedded;
+  private final HikariDataSource pool;
+  private final PostgresQueueProvider queues;
+  private final String description;
+
+  private PostgresEngine(
+      Optional<EmbeddedPostgres> embedded,
+      HikariConfig access,
+      String description,
+      TimeSource time) {
+    this.embedded = embedded;
+    this.pool = new HikariDataSource(access);
+    this.description = description;
+    Migrations.apply(pool, "store");
+    this.queues = PostgresQueueProvider.create(pool, PostgresOptions.ofDefaults(), time);
+  }
+
+  static PostgresEngine open(StoreConfig store, TimeSource time) {
+    return store.url().equals("embedded") ? openEmbedded(store, time) : openNamed(store, time);
+  }
+
+  private static PostgresEngine openEmbedded(StoreConfig store, TimeSource time) {
+    var postgres = EmbeddedPostgres.start(store.data());
+    try {
+      var access = access(postgres.jdbcUrl(), store.poolSize());
+      access.setUsername(postgres.user());
+      access.setPassword(postgres.password());
+      var description =
+          "an embedded PostgreSQL, its data is in " + store.data().toAbsolutePath().normalize();
+      return new PostgresEngine(Optional.of(postgres), access, description, time);
+    } catch (RuntimeException e) {
+      postgres.close();
+      throw e;
+    }
+  }
+
+  private static PostgresEngine openNamed(StoreConfig store, TimeSource time) {
+    var access = access(store.url(), store.poolSize());
+    store.user().ifPresent(access::setUsername);
+    store.password().map(Secret::reveal).ifPresent(access::setPassword);
+    try {
+      return new PostgresEngine(
+          Optional.empty(), access, "PostgreSQL at " + withoutParameters(store.url()), time);
+    } catch (com.zaxxer.hikari.pool.HikariPool.PoolInitializationException e) {
+      throw new KeeperException.Misconfigured(
+          "The database of store.url does not answer or refuses the login: "
+              + withoutParameters(store.url()),
+          e);
+    }
+  }
+
+  private static HikariConfig access(String url, int poolSize) {
+    var access = new HikariConfig();
+    access.setPoolName("keeper");
+    access.setJdbcUrl(url);
+    access.setMaximumPoolSize(poolSize);
+    access.setConnectionTimeout(CONNECT_PATIENCE.toMillis());
+    // A server that vanished is noticed, and a statement does not wait for it for ever.
+    access.addDataSourceProperty("tcpKeepAlive", "true");
+    access.addDataSourceProperty("reWriteBatchedInserts", "true");
+    return access;
+  }
+
+  /** Parameters of a URL may hold a password. */
+  private static String withoutParameters(String url) {
+    int question = url.indexOf('?');
+    return question < 0 ? url : url.substring(0, question);
+  }
+
+  @Override
+  public QueueProvider queues() {
+    return queues;
+  }
+
+  @Override
+  public Optional<DataSource> database() {
+    return Optional.of(pool);
+  }
+
+  @Override
+  public AuditLog audit() {
+    var database = Database.of(pool);
+    return entry ->
+        database.doInTransaction(
+            connection ->
+                dev.sessionkeeper.store.AuditLog.write(
+                    connection,
+                    new dev.sessionkeeper.store.AuditLog.Entry(
+                        entry.actor(), entry.action(), entry.target(), entry.detail(), "")));
+  }
+
+  @Override
+  public String description() {
+    return description;
+  }
+
+  @Override
+  public Optional<String> notReady() {
+    try (var connection = pool.getConnection()) {
+      return connection.isValid(PROBE_SECONDS)
+          ? Optional.empty()
+          : Optional.of("The database does not answer");
+    } catch (SQLException e) {
+      return Optional.of("The database does not answer");
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      queues.close();
+    } finally {
+      pool.close();
+      embedded.ifPresent(EmbeddedPostgres::close);
+    }
+  }
+}

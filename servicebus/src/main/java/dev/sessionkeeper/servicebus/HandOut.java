@@ -1,0 +1,97 @@
+package dev.sessionkeeper.servicebus;
+
+import com.azure.messaging.servicebus.ServiceBusReceivedMessage;
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.PoisonPolicy;
+import dev.sessionkeeper.servicebus.ServiceBusHeldSession.Handed;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The messages of one hold that are out, in order. The caller holds the session's lock. */
+final class HandOut {
+  private final OpenSession open;
+  private final QueueContext queue;
+  private final ArrayDeque<Handed> out = new ArrayDeque<>();
+  private volatile boolean begun;
+
+  HandOut(OpenSession open, QueueContext queue) {
+    this.open = open;
+    this.queue = queue;
+  }
+
+  /** What is here and due, behind what is out already. */
+  List<Delivery> next(int max) throws InterruptedException {
+    open.inbox.want(max);
+    var batch = new ArrayList<Delivery>();
+    while (batch.size() < max) {
+      var message = open.inbox.peek(Duration.ZERO);
+      if (message.isEmpty() || queue.dueIn(message.get(), open.record()).isPositive()) {
+        break;
+      }
+      open.inbox.poll();
+      take(message.get()).ifPresent(batch::add);
+    }
+    return batch;
+  }
+
+  private Optional<Delivery> take(ServiceBusReceivedMessage message) {
+    queue.seen(message);
+    int attempt = attemptOf(message);
+    if (isUsedUp(attempt)) {
+      open.deadLetter(
+              message,
+              QueueContext.USED_UP,
+              open.record().lastError(),
+              queue.deadLetterProperties(message, attempt - 1))
+          .join();
+      return Optional.empty();
+    }
+    begun = true;
+    out.add(new Handed(message, attempt));
+    return Optional.of(
+        new Delivery(
+            MessageCodec.decode(message),
+            message.getSequenceNumber(),
+            attempt,
+            QueueContext.enqueuedAt(message)));
+  }
+
+  /** Owners have died over it as often as it may fail; a block of the queue is kept up. */
+  private boolean isUsedUp(int attempt) {
+    var settings = queue.settings();
+    return attempt > settings.maxDeliveryCount()
+        && settings.poisonPolicy() == PoisonPolicy.DEAD_LETTER
+        && !open.record().keepsTrying();
+  }
+
+  private int attemptOf(ServiceBusReceivedMessage message) {
+    var record = open.record();
+    return record.head() == message.getSequenceNumber() ? record.failures() + 1 : 1;
+  }
+
+  /** Whether anything was handed out in this hold. */
+  boolean hasBegun() {
+    return begun;
+  }
+
+  Optional<Handed> peek() {
+    return Optional.ofNullable(out.peek());
+  }
+
+  List<Handed> all() {
+    return List.copyOf(out);
+  }
+
+  void settled() {
+    out.remove();
+  }
+
+  /** Makes everything that is out void; it comes again in its order. */
+  void takeBackAll() {
+    open.inbox.putBack(out.stream().map(Handed::message).toList());
+    out.clear();
+  }
+}

@@ -1,0 +1,160 @@
+package dev.sessionkeeper.servicebus;
+
+import com.azure.messaging.servicebus.ServiceBusReceivedMessage;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.publisher.BaseSubscriber;
+
+/**
+ * The messages that a receiver has got and nobody has taken yet, in order.
+ *
+ * <p>The receivers of the SDK that block wait a second for a second message, so this asks for
+ * messages itself: credit is given only for what is wanted, and stays given until it is used.
+ */
+final class Inbox extends BaseSubscriber<ServiceBusReceivedMessage> {
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private final ArrayDeque<ServiceBusReceivedMessage> messages = new ArrayDeque<>();
+  private int asked;
+  private boolean ended;
+  private @Nullable Runnable onEnd;
+
+  /** Called once when the receiver is dead, or at once if it is. */
+  void onEnd(Runnable action) {
+    boolean now;
+    lock.lock();
+    try {
+      onEnd = action;
+      now = ended;
+    } finally {
+      lock.unlock();
+    }
+    if (now) {
+      action.run();
+    }
+  }
+
+  @Override
+  protected void hookOnSubscribe(Subscription subscription) {
+    // Nothing is asked for before somebody wants it.
+  }
+
+  /** Gives credit until this many messages are here or on their way. */
+  void want(int count) {
+    int more;
+    lock.lock();
+    try {
+      more = ended ? 0 : count - asked - messages.size();
+      if (more > 0) {
+        asked += more;
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (more > 0) {
+      request(more);
+    }
+  }
+
+  @Override
+  protected void hookOnNext(ServiceBusReceivedMessage message) {
+    lock.lock();
+    try {
+      asked--;
+      messages.add(message);
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  protected void hookOnError(Throwable failure) {
+    end();
+  }
+
+  @Override
+  protected void hookOnComplete() {
+    end();
+  }
+
+  @Override
+  protected void hookOnCancel() {
+    end();
+  }
+
+  private void end() {
+    Runnable action;
+    lock.lock();
+    try {
+      action = ended ? null : onEnd;
+      ended = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    if (action != null) {
+      action.run();
+    }
+  }
+
+  boolean isEnded() {
+    lock.lock();
+    try {
+      return ended;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean isEmpty() {
+    lock.lock();
+    try {
+      return messages.isEmpty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The next message, without taking it; waits for it, and gives up when the receiver is dead. */
+  Optional<ServiceBusReceivedMessage> peek(Duration wait) throws InterruptedException {
+    lock.lock();
+    try {
+      long left = wait.toNanos();
+      while (messages.isEmpty() && !ended && left > 0) {
+        left = changed.awaitNanos(left);
+      }
+      return Optional.ofNullable(messages.peek());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Puts messages that were taken before the others again, in their order. */
+  void putBack(List<ServiceBusReceivedMessage> taken) {
+    lock.lock();
+    try {
+      for (var message : taken.reversed()) {
+        messages.addFirst(message);
+      }
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  Optional<ServiceBusReceivedMessage> poll() {
+    lock.lock();
+    try {
+      return Optional.ofNullable(messages.poll());
+    } finally {
+      lock.unlock();
+    }
+  }
+}

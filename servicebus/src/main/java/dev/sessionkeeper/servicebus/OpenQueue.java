@@ -1,0 +1,105 @@
+package dev.sessionkeeper.servicebus;
+
+import com.azure.messaging.servicebus.ServiceBusReceiverClient;
+import com.azure.messaging.servicebus.ServiceBusSenderClient;
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** One queue in use: its settings for a while, and its clients, opened when first needed. */
+final class OpenQueue {
+  private static final Duration SETTINGS_KEPT = Duration.ofSeconds(30);
+
+  private final QueueName name;
+  private final ServiceBusClients clients;
+  private final DescribeQueues describe;
+  private final Timing timing;
+  private final QueueContext context;
+  private final List<Runnable> closing = new ArrayList<>();
+  private volatile @Nullable Known known;
+  private @Nullable ServiceBusSenderClient sender;
+  private @Nullable SendMessages sending;
+  private @Nullable ServiceBusSessions sessions;
+  private @Nullable ServiceBusMessages messages;
+  private @Nullable ServiceBusDeadLetters deadLetters;
+
+  OpenQueue(
+      QueueName name,
+      ServiceBusClients clients,
+      DescribeQueues describe,
+      Timing timing,
+      BrokerClock clock) {
+    this.name = name;
+    this.clients = clients;
+    this.describe = describe;
+    this.timing = timing;
+    this.context = new QueueContext(name, this::settings, clock, timing.time());
+  }
+
+  QueueSettings settings() {
+    var last = known;
+    if (last != null && timing.time().since(last.since()).compareTo(SETTINGS_KEPT) < 0) {
+      return last.settings();
+    }
+    var settings =
+        describe.settings(name).orElseThrow(() -> new KeeperException.UnknownQueue(name));
+    known = new Known(settings, timing.time().nanoTime());
+    return settings;
+  }
+
+  void forgetSettings() {
+    known = null;
+  }
+
+  synchronized SendMessages sending() {
+    if (sending == null) {
+      var recent = new RecentIds(timing.time(), () -> settings().duplicateWindow());
+      sending = new SendMessages(name, sender(), recent);
+    }
+    return sending;
+  }
+
+  private ServiceBusSenderClient sender() {
+    if (sender == null) {
+      sender = clients.sender(name);
+      closing.add(sender::close);
+    }
+    return sender;
+  }
+
+  synchronized ServiceBusSessions sessions() {
+    if (sessions == null) {
+      sessions = new ServiceBusSessions(context, clients.sessions(name), timing);
+      closing.add(sessions::close);
+    }
+    return sessions;
+  }
+
+  synchronized ServiceBusMessages messages() {
+    if (messages == null) {
+      messages = new ServiceBusMessages(context, timing, () -> clients.messages(name));
+      closing.add(messages::close);
+    }
+    return messages;
+  }
+
+  synchronized ServiceBusDeadLetters deadLetters() {
+    if (deadLetters == null) {
+      ServiceBusReceiverClient receiver = clients.deadLetters(name);
+      closing.add(receiver::close);
+      deadLetters = new ServiceBusDeadLetters(context, receiver, sender());
+    }
+    return deadLetters;
+  }
+
+  synchronized void close() {
+    closing.reversed().forEach(Runnable::run);
+    closing.clear();
+  }
+
+  private record Known(QueueSettings settings, long since) {}
+}

@@ -1,0 +1,201 @@
+package dev.sessionkeeper.servicebus;
+
+import com.azure.messaging.servicebus.ServiceBusReceivedMessage;
+import com.azure.messaging.servicebus.ServiceBusReceiverAsyncClient;
+import com.azure.messaging.servicebus.models.DeadLetterOptions;
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.SessionId;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/**
+ * A session that this process has locked: its receiver, its inbox, and our record in its state.
+ *
+ * <p>Once the lock is lost or the connection broke, the receiver is dead for good and every call
+ * fails with lock lost; settlements that were under way fail then, too, instead of hanging.
+ */
+final class OpenSession {
+  private static final Logger log = LoggerFactory.getLogger(OpenSession.class);
+  private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(2);
+
+  final SessionId id;
+  final Inbox inbox = new Inbox();
+  private final QueueName queue;
+  private final ServiceBusReceiverAsyncClient receiver;
+  private final Duration patience;
+  private final Map<Long, CompletableFuture<Void>> underWay = new ConcurrentHashMap<>();
+  private final AtomicLong settlements = new AtomicLong();
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private volatile Runnable onLost = () -> {};
+  private volatile SessionRecord record = SessionRecord.NONE;
+
+  OpenSession(
+      QueueName queue, SessionId id, ServiceBusReceiverAsyncClient receiver, Duration patience) {
+    this.queue = queue;
+    this.id = id;
+    this.receiver = receiver;
+    this.patience = patience;
+    inbox.onEnd(this::ended);
+    receiver.receiveMessages().subscribe(inbox);
+  }
+
+  SessionRecord record() {
+    return record;
+  }
+
+  long epoch() {
+    return record.epoch();
+  }
+
+  boolean isLost() {
+    return closed.get() || inbox.isEnded();
+  }
+
+  KeeperException.LockLost lockLost() {
+    return new KeeperException.LockLost("session " + id, record.epoch());
+  }
+
+  void requireHeld() {
+    if (isLost()) {
+      throw lockLost();
+    }
+  }
+
+  SessionRecord readRecord() {
+    var bytes = call(receiver.getSessionState().map(Optional::of).defaultIfEmpty(Optional.empty()));
+    record = SessionRecord.decode(bytes.orElse(new byte[0]));
+    return record;
+  }
+
+  void writeRecord(SessionRecord newRecord) {
+    call(receiver.setSessionState(newRecord.encode()).thenReturn(true));
+    record = newRecord;
+  }
+
+  /** Leaves no state behind. */
+  void forgetRecord() {
+    call(receiver.setSessionState(null).thenReturn(true));
+    record = SessionRecord.NONE;
+  }
+
+  Instant renew() {
+    return call(receiver.renewSessionLock().map(OffsetDateTime::toInstant));
+  }
+
+  CompletableFuture<Void> complete(ServiceBusReceivedMessage message) {
+    return send(receiver.complete(message));
+  }
+
+  /**
+   * Dead-letters the message. The lock is renewed first: a refusal because of a lost lock looks to
+   * the SDK like a dead letter that was taken, and a renewal is refused plainly.
+   */
+  CompletableFuture<Void> deadLetter(
+      ServiceBusReceivedMessage message, String reason, String error, Map<String, Object> more) {
+    var options =
+        new DeadLetterOptions()
+            .setDeadLetterReason(reason)
+            .setDeadLetterErrorDescription(error)
+            .setPropertiesToModify(more);
+    return send(receiver.renewSessionLock().then(receiver.deadLetter(message, options)));
+  }
+
+  private CompletableFuture<Void> send(Mono<Void> settlement) {
+    if (isLost()) {
+      return CompletableFuture.failedFuture(lockLost());
+    }
+    var result = new CompletableFuture<Void>();
+    long number = settlements.incrementAndGet();
+    underWay.put(number, result);
+    var unused =
+        settlement
+            .toFuture()
+            .whenComplete(
+                (done, failure) -> {
+                  underWay.remove(number);
+                  if (failure == null) {
+                    result.complete(null);
+                  } else {
+                    result.completeExceptionally(translated(failure));
+                  }
+                });
+    if (inbox.isEnded()) {
+      failUnderWay();
+    }
+    return result;
+  }
+
+  /** Called when the lock is lost or the connection broke, but not by a close. */
+  void onLost(Runnable action) {
+    onLost = action;
+  }
+
+  private void ended() {
+    failUnderWay();
+    if (!closed.get()) {
+      onLost.run();
+    }
+  }
+
+  private void failUnderWay() {
+    for (var future : underWay.values()) {
+      future.completeExceptionally(
+          new KeeperException.OutcomeUnknown(
+              "A settlement of session " + id, new IllegalStateException("The receiver ended")));
+    }
+  }
+
+  private <T> T call(Mono<T> request) {
+    requireHeld();
+    try {
+      return request.toFuture().get(patience.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      throw translated(e);
+    } catch (TimeoutException e) {
+      throw isLost() ? lockLost() : Translate.error(queue, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Translate.error(queue, e);
+    }
+  }
+
+  private KeeperException translated(Throwable failure) {
+    return isLost()
+        ? lockLost()
+        : Translate.underLock(queue, "session " + id, record.epoch(), failure);
+  }
+
+  /** Gives the session back; what was not settled is free again when this returns. */
+  void close() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    var done = CompletableFuture.runAsync(this::closeReceiver, Thread::startVirtualThread);
+    try {
+      done.get(CLOSE_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      log.debug("Session {} was not closed in time; its lock runs out", id, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void closeReceiver() {
+    receiver.close();
+    inbox.cancel();
+  }
+}

@@ -1,0 +1,111 @@
+package dev.sessionkeeper.servicebus;
+
+import com.azure.messaging.servicebus.ServiceBusReceivedMessage;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/** What everything that works on one queue needs to know. Safe for any thread. */
+final class QueueContext {
+  static final String USED_UP = "max delivery count reached";
+  static final String EXPIRED = "expired";
+  private static final int REMEMBERED = 10_000;
+
+  final QueueName name;
+  private final Supplier<QueueSettings> settings;
+  private final BrokerClock clock;
+  private final TimeSource time;
+  private final LinkedHashMap<Long, Long> deliveryCounts =
+      new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Long> eldest) {
+          return size() > REMEMBERED;
+        }
+      };
+
+  private final Set<Long> untouched = new HashSet<>();
+
+  QueueContext(
+      QueueName name, Supplier<QueueSettings> settings, BrokerClock clock, TimeSource time) {
+    this.name = name;
+    this.settings = settings;
+    this.clock = clock;
+    this.time = time;
+  }
+
+  long nanoTime() {
+    return time.nanoTime();
+  }
+
+  QueueSettings settings() {
+    return settings.get();
+  }
+
+  BrokerClock clock() {
+    return clock;
+  }
+
+  /** Remembers what the broker counts, to tell later whether it has counted a lost lock. */
+  void seen(ServiceBusReceivedMessage message) {
+    synchronized (deliveryCounts) {
+      deliveryCounts.put(message.getSequenceNumber(), message.getDeliveryCount());
+    }
+  }
+
+  /** Whether the message was in hand when a lock ran out, since this process saw it last. */
+  boolean hasExpired(ServiceBusReceivedMessage message) {
+    synchronized (deliveryCounts) {
+      return message.getDeliveryCount()
+          > deliveryCounts.getOrDefault(message.getSequenceNumber(), 0L);
+    }
+  }
+
+  /** The owner lost the session before it was handed this message: that was no attempt. */
+  void untouched(long sequence) {
+    synchronized (deliveryCounts) {
+      untouched.add(sequence);
+    }
+  }
+
+  boolean takeUntouched(long sequence) {
+    synchronized (deliveryCounts) {
+      return untouched.remove(sequence);
+    }
+  }
+
+  /** How long a head has to wait: for its retry, or for its earliest time. */
+  Duration dueIn(ServiceBusReceivedMessage message, SessionRecord record) {
+    long due = MessageCodec.notBefore(message);
+    if (record.head() == message.getSequenceNumber()) {
+      due = Math.max(due, record.dueAt());
+    }
+    return due == 0 ? Duration.ZERO : clock.until(due);
+  }
+
+  static Instant enqueuedAt(ServiceBusReceivedMessage message) {
+    return message.getEnqueuedTime().toInstant();
+  }
+
+  /** What a dead letter keeps beside what the broker keeps (D-01). */
+  Map<String, Object> deadLetterProperties(ServiceBusReceivedMessage message, int attempts) {
+    var kept = new HashMap<String, Object>();
+    // One that was replayed before keeps the place that it had first.
+    kept.put(
+        MessageCodec.SEQUENCE,
+        MessageCodec.number(message, MessageCodec.SEQUENCE).orElse(message.getSequenceNumber()));
+    kept.put(MessageCodec.ATTEMPTS, (long) attempts);
+    kept.put(MessageCodec.DEAD_AT, clock.now().toEpochMilli());
+    kept.put(MessageCodec.ENQUEUED_AT, enqueuedAt(message).toEpochMilli());
+    return kept;
+  }
+}

@@ -1,0 +1,199 @@
+package dev.sessionkeeper.servicebus;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Optional;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntConsumer;
+
+/**
+ * Sessions that are locked and wait for a worker of this process, and the workers that wait.
+ *
+ * <p>A lock that nobody waits for keeps others from working, so it is given back at once, or after
+ * {@link #KEPT} when somebody has just asked whether there is one.
+ */
+final class ReadySessions {
+  private static final Duration KEPT = Duration.ofSeconds(1);
+
+  /** A session that the broker has granted is worth a moment more than was asked for. */
+  private static final Duration GRACE = Duration.ofMillis(500);
+
+  private final TimeSource time;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private final ArrayDeque<Ready> ready = new ArrayDeque<>();
+  private int waiters;
+  private int expected;
+  private long keepUntil;
+  private boolean closed;
+
+  ReadySessions(TimeSource time) {
+    this.time = time;
+    this.keepUntil = time.nanoTime();
+  }
+
+  /**
+   * The session that became ready first; waits for one.
+   *
+   * @param lockFor told how many workers wait, whenever more sessions are to be locked for them
+   */
+  Optional<OpenSession> take(Duration wait, IntConsumer lockFor) throws InterruptedException {
+    long end = time.nanoTime() + wait.toNanos();
+    long graceEnd = end + GRACE.toNanos();
+    lock.lock();
+    try {
+      waiters++;
+      while (true) {
+        var first = ready.poll();
+        if (first != null && isStillHeld(first)) {
+          return Optional.of(first.session());
+        }
+        long left = (expected > 0 ? graceEnd : end) - time.nanoTime();
+        if (closed || left <= 0) {
+          return Optional.empty();
+        }
+        if (first == null) {
+          lockFor.accept(waiters);
+          changed.awaitNanos(left);
+        }
+      }
+    } finally {
+      waiters--;
+      lock.unlock();
+    }
+  }
+
+  /** A worker counts the lock from when it asked, so a lock that lay here is renewed first. */
+  private boolean isStillHeld(Ready first) {
+    if (first.session().isLost()) {
+      return false;
+    }
+    if (time.since(first.since()).compareTo(Duration.ofMillis(100)) < 0) {
+      return true;
+    }
+    try {
+      first.session().renew();
+      return true;
+    } catch (KeeperException e) {
+      first.session().close();
+      return false;
+    }
+  }
+
+  /** That session, if it is ready. */
+  Optional<OpenSession> take(SessionId id) {
+    lock.lock();
+    try {
+      var found = ready.stream().filter(each -> each.session().id.equals(id)).findFirst();
+      found.ifPresent(ready::remove);
+      return found.filter(this::isStillHeld).map(Ready::session);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Offers a locked session; false when nobody wants it. */
+  boolean offer(OpenSession session) {
+    lock.lock();
+    try {
+      if (closed || (waiters == 0 && keepUntil - time.nanoTime() <= 0)) {
+        return false;
+      }
+      var entry = new Ready(session, time.nanoTime());
+      ready.add(entry);
+      changed.signalAll();
+      time.schedule(KEPT, () -> giveUp(entry));
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void giveUp(Ready entry) {
+    lock.lock();
+    try {
+      if (!ready.remove(entry)) {
+        return;
+      }
+    } finally {
+      lock.unlock();
+    }
+    Thread.startVirtualThread(entry.session()::close);
+  }
+
+  /** The broker has granted a session, which is offered soon or not at all. */
+  void expectOne() {
+    lock.lock();
+    try {
+      expected++;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void expectedCame() {
+    lock.lock();
+    try {
+      expected--;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Keeps what is offered soon, for somebody who asks again. */
+  void keepNext() {
+    lock.lock();
+    try {
+      keepUntil = time.nanoTime() + KEPT.toNanos();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Wakes everybody, because something changed elsewhere. */
+  void wake() {
+    lock.lock();
+    try {
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean isWantedByAnyone() {
+    lock.lock();
+    try {
+      return waiters > 0;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean isEmpty() {
+    lock.lock();
+    try {
+      return ready.isEmpty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
+      ready.forEach(entry -> entry.session().close());
+      ready.clear();
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private record Ready(OpenSession session, long since) {}
+}

@@ -1,0 +1,85 @@
+package dev.sessionkeeper.servicebus;
+
+import com.azure.messaging.servicebus.ServiceBusMessage;
+import com.azure.messaging.servicebus.ServiceBusMessageBatch;
+import com.azure.messaging.servicebus.ServiceBusSenderClient;
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.MessageId;
+import dev.sessionkeeper.QueueMode;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.SendOutcome;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Sends messages in as few transfers as they fit into, one transfer after the other.
+ *
+ * <p>A transfer is stored as a whole or not at all. When one fails, nothing behind it is sent, so
+ * no message overtakes another. The broker does not tell sequences to senders, so they are 0 here,
+ * and does not tell duplicates; those that this process has sent itself are known to it.
+ */
+final class SendMessages {
+  private final QueueName queue;
+  private final ServiceBusSenderClient sender;
+  private final RecentIds recent;
+
+  SendMessages(QueueName queue, ServiceBusSenderClient sender, RecentIds recent) {
+    this.queue = queue;
+    this.sender = sender;
+    this.recent = recent;
+  }
+
+  List<SendOutcome> send(List<Message> messages, QueueMode mode) {
+    var encoded = messages.stream().map(message -> MessageCodec.encode(message, mode)).toList();
+    var outcomes = new ArrayList<SendOutcome>();
+    int next = 0;
+    while (next < encoded.size()) {
+      int end;
+      try {
+        end = sendSome(encoded, next);
+      } catch (RuntimeException e) {
+        var error = Translate.error(queue, e);
+        if (next == 0) {
+          throw error;
+        }
+        refuseRest(messages.subList(next, messages.size()), error, outcomes);
+        return outcomes;
+      }
+      for (var message : messages.subList(next, end)) {
+        outcomes.add(outcomeOf(message.id()));
+      }
+      next = end;
+    }
+    return outcomes;
+  }
+
+  private int sendSome(List<ServiceBusMessage> messages, int from) {
+    if (messages.size() - from == 1) {
+      sender.sendMessage(messages.get(from));
+      return messages.size();
+    }
+    ServiceBusMessageBatch batch = sender.createMessageBatch();
+    int end = from;
+    while (end < messages.size() && batch.tryAddMessage(messages.get(end))) {
+      end++;
+    }
+    if (end == from) {
+      throw new KeeperException.Rejected(
+          "Message " + messages.get(from).getMessageId() + " is larger than Service Bus takes");
+    }
+    sender.sendMessages(batch);
+    return end;
+  }
+
+  private SendOutcome outcomeOf(MessageId id) {
+    return recent.add(id) ? new SendOutcome.Stored(id, 0) : new SendOutcome.Duplicate(id, 0);
+  }
+
+  private static void refuseRest(
+      List<Message> rest, KeeperException error, List<SendOutcome> outcomes) {
+    for (var message : rest) {
+      outcomes.add(new SendOutcome.Refused(message.id(), String.valueOf(error.getMessage())));
+    }
+  }
+}

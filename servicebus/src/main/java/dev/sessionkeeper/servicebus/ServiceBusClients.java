@@ -1,0 +1,55 @@
+package dev.sessionkeeper.servicebus;
+
+import com.azure.core.amqp.AmqpRetryOptions;
+import com.azure.messaging.servicebus.ServiceBusClientBuilder;
+import com.azure.messaging.servicebus.ServiceBusReceiverAsyncClient;
+import com.azure.messaging.servicebus.ServiceBusReceiverClient;
+import com.azure.messaging.servicebus.ServiceBusSenderClient;
+import com.azure.messaging.servicebus.ServiceBusSessionReceiverAsyncClient;
+import com.azure.messaging.servicebus.models.SubQueue;
+import dev.sessionkeeper.QueueName;
+import java.time.Duration;
+
+/**
+ * The vendor's clients on one connection. None renews a lock by itself: renewal belongs to the
+ * processor, which knows when to stop.
+ */
+final class ServiceBusClients {
+  private final ServiceBusClientBuilder builder;
+
+  ServiceBusClients(String connectionString, AmqpRetryOptions retry) {
+    builder = new ServiceBusClientBuilder().connectionString(connectionString).retryOptions(retry);
+  }
+
+  synchronized ServiceBusSenderClient sender(QueueName queue) {
+    return builder.sender().queueName(queue.value()).buildClient();
+  }
+
+  synchronized ServiceBusSessionReceiverAsyncClient sessions(QueueName queue) {
+    return builder
+        .sessionReceiver()
+        .queueName(queue.value())
+        .disableAutoComplete()
+        .maxAutoLockRenewDuration(Duration.ZERO)
+        .buildAsyncClient();
+  }
+
+  synchronized ServiceBusReceiverAsyncClient messages(QueueName queue) {
+    return builder
+        .receiver()
+        .queueName(queue.value())
+        .disableAutoComplete()
+        .maxAutoLockRenewDuration(Duration.ZERO)
+        .buildAsyncClient();
+  }
+
+  synchronized ServiceBusReceiverClient deadLetters(QueueName queue) {
+    return builder
+        .receiver()
+        .queueName(queue.value())
+        .subQueue(SubQueue.DEAD_LETTER_QUEUE)
+        .disableAutoComplete()
+        .maxAutoLockRenewDuration(Duration.ofMinutes(5))
+        .buildClient();
+  }
+}

@@ -1,0 +1,240 @@
+package dev.sessionkeeper.servicebus;
+
+import com.azure.messaging.servicebus.ServiceBusReceivedMessage;
+import com.azure.messaging.servicebus.ServiceBusReceiverAsyncClient;
+import com.azure.messaging.servicebus.models.DeadLetterOptions;
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.spi.MessageSource;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import reactor.core.publisher.Mono;
+
+/**
+ * The messages of a queue without sessions. A message that is tried again later stays locked here,
+ * renewed, until it is due, and is then given back to the broker, which counts the attempt.
+ */
+final class ServiceBusMessages implements MessageSource, AutoCloseable {
+  private final QueueContext queue;
+  private final Timing timing;
+  private final Supplier<ServiceBusReceiverAsyncClient> receivers;
+  private final Map<String, InHand> inHand = new ConcurrentHashMap<>();
+  private Receiver receiver;
+
+  ServiceBusMessages(
+      QueueContext queue, Timing timing, Supplier<ServiceBusReceiverAsyncClient> receivers) {
+    this.queue = queue;
+    this.timing = timing;
+    this.receivers = receivers;
+    this.receiver = Receiver.open(receivers.get());
+  }
+
+  @Override
+  public List<Receipted> receive(int max, Duration wait) throws InterruptedException {
+    if (max < 1) {
+      throw new IllegalArgumentException("max must be at least 1, was " + max);
+    }
+    long end = queue.nanoTime() + Math.max(wait.toNanos(), Duration.ofMillis(50).toNanos());
+    var current = current();
+    while (true) {
+      current.inbox.want(max);
+      var left = Duration.ofNanos(Math.max(0, end - queue.nanoTime()));
+      var waits = current.inbox.peek(left).isPresent();
+      var batch = new ArrayList<Receipted>();
+      while (batch.size() < max) {
+        var message = current.inbox.poll();
+        if (message.isEmpty()) {
+          break;
+        }
+        handOut(current, message.get()).ifPresent(batch::add);
+      }
+      if (!batch.isEmpty() || !waits || end - queue.nanoTime() <= 0) {
+        return batch;
+      }
+    }
+  }
+
+  private Optional<Receipted> handOut(Receiver from, ServiceBusReceivedMessage message) {
+    var held = new InHand(from, message, attemptOf(message));
+    var until = message.getLockedUntil().toInstant();
+    var lock = queue.settings().lockDuration();
+    if (Duration.between(queue.clock().now(), until).compareTo(lock.dividedBy(2)) < 0) {
+      // It lay in the inbox: somebody else may have it by now.
+      try {
+        until = renewed(held);
+      } catch (KeeperException e) {
+        return Optional.empty();
+      }
+    }
+    if (held.attempt() > queue.settings().maxDeliveryCount() && isDeadLetterPolicy()) {
+      var unused = deadLetter(held, QueueContext.USED_UP, "", held.attempt() - 1);
+      return Optional.empty();
+    }
+    inHand.put(message.getLockToken(), held);
+    var delivery =
+        new Delivery(
+            MessageCodec.decode(message),
+            message.getSequenceNumber(),
+            held.attempt(),
+            QueueContext.enqueuedAt(message));
+    return Optional.of(new Receipted(delivery, message.getLockToken(), until));
+  }
+
+  /** AMQP counts the failed deliveries before this one. */
+  private static int attemptOf(ServiceBusReceivedMessage message) {
+    return (int) message.getDeliveryCount() + 1;
+  }
+
+  @Override
+  public CompletionStage<Void> settle(String receipt, Settlement settlement) {
+    var held = inHand.remove(receipt);
+    if (held == null) {
+      return CompletableFuture.failedFuture(lockLost(receipt));
+    }
+    return switch (settlement) {
+      case Settlement.Complete complete -> send(held, held.from().client.complete(held.message()));
+      case Settlement.DeadLetter letter ->
+          deadLetter(held, letter.reason(), letter.error(), held.attempt());
+      case Settlement.Park park -> deadLetter(held, park.reason(), "", held.attempt());
+      case Settlement.Retry retry -> retry(held, retry);
+    };
+  }
+
+  private CompletableFuture<Void> retry(InHand held, Settlement.Retry retry) {
+    if (retry.limited()
+        && held.attempt() >= queue.settings().maxDeliveryCount()
+        && isDeadLetterPolicy()) {
+      return deadLetter(held, QueueContext.USED_UP, retry.reason(), held.attempt());
+    }
+    if (retry.delay().isZero()) {
+      return send(held, held.from().client.abandon(held.message()));
+    }
+    try {
+      renewed(held);
+    } catch (KeeperException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+    keep(held, queue.nanoTime() + retry.delay().toNanos());
+    return CompletableFuture.completedFuture(null);
+  }
+
+  /** Keeps the lock until then, in steps, and abandons the message. */
+  private void keep(InHand held, long dueAt) {
+    var left = Duration.ofNanos(dueAt - queue.nanoTime());
+    var step = queue.settings().lockDuration().dividedBy(3);
+    boolean last = left.compareTo(step) <= 0;
+    timing
+        .time()
+        .schedule(
+            last ? left : step,
+            () ->
+                Thread.startVirtualThread(
+                    () -> {
+                      if (last) {
+                        var unused = send(held, held.from().client.abandon(held.message()));
+                      } else {
+                        renewed(held);
+                        keep(held, dueAt);
+                      }
+                    }));
+  }
+
+  private boolean isDeadLetterPolicy() {
+    return switch (queue.settings().poisonPolicy()) {
+      case DEAD_LETTER, PARK_SESSION -> true;
+      case BLOCK, STOP -> false;
+    };
+  }
+
+  private CompletableFuture<Void> deadLetter(
+      InHand held, String reason, String error, int attempts) {
+    var options =
+        new DeadLetterOptions()
+            .setDeadLetterReason(reason)
+            .setDeadLetterErrorDescription(error)
+            .setPropertiesToModify(queue.deadLetterProperties(held.message(), attempts));
+    var client = held.from().client;
+    // Renewed first: the SDK takes a refusal because of a lost lock for success.
+    return send(
+        held,
+        client.renewMessageLock(held.message()).then(client.deadLetter(held.message(), options)));
+  }
+
+  private CompletableFuture<Void> send(InHand held, Mono<Void> settlement) {
+    return settlement
+        .toFuture()
+        .exceptionallyCompose(
+            failure ->
+                CompletableFuture.failedFuture(
+                    Translate.underLock(queue.name, held.name(), 1, failure)));
+  }
+
+  @Override
+  public Instant renew(String receipt) {
+    var held = inHand.get(receipt);
+    if (held == null) {
+      throw lockLost(receipt);
+    }
+    return renewed(held);
+  }
+
+  private Instant renewed(InHand held) {
+    try {
+      return held.from()
+          .client
+          .renewMessageLock(held.message())
+          .map(OffsetDateTime::toInstant)
+          .toFuture()
+          .get(timing.patience().toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      throw Translate.underLock(queue.name, held.name(), 1, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Translate.error(queue.name, e);
+    }
+  }
+
+  private static KeeperException.LockLost lockLost(String receipt) {
+    return new KeeperException.LockLost("message with receipt " + receipt, 1);
+  }
+
+  private synchronized Receiver current() {
+    if (receiver.inbox.isEnded()) {
+      receiver.client.close();
+      receiver = Receiver.open(receivers.get());
+    }
+    return receiver;
+  }
+
+  @Override
+  public synchronized void close() {
+    receiver.client.close();
+  }
+
+  private record InHand(Receiver from, ServiceBusReceivedMessage message, int attempt) {
+    String name() {
+      return "message " + message.getSequenceNumber();
+    }
+  }
+
+  private record Receiver(ServiceBusReceiverAsyncClient client, Inbox inbox) {
+    static Receiver open(ServiceBusReceiverAsyncClient client) {
+      var inbox = new Inbox();
+      client.receiveMessages().subscribe(inbox);
+      return new Receiver(client, inbox);
+    }
+  }
+}

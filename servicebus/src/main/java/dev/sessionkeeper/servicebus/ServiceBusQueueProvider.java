@@ -1,0 +1,210 @@
+package dev.sessionkeeper.servicebus;
+
+import com.azure.core.amqp.AmqpRetryMode;
+import com.azure.core.amqp.AmqpRetryOptions;
+import com.azure.messaging.servicebus.administration.ServiceBusAdministrationClientBuilder;
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Limits;
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.QueueMode;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.SendOutcome;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.spi.AddressableSessions;
+import dev.sessionkeeper.spi.Capabilities;
+import dev.sessionkeeper.spi.DeadLetter;
+import dev.sessionkeeper.spi.DeadLetterQueues;
+import dev.sessionkeeper.spi.MessageSource;
+import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.time.TimeSource;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Queues of Azure Service Bus, with its native sessions.
+ *
+ * <p>Exclusive ownership, lock renewal and expiry, dead letters and duplicate detection are the
+ * broker's. Epochs, attempts, delays of retries and the version of the state are ours, kept in the
+ * native session state. What cannot be kept is in {@link #capabilities()}.
+ */
+public final class ServiceBusQueueProvider implements QueueProvider, DeadLetterQueues {
+  private static final Capabilities CAPABILITIES =
+      new Capabilities(
+          "servicebus",
+          new Limits(1000, 192 * 1024, 64, 32 * 1024),
+          true,
+          false,
+          false,
+          Map.of(
+              "S-07", "the broker chooses which session is accepted next",
+              "D-02", "the broker appends: replayed messages come after newer ones, in order",
+              "O-03", "the broker has no place where a session could be set aside"));
+
+  private final ServiceBusClients clients;
+  private final DescribeQueues describe;
+  private final Timing timing;
+  private final BrokerClock clock;
+  private final Map<QueueName, OpenQueue> queues = new ConcurrentHashMap<>();
+  private volatile boolean closed;
+
+  private ServiceBusQueueProvider(Builder builder) {
+    clients = new ServiceBusClients(builder.connectionString, builder.retry);
+    var administration =
+        new ServiceBusAdministrationClientBuilder().connectionString(builder.connectionString);
+    if (builder.administrationEndpoint != null) {
+      administration.addPolicy(new SendAdministrationTo(builder.administrationEndpoint));
+    }
+    describe = new DescribeQueues(administration.buildClient());
+    var patience = builder.retry.getTryTimeout().multipliedBy(builder.retry.getMaxRetries() + 1L);
+    timing = new Timing(builder.time, patience);
+    clock = new BrokerClock(builder.time);
+  }
+
+  /** A namespace by its connection string, which needs the right to manage. */
+  public static ServiceBusQueueProvider create(String connectionString) {
+    return builder(connectionString).build();
+  }
+
+  public static Builder builder(String connectionString) {
+    return new Builder(connectionString);
+  }
+
+  @Override
+  public Capabilities capabilities() {
+    return CAPABILITIES;
+  }
+
+  @Override
+  public boolean declare(QueueName queue, QueueSettings settings) {
+    requireOpen();
+    boolean created = describe.declare(queue, settings);
+    Optional.ofNullable(queues.get(queue)).ifPresent(OpenQueue::forgetSettings);
+    return created;
+  }
+
+  @Override
+  public Optional<QueueSettings> settings(QueueName queue) {
+    requireOpen();
+    return describe.settings(queue);
+  }
+
+  @Override
+  public List<QueueName> queues() {
+    requireOpen();
+    return describe.queues();
+  }
+
+  @Override
+  public List<SendOutcome> send(QueueName queue, List<Message> messages) {
+    var open = open(queue);
+    var mode = open.settings().mode();
+    CAPABILITIES.limits().check(queue, mode, messages);
+    return messages.isEmpty() ? List.of() : open.sending().send(messages, mode);
+  }
+
+  @Override
+  public AddressableSessions sessions(QueueName queue) {
+    var open = open(queue);
+    if (open.settings().mode() != QueueMode.ORDERED) {
+      throw new KeeperException.SessionModeMismatch(queue, QueueMode.UNORDERED, "sessions");
+    }
+    return open.sessions();
+  }
+
+  @Override
+  public MessageSource messages(QueueName queue) {
+    var open = open(queue);
+    if (open.settings().mode() != QueueMode.UNORDERED) {
+      throw new KeeperException.SessionModeMismatch(
+          queue, QueueMode.ORDERED, "messages outside of sessions");
+    }
+    return open.messages();
+  }
+
+  @Override
+  public Page<DeadLetter> deadLetters(
+      QueueName queue, Optional<SessionId> session, Page.Request page) {
+    return open(queue).deadLetters().list(session, page);
+  }
+
+  @Override
+  public int countReplayable(QueueName queue, Selection selection) {
+    return open(queue).deadLetters().count(selection);
+  }
+
+  @Override
+  public int replay(QueueName queue, Selection selection) {
+    return open(queue).deadLetters().replay(selection);
+  }
+
+  @Override
+  public boolean discard(QueueName queue, String id) {
+    return open(queue).deadLetters().discard(id);
+  }
+
+  private OpenQueue open(QueueName queue) {
+    requireOpen();
+    return queues.computeIfAbsent(
+        queue, name -> new OpenQueue(name, clients, describe, timing, clock));
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new KeeperException.Closed("The Service Bus provider");
+    }
+  }
+
+  @Override
+  public void close() {
+    if (!closed) {
+      closed = true;
+      queues.values().forEach(OpenQueue::close);
+    }
+  }
+
+  /** What can be wished; everything has a default. */
+  public static final class Builder {
+    private final String connectionString;
+    private TimeSource time = TimeSource.system();
+    private @Nullable URI administrationEndpoint;
+    private AmqpRetryOptions retry =
+        new AmqpRetryOptions()
+            .setTryTimeout(Duration.ofSeconds(20))
+            .setMaxRetries(3)
+            .setDelay(Duration.ofMillis(200))
+            .setMode(AmqpRetryMode.EXPONENTIAL);
+
+    private Builder(String connectionString) {
+      this.connectionString = connectionString;
+    }
+
+    /** Where queues are created and described. The default is the namespace itself, by HTTPS. */
+    public Builder administrationEndpoint(URI endpoint) {
+      administrationEndpoint = endpoint;
+      return this;
+    }
+
+    /** How the SDK tries again. The default is 20 seconds for a try and 3 more tries. */
+    public Builder retry(AmqpRetryOptions options) {
+      retry = options;
+      return this;
+    }
+
+    /** The clock of this process. The default is the machine's. */
+    public Builder time(TimeSource source) {
+      time = source;
+      return this;
+    }
+
+    public ServiceBusQueueProvider build() {
+      return new ServiceBusQueueProvider(this);
+    }
+  }
+}

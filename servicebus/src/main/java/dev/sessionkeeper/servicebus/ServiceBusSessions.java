@@ -1,0 +1,126 @@
+package dev.sessionkeeper.servicebus;
+
+import com.azure.messaging.servicebus.ServiceBusSessionReceiverAsyncClient;
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Lease;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.spi.AcceptResult;
+import dev.sessionkeeper.spi.AddressableSessions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The sessions of one queue: hands out what {@link LockSessions} has locked, and keeps the locks of
+ * sessions whose head waits for its retry.
+ */
+final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
+  /** The broker is a few round trips away; a wait that is shorter would never find anything. */
+  private static final Duration SHORTEST_WAIT = Duration.ofMillis(100);
+
+  private final QueueContext queue;
+  private final ReadySessions ready;
+  private final LockSessions locking;
+  private final ShelveSessions shelf;
+  private final Map<SessionId, ServiceBusHeldSession> held = new ConcurrentHashMap<>();
+  private volatile boolean closed;
+
+  ServiceBusSessions(
+      QueueContext queue, ServiceBusSessionReceiverAsyncClient client, Timing timing) {
+    this.queue = queue;
+    this.ready = new ReadySessions(timing.time());
+    this.shelf = new ShelveSessions(queue, timing, ready);
+    this.locking = new LockSessions(queue, client, timing, ready, shelf);
+  }
+
+  @Override
+  public AcceptResult acceptNext(Owner owner, Duration wait) throws InterruptedException {
+    requireOpen();
+    var taken = ready.take(atLeast(wait), locking::lockFor);
+    requireOpen();
+    if (taken.isEmpty()) {
+      locking.failIfFailing();
+      return new AcceptResult.NoSession();
+    }
+    return new AcceptResult.Accepted(hold(taken.get(), owner));
+  }
+
+  @Override
+  public AcceptResult accept(SessionId session, Owner owner, Duration wait)
+      throws InterruptedException {
+    requireOpen();
+    var holder = Optional.ofNullable(held.get(session)).filter(other -> !other.isLost());
+    if (holder.isPresent()) {
+      return new AcceptResult.Locked(holder.get().lease().until());
+    }
+    var result = new LockNamedSession(queue, locking, ready, shelf).lock(session, atLeast(wait));
+    return switch (result) {
+      case LockNamedSession.Taken taken -> new AcceptResult.Accepted(hold(taken.session(), owner));
+      case LockNamedSession.Empty empty -> new AcceptResult.NoSession();
+      case LockNamedSession.Elsewhere elsewhere ->
+          // The broker does not tell until when; it cannot be longer without a renewal.
+          new AcceptResult.Locked(queue.clock().now().plus(queue.settings().lockDuration()));
+    };
+  }
+
+  private static Duration atLeast(Duration wait) {
+    return wait.compareTo(SHORTEST_WAIT) < 0 ? SHORTEST_WAIT : wait;
+  }
+
+  private ServiceBusHeldSession hold(OpenSession open, Owner owner) {
+    var until = queue.clock().now().plus(queue.settings().lockDuration());
+    var lease = new Lease(open.id.value(), owner, open.epoch(), until);
+    var session = new ServiceBusHeldSession(open, this, queue, lease);
+    held.put(open.id, session);
+    return session;
+  }
+
+  @Override
+  public boolean hasReadySession() {
+    if (ready.isEmpty()) {
+      locking.probe();
+      return false;
+    }
+    return true;
+  }
+
+  /** The owner is done with it: shelved while its head waits, else free for everyone. */
+  void givenBack(OpenSession open, long settledUpTo) {
+    try {
+      var record = open.record();
+      if (record.inHand() && record.head() > settledUpTo) {
+        open.writeRecord(record.givenBack());
+      } else if (open.inbox.isEmpty() && record.isForgettable(settledUpTo)) {
+        open.forgetRecord();
+      }
+      if (!closed && shelf.shelveIfWaiting(open)) {
+        return;
+      }
+    } catch (KeeperException e) {
+      // The lock ended meanwhile; then there is nothing to give back.
+    }
+    open.close();
+  }
+
+  void closed(ServiceBusHeldSession session) {
+    held.remove(session.id(), session);
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new KeeperException.Closed("Queue " + queue.name);
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    List.copyOf(held.values()).forEach(ServiceBusHeldSession::close);
+    shelf.close();
+    ready.close();
+    locking.close();
+  }
+}

@@ -1,0 +1,126 @@
+package dev.sessionkeeper.servicebus;
+
+import dev.sessionkeeper.SessionState;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Arrays;
+
+/**
+ * What we keep in the native state of a session, around the state of the application.
+ *
+ * <p>Service Bus has no fencing token, no version of the state, no delay of a retry and no count of
+ * attempts that leaves out batch-mates, so they are here: written under the session lock, read by
+ * whoever takes the session next, in any process.
+ *
+ * @param epoch of the last acquisition
+ * @param head the sequence of the message that this tells about; 0 when there is none
+ * @param failures how often that message has failed
+ * @param inHand whether an owner had it and has not said how it ended
+ * @param dueAt when that message may be tried again, in milliseconds since 1970
+ * @param lastError what it failed with last; may be blank
+ * @param state of the application
+ */
+record SessionRecord(
+    long epoch,
+    long head,
+    int failures,
+    boolean inHand,
+    long dueAt,
+    String lastError,
+    SessionState state) {
+  static final SessionRecord NONE = new SessionRecord(0, 0, 0, false, 0, "", SessionState.none());
+
+  private static final int MAGIC = 0x534b_0001;
+  private static final int MAX_ERROR = 1000;
+
+  SessionRecord withState(SessionState newState) {
+    return new SessionRecord(epoch, head, failures, inHand, dueAt, lastError, newState);
+  }
+
+  /**
+   * Taken by a new owner.
+   *
+   * @param expired whether the broker says that the message's last lock ran out; asked only when
+   *     nothing is known of it here
+   */
+  SessionRecord taken(long newEpoch, long newHead, boolean expired) {
+    if (head != newHead) {
+      return new SessionRecord(newEpoch, newHead, expired ? 1 : 0, true, 0, "", state);
+    }
+    return inHand
+        ? new SessionRecord(newEpoch, head, failures + 1, true, 0, lastError, state)
+        : new SessionRecord(newEpoch, head, failures, true, dueAt, lastError, state);
+  }
+
+  SessionRecord failed(long failedHead, int newFailures, long newDueAt, String error) {
+    return new SessionRecord(epoch, failedHead, newFailures, false, newDueAt, error, state);
+  }
+
+  /** Whether the last failure was a retry that somebody asked for, and not a lost owner. */
+  boolean keepsTrying() {
+    return dueAt > 0;
+  }
+
+  SessionRecord givenBack() {
+    return new SessionRecord(epoch, head, failures, false, dueAt, lastError, state);
+  }
+
+  /** Whether nothing would be missed if the session had no state. */
+  boolean isForgettable(long completedUpTo) {
+    return state.bytes().length == 0
+        && (head == 0 || head <= completedUpTo)
+        && epoch < Epochs.first(completedUpTo + 1);
+  }
+
+  byte[] encode() {
+    var bytes = new ByteArrayOutputStream();
+    try (var out = new DataOutputStream(bytes)) {
+      out.writeInt(MAGIC);
+      out.writeLong(epoch);
+      out.writeLong(head);
+      out.writeInt(failures);
+      out.writeBoolean(inHand);
+      out.writeLong(dueAt);
+      out.writeUTF(lastError.length() > MAX_ERROR ? lastError.substring(0, MAX_ERROR) : lastError);
+      out.writeLong(state.version());
+      out.write(state.bytes());
+    } catch (IOException e) {
+      throw new UncheckedIOException("Memory does not fail", e);
+    }
+    return bytes.toByteArray();
+  }
+
+  /** Reads what was written; bytes of somebody else count as a state of the application. */
+  static SessionRecord decode(byte[] bytes) {
+    if (bytes.length == 0) {
+      return NONE;
+    }
+    try (var in = new DataInputStream(new ByteArrayInputStream(bytes))) {
+      if (bytes.length < Integer.BYTES || in.readInt() != MAGIC) {
+        return NONE.withState(new SessionState(bytes, 1));
+      }
+      long epoch = in.readLong();
+      long head = in.readLong();
+      int failures = in.readInt();
+      boolean inHand = in.readBoolean();
+      long dueAt = in.readLong();
+      String lastError = in.readUTF();
+      long version = in.readLong();
+      return new SessionRecord(
+          epoch,
+          head,
+          failures,
+          inHand,
+          dueAt,
+          lastError,
+          new SessionState(in.readAllBytes(), version));
+    } catch (IOException e) {
+      throw new UncheckedIOException(
+          "A session state of " + bytes.length + " bytes is cut off: " + Arrays.hashCode(bytes), e);
+    }
+  }
+}

@@ -1,0 +1,74 @@
+package dev.sessionkeeper.servicebus;
+
+import com.azure.core.amqp.exception.AmqpErrorCondition;
+import com.azure.core.amqp.exception.AmqpException;
+import com.azure.core.exception.ClientAuthenticationException;
+import com.azure.messaging.servicebus.ServiceBusException;
+import com.azure.messaging.servicebus.ServiceBusFailureReason;
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueName;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+
+/** Errors of the SDK as errors of ours. */
+final class Translate {
+  private Translate() {}
+
+  /** For calls that are about a queue. */
+  static KeeperException error(QueueName queue, Throwable failure) {
+    var cause = causeOf(failure);
+    if (cause instanceof KeeperException known) {
+      return known;
+    }
+    if (cause instanceof ServiceBusException e) {
+      var reason = e.getReason();
+      if (reason.equals(ServiceBusFailureReason.MESSAGING_ENTITY_NOT_FOUND)) {
+        return new KeeperException.UnknownQueue(queue);
+      }
+      if (reason.equals(ServiceBusFailureReason.MESSAGE_SIZE_EXCEEDED)) {
+        return new KeeperException.Rejected("Service Bus refused the message's size", e);
+      }
+      if (reason.equals(ServiceBusFailureReason.UNAUTHORIZED)) {
+        return new KeeperException.Misconfigured("Service Bus refused the credentials", e);
+      }
+    }
+    if (cause instanceof ClientAuthenticationException) {
+      return new KeeperException.Misconfigured("Service Bus refused the credentials", cause);
+    }
+    return new KeeperException.Unavailable("Service Bus queue " + queue, cause);
+  }
+
+  /** For calls under a lock: a lost lock, or a receiver that is dead, is the end of the hold. */
+  static KeeperException underLock(QueueName queue, String what, long epoch, Throwable failure) {
+    var cause = causeOf(failure);
+    if (isLockLost(cause)) {
+      return new KeeperException.LockLost(what, epoch);
+    }
+    return error(queue, cause);
+  }
+
+  static boolean isLockLost(Throwable cause) {
+    if (cause instanceof ServiceBusException e) {
+      return e.getReason().equals(ServiceBusFailureReason.SESSION_LOCK_LOST)
+          || e.getReason().equals(ServiceBusFailureReason.MESSAGE_LOCK_LOST);
+    }
+    // A receiver whose connection broke is disposed of and says so with this exception.
+    return cause instanceof IllegalStateException;
+  }
+
+  /** Whether somebody else has the session: the SDK tells by the AMQP condition only. */
+  static boolean isContention(Throwable failure) {
+    var cause = causeOf(failure);
+    return (cause instanceof AmqpException amqp
+            && amqp.getErrorCondition() == AmqpErrorCondition.SESSION_CANNOT_BE_LOCKED)
+        || (cause instanceof ServiceBusException bus
+            && bus.getReason().equals(ServiceBusFailureReason.SESSION_CANNOT_BE_LOCKED));
+  }
+
+  static Throwable causeOf(Throwable failure) {
+    return (failure instanceof CompletionException || failure instanceof ExecutionException)
+            && failure.getCause() != null
+        ? failure.getCause()
+        : failure;
+  }
+}

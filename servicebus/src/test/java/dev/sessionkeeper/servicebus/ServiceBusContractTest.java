@@ -1,0 +1,27 @@
+package dev.sessionkeeper.servicebus;
+
+import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.testkit.QueueProviderContract;
+import dev.sessionkeeper.time.TimeSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The contract over AMQP: against our own server, or Azure where its address is given. */
+class ServiceBusContractTest extends QueueProviderContract {
+  private static TestBroker broker;
+
+  @BeforeAll
+  static void start() {
+    broker = TestBroker.start();
+  }
+
+  @AfterAll
+  static void stop() {
+    broker.close();
+  }
+
+  @Override
+  protected QueueProvider createProvider(TimeSource time) {
+    return broker.provider(time);
+  }
+}

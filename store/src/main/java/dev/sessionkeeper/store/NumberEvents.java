@@ -1,0 +1,65 @@
+package dev.sessionkeeper.store;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/**
+ * Gives the events of the outbox their numbers and moves them into their streams.
+ *
+ * <p>Order: an event that is committed when the step begins comes before every event that commits
+ * after the step has ended, and events of one step are in the order in which they were written. So
+ * two events of which the second was written after the first was committed keep their order, and a
+ * reader who has seen number n has seen everything before it. Any node may take the step; a lock
+ * lets one at a time.
+ */
+public final class NumberEvents {
+  private static final String ONE_AT_A_TIME =
+      "SELECT pg_try_advisory_xact_lock(hashtextextended('keeper.stream_outbox', 0))";
+
+  private static final String MOVE =
+      """
+      WITH moved AS (
+        DELETE FROM keeper.stream_outbox
+         WHERE id IN (SELECT id FROM keeper.stream_outbox ORDER BY id LIMIT ?)
+        RETURNING id, stream, event, data, at),
+      placed AS (
+        SELECT *, row_number() OVER (PARTITION BY stream ORDER BY id) AS place FROM moved),
+      head AS (
+        INSERT INTO keeper.stream AS s (name, last_id)
+        SELECT stream, count(*) FROM moved GROUP BY stream ORDER BY stream
+        ON CONFLICT (name) DO UPDATE SET last_id = s.last_id + EXCLUDED.last_id
+        RETURNING name, last_id),
+      sizes AS (SELECT stream, count(*) AS size FROM moved GROUP BY stream)
+      INSERT INTO keeper.stream_event (stream, id, event, data, at)
+      SELECT p.stream, h.last_id - z.size + p.place, p.event, p.data, p.at
+        FROM placed p
+        JOIN head h ON h.name = p.stream
+        JOIN sizes z ON z.stream = p.stream
+      """; // stream_outbox_pkey (id), stream_pkey (name)
+
+  private NumberEvents() {}
+
+  /**
+   * Numbers up to so many events in a transaction of its own.
+   *
+   * @return how many; 0 also if another node is at it
+   */
+  public static int step(Database database, int limit) {
+    return database.inTransaction(connection -> isAlone(connection) ? move(connection, limit) : 0);
+  }
+
+  private static boolean isAlone(Connection connection) throws SQLException {
+    try (var statement = connection.createStatement();
+        var rows = statement.executeQuery(ONE_AT_A_TIME)) {
+      rows.next();
+      return rows.getBoolean(1);
+    }
+  }
+
+  private static int move(Connection connection, int limit) throws SQLException {
+    try (var statement = connection.prepareStatement(MOVE)) {
+      statement.setInt(1, limit);
+      return statement.executeUpdate();
+    }
+  }
+}

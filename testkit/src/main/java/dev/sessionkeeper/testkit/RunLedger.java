@@ -1,0 +1,119 @@
+package dev.sessionkeeper.testkit;
+
+import dev.sessionkeeper.SessionId;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * What the handlers of a run did, checked while they do it: order (I1) and ownership (I2).
+ *
+ * <p>It is a fenced store, as a user should have one: what shows an old epoch is refused. Safe for
+ * many threads.
+ */
+final class RunLedger {
+  private static final int MOST_VIOLATIONS = 10;
+
+  private final ConcurrentHashMap<SessionId, Lane> lanes = new ConcurrentHashMap<>();
+  private final List<String> violations = Collections.synchronizedList(new ArrayList<>());
+  private final Set<String> completed = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger handled = new AtomicInteger();
+  private final AtomicInteger fenced = new AtomicInteger();
+
+  /** A handler begins with message {@code number} of its session; false when it is too late. */
+  boolean begin(SessionId session, long epoch, int number) {
+    handled.incrementAndGet();
+    var lane = lanes.computeIfAbsent(session, id -> new Lane());
+    synchronized (lane) {
+      if (epoch < lane.epoch) {
+        fenced.incrementAndGet();
+        return false;
+      }
+      if (epoch == lane.epoch && lane.isInside) {
+        violated("I2", session, epoch, number, "two handlers at once under one lease");
+      }
+      if (number > lane.next) {
+        violated("I1", session, epoch, number, "handled before message " + lane.next);
+      }
+      if (number < lane.next && epoch == lane.epoch) {
+        violated("I1", session, epoch, number, "handled again in the hold that settled it");
+      }
+      lane.epoch = epoch;
+      lane.isInside = true;
+      lane.next = number;
+      return true;
+    }
+  }
+
+  /** The handler has ended, and unless its lease is gone its message is tried again. */
+  void endUndone(SessionId session, long epoch) {
+    end(session, epoch, -1);
+  }
+
+  /** The handler has ended, and unless its lease is gone its message is done. */
+  void endDone(SessionId session, long epoch, int number) {
+    if (end(session, epoch, number)) {
+      completed.add(session + "#" + number);
+    }
+  }
+
+  /** The processor has made the message a dead letter. */
+  void setAside(SessionId session, long epoch, int number) {
+    end(session, epoch, number);
+  }
+
+  private boolean end(SessionId session, long epoch, int number) {
+    var lane = lanes.computeIfAbsent(session, id -> new Lane());
+    synchronized (lane) {
+      if (epoch != lane.epoch) {
+        return false;
+      }
+      lane.isInside = false;
+      if (number >= 0) {
+        lane.next = number + 1;
+      }
+      return true;
+    }
+  }
+
+  boolean isCompleted(SessionId session, int number) {
+    return completed.contains(session + "#" + number);
+  }
+
+  int completed() {
+    return completed.size();
+  }
+
+  int handled() {
+    return handled.get();
+  }
+
+  int fenced() {
+    return fenced.get();
+  }
+
+  List<String> violations() {
+    synchronized (violations) {
+      return List.copyOf(violations);
+    }
+  }
+
+  void violated(String rule, String what) {
+    if (violations.size() < MOST_VIOLATIONS) {
+      violations.add(rule + ": " + what);
+    }
+  }
+
+  private void violated(String rule, SessionId session, long epoch, int number, String what) {
+    violated(rule, "message " + number + " of " + session + " in epoch " + epoch + " " + what);
+  }
+
+  private static final class Lane {
+    private long epoch;
+    private int next;
+    private boolean isInside;
+  }
+}

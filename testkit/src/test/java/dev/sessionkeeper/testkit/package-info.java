@@ -1,0 +1,4 @@
+@NullMarked
+package dev.sessionkeeper.testkit;
+
+import org.jspecify.annotations.NullMarked;
