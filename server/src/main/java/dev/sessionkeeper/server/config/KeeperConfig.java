@@ -1,5 +1,7 @@
 package dev.sessionkeeper.server.config;
 
+import dev.sessionkeeper.server.gateway.BotsConfig;
+import dev.sessionkeeper.server.gateway.GithubConfig;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Field;
 import dev.sessionkeeper.server.json.FieldError;
@@ -17,7 +19,12 @@ public final class KeeperConfig {
   /** All sections there are. A feature adds its own here; any other top-level key is an error. */
   public static final List<ConfigSection<?>> SECTIONS =
       List.of(
-          ServerConfig.SECTION, StoreConfig.SECTION, QueuesConfig.SECTION, SecurityConfig.SECTION);
+          ServerConfig.SECTION,
+          StoreConfig.SECTION,
+          QueuesConfig.SECTION,
+          SecurityConfig.SECTION,
+          GithubConfig.SECTION,
+          BotsConfig.SECTION);
 
   private final Map<ConfigSection<?>, Object> values;
   private final List<String> warnings;
@@ -68,6 +75,9 @@ public final class KeeperConfig {
   }
 
   private static <T> Field<T> ask(Fields in, ConfigContext context, ConfigSection<T> section) {
+    if (!section.keys().isEmpty()) {
+      return in.together(section.keys(), section.decoder(context));
+    }
     return in.has(section.key())
         ? in.required(section.key(), section.decoder(context))
         : in.optional(section.key(), section.absent(context), section.decoder(context));
