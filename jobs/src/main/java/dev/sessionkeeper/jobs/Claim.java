@@ -10,7 +10,8 @@ import java.util.Optional;
  * @param sentNanos when the call was sent, by the monotonic clock: the lease is no shorter than if
  *     it began then
  */
-record Claim(Lease lease, JobSlot slot, int attempts, Optional<String> formerOwner, long sentNanos) {
+record Claim(
+    Lease lease, JobSlot slot, int attempts, Optional<String> formerOwner, long sentNanos) {
   static Claim of(Lease lease, JobDialect.Taken taken, Schedule schedule, long sentNanos) {
     Instant now = taken.now();
     return new Claim(

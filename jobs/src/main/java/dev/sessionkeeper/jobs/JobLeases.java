@@ -71,7 +71,8 @@ final class JobLeases {
        WHERE job = ? AND epoch = ?
       """;
 
-  private static final String FORGET_RUNS = "DELETE FROM keeper.job_run WHERE job = ? AND epoch <= ?";
+  private static final String FORGET_RUNS =
+      "DELETE FROM keeper.job_run WHERE job = ? AND epoch <= ?";
 
   private final Database database;
   private final JobDialect dialect;
@@ -185,10 +186,7 @@ final class JobLeases {
   }
 
   private boolean endRun(
-      Connection connection,
-      Lease lease,
-      JobRun.Outcome outcome,
-      @Nullable String error)
+      Connection connection, Lease lease, JobRun.Outcome outcome, @Nullable String error)
       throws SQLException {
     try (var end = connection.prepareStatement(sql(END_RUN));
         var forget = connection.prepareStatement(FORGET_RUNS)) {

@@ -49,8 +49,7 @@ public record JobOptions(
         Owner.unique("node"),
         Duration.ofSeconds(15),
         Duration.ofSeconds(1),
-        new RetryPolicy(
-            Integer.MAX_VALUE, Duration.ofSeconds(5), 2, Duration.ofMinutes(5), 0.25),
+        new RetryPolicy(Integer.MAX_VALUE, Duration.ofSeconds(5), 2, Duration.ofMinutes(5), 0.25),
         3,
         100,
         TimeSource.system(),

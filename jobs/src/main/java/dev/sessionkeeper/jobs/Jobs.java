@@ -81,7 +81,9 @@ public final class Jobs implements AutoCloseable {
     return new Jobs(work, lease, new SqlServerJobDialect(), options);
   }
 
-  /** Names the work of a job. A job that no other node knew is created; its first slot is the next. */
+  /**
+   * Names the work of a job. A job that no other node knew is created; its first slot is the next.
+   */
   public Jobs register(String name, Schedule schedule, JobTask task) {
     if (!NAME.matcher(name).matches()) {
       throw new IllegalArgumentException(
@@ -99,6 +101,7 @@ public final class Jobs implements AutoCloseable {
     synchronized (pollLock) {
       if (!open) {
         open = true;
+        renewals.start();
         schedulePoll(Duration.ZERO);
       }
     }

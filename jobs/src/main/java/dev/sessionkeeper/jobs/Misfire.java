@@ -22,7 +22,7 @@ public sealed interface Misfire {
     return switch (this) {
       case Coalesce() -> "coalesce";
       case Skip() -> "skip";
-      case All(int max) -> "all(" + max + ")";
+      case All(var max) -> "all(" + max + ")";
     };
   }
 }

@@ -106,8 +106,7 @@ record PostgresJobDialect() implements JobDialect {
   }
 
   @Override
-  public boolean fence(
-      Connection connection, String job, String owner, long epoch, Duration lease)
+  public boolean fence(Connection connection, String job, String owner, long epoch, Duration lease)
       throws SQLException {
     try (var statement = connection.prepareStatement(FENCE)) {
       statement.setString(1, Long.toString(Math.max(1, lease.toMillis() / 3)));

@@ -45,6 +45,18 @@ final class RenewLeases implements AutoCloseable {
     this.third = options.lease().dividedBy(3);
   }
 
+  /** Opens the connection before it is needed: a full pool must not cost the first lease. */
+  void start() {
+    thread.execute(
+        () -> {
+          try {
+            connection();
+          } catch (SQLException e) {
+            log.warn("No connection for renewals yet; it is opened when it is needed", e);
+          }
+        });
+  }
+
   void keep(HeldLease held) {
     arm(held, third);
     watch(held);
@@ -113,8 +125,7 @@ final class RenewLeases implements AutoCloseable {
   }
 
   private void again(HeldLease held, Duration delay) {
-    timers.computeIfPresent(
-        held, (lease, timer) -> time.schedule(delay, () -> submit(lease)));
+    timers.computeIfPresent(held, (lease, timer) -> time.schedule(delay, () -> submit(lease)));
   }
 
   private Connection connection() throws SQLException {

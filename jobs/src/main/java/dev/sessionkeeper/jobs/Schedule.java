@@ -46,7 +46,7 @@ public record Schedule(Duration interval, Misfire misfire) {
     return switch (misfire) {
       case Misfire.Coalesce() -> new JobSlot(after(next, missed), missed, 0, false);
       case Misfire.Skip() -> new JobSlot(after(next, missed), 0, missed, false);
-      case Misfire.All(int max) -> {
+      case Misfire.All(var max) -> {
         long dropped = Math.max(0, missed - max + 1);
         yield new JobSlot(after(next, dropped), 0, dropped, false);
       }

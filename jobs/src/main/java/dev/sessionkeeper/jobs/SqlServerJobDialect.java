@@ -143,8 +143,7 @@ record SqlServerJobDialect() implements JobDialect {
   }
 
   @Override
-  public boolean fence(
-      Connection connection, String job, String owner, long epoch, Duration lease)
+  public boolean fence(Connection connection, String job, String owner, long epoch, Duration lease)
       throws SQLException {
     try (var statement = connection.prepareStatement(FENCE)) {
       statement.setString(1, job);

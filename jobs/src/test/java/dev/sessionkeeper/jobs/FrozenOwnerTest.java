@@ -13,7 +13,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** A real process that is stopped for three leases in the middle of its work, and wakes up again. */
+/**
+ * A real process that is stopped for three leases in the middle of its work, and wakes up again.
+ */
 class FrozenOwnerTest {
   private static final Schedule HOURLY = Schedule.every(Duration.ofHours(1));
   private static final Duration LEASE = Duration.ofSeconds(1);
@@ -38,7 +40,8 @@ class FrozenOwnerTest {
       await().until(() -> said.contains("LOST"));
       assertThat(effects(db, 1)).isEqualTo(before);
       assertThat(
-              db.number("SELECT count(*) FROM effect a JOIN effect b ON a.at > b.at AND a.epoch < b.epoch"))
+              db.number(
+                  "SELECT count(*) FROM effect a JOIN effect b ON a.at > b.at AND a.epoch < b.epoch"))
           .isZero();
       assertThat(events.of(JobEvent.TakenOver.class)).hasSize(1);
     } finally {
@@ -69,7 +72,8 @@ class FrozenOwnerTest {
   private static Process start(TestDatabase db) throws IOException {
     var java = ProcessHandle.current().info().command().orElseThrow();
     var command =
-        List.of(java, "-Xmx128m", "-cp", System.getProperty("java.class.path"), Child.class.getName());
+        List.of(
+            java, "-Xmx128m", "-cp", System.getProperty("java.class.path"), Child.class.getName());
     var builder = new ProcessBuilder(command).redirectErrorStream(true);
     builder.environment().put("CHILD_URL", TestDatabase.url(db.name));
     builder.environment().put("CHILD_PASSWORD", TestDatabase.password());

@@ -23,7 +23,9 @@ class JobLeasesTest {
     db.execute("UPDATE keeper.job SET next_run_at = date_trunc('hour', keeper.now())");
   }
 
-  /** Seed 1.1: the job was read before the lock, so the claim time was NULL and no run completed. */
+  /**
+   * Seed 1.1: the job was read before the lock, so the claim time was NULL and no run completed.
+   */
   @Test
   void theClaimBringsTheRowSoThatTheRunCanComplete() {
     var claim = first.acquire("job", HOURLY).orElseThrow();

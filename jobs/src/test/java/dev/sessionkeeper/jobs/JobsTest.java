@@ -74,7 +74,10 @@ class JobsTest {
     await()
         .until(
             () ->
-                db.text("SELECT lease_until > '" + start + "'::timestamptz + interval '2.5 s' FROM keeper.job")
+                db.text(
+                        "SELECT lease_until > '"
+                            + start
+                            + "'::timestamptz + interval '2.5 s' FROM keeper.job")
                     .equals("t"));
     assertThat(runs.get()).isEqualTo(1);
     finish.countDown();
@@ -87,11 +90,10 @@ class JobsTest {
   void aRunWhoseLeaseWasTakenIsInterruptedAtTheNextRenewal() {
     var interrupted = new AtomicBoolean();
     var started = new CountDownLatch(1);
-    node()
-        .register("victim", OFTEN, context -> untilInterrupted(started, interrupted))
-        .start();
+    node().register("victim", OFTEN, context -> untilInterrupted(started, interrupted)).start();
     awaitLatch(started);
-    db.execute("UPDATE keeper.job SET owner = 'thief', epoch = epoch + 1, lease_until = keeper.now() + interval '1 h'");
+    db.execute(
+        "UPDATE keeper.job SET owner = 'thief', epoch = epoch + 1, lease_until = keeper.now() + interval '1 h'");
     await().until(() -> events.of(JobEvent.Lost.class).size() == 1);
     assertThat(interrupted).isTrue();
     assertThat(db.text("SELECT owner FROM keeper.job")).isEqualTo("thief");
@@ -149,7 +151,8 @@ class JobsTest {
         .start();
     nodes.get(0).requestRun("zombie");
     awaitLatch(started);
-    db.execute("UPDATE keeper.job SET owner = 'next', epoch = epoch + 1, lease_until = keeper.now() + interval '1 h'");
+    db.execute(
+        "UPDATE keeper.job SET owner = 'next', epoch = epoch + 1, lease_until = keeper.now() + interval '1 h'");
     proceed.countDown();
     await().until(() -> refused.get() != null);
     assertThat(db.number("SELECT count(*) FROM effect")).isZero();
@@ -238,7 +241,9 @@ class JobsTest {
     assertThat(runs.get()).isEqualTo(1);
     jobs.resume("calm", "ann");
     await().until(() -> runs.get() > 1);
-    assertThat(db.text("SELECT string_agg(action, ' ' ORDER BY id) FROM keeper.audit WHERE actor = 'ann'"))
+    assertThat(
+            db.text(
+                "SELECT string_agg(action, ' ' ORDER BY id) FROM keeper.audit WHERE actor = 'ann'"))
         .isEqualTo("job.pause job.run job.resume");
     assertThat(jobs.pause("unknown", "ann")).isFalse();
   }
@@ -311,7 +316,10 @@ class JobsTest {
   }
 
   private void due(String job) {
-    db.execute("UPDATE keeper.job SET next_run_at = next_run_at - interval '1 hour' WHERE name = '" + job + "'");
+    db.execute(
+        "UPDATE keeper.job SET next_run_at = next_run_at - interval '1 hour' WHERE name = '"
+            + job
+            + "'");
   }
 
   private Jobs node() {

@@ -46,7 +46,9 @@ class ScheduleTest {
         .isEqualTo(new JobSlot(NEXT.minusSeconds(60), 0, 0, true));
   }
 
-  /** The seed slept after the work and drifted (1.16); here a day of slow runs stays on the grid. */
+  /**
+   * The seed slept after the work and drifted (1.16); here a day of slow runs stays on the grid.
+   */
   @Test
   void aDayOfRunsThatTakeAnyTimeCoversEverySlotOnceAndDoesNotDrift() {
     var random = new Random(7);

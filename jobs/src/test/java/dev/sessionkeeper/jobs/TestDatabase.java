@@ -16,7 +16,8 @@ final class TestDatabase {
 
   TestDatabase() {
     Jobs.migrate(source);
-    execute("CREATE TABLE effect (at bigserial PRIMARY KEY, job text, epoch bigint, slot timestamptz)");
+    execute(
+        "CREATE TABLE effect (at bigserial PRIMARY KEY, job text, epoch bigint, slot timestamptz)");
   }
 
   static String url(String name) {

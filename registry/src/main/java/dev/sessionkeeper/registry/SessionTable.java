@@ -109,8 +109,7 @@ record SessionTable(Database database, Duration lifetime) {
     var sql =
         "SELECT %s FROM keeper.registered_session s %s ORDER BY s.session_id DESC LIMIT ?"
             .formatted(
-                SessionRow.COLUMNS,
-                where.isEmpty() ? "" : "WHERE " + String.join(" AND ", where));
+                SessionRow.COLUMNS, where.isEmpty() ? "" : "WHERE " + String.join(" AND ", where));
     values.add(page.limit() + 1);
     return Page.of(
         query(sql, values),

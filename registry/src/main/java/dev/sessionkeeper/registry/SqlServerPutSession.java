@@ -47,7 +47,8 @@ record SqlServerPutSession(Database database, RegistryOptions options) implement
       """;
 
   /** The active row, under its lock. */
-  private record Held(UUID id, UUID tenant, int kind, Instant start, Instant expiry, Instant metered) {
+  private record Held(
+      UUID id, UUID tenant, int kind, Instant start, Instant expiry, Instant metered) {
     Instant notBefore(Instant now) {
       var floor = start.isAfter(metered) ? start : metered;
       return now.isAfter(floor) ? now : floor;

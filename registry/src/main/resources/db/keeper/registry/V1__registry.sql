@@ -105,10 +105,6 @@ BEGIN
         PERFORM keeper.end_session(held, n, 'upgraded');
         status := 'upgraded';
       END IF;
-    ELSE
-      -- registered_session_user. Nor inside of one that has ended.
-      n := greatest(n, (SELECT max(r.ended_at) FROM keeper.registered_session r
-                         WHERE r.user_id = p_user AND r.capacity_id = p_capacity));
     END IF;
     INSERT INTO keeper.registered_session
            (session_id, tenant_id, user_id, capacity_id, kind, factor_milli, period_micros,
@@ -118,6 +114,19 @@ BEGIN
     ON CONFLICT (user_id, capacity_id) WHERE ended_at IS NULL DO NOTHING
     RETURNING * INTO s;
     IF FOUND THEN
+      IF status = 'created' THEN
+        -- Where no row could be locked, a session of this key may have begun and ended since the time was read, and a
+        -- clock may have gone back. Now that the key is taken no other can: what has ended, ended before this one.
+        SELECT max(r.ended_at) INTO n FROM keeper.registered_session r
+         WHERE r.user_id = p_user AND r.capacity_id = p_capacity;
+        IF n > s.started_at THEN
+          n := greatest(n, keeper.now());
+          UPDATE keeper.registered_session r
+             SET started_at = n, expires_at = n + p_lifetime, metered_through = n
+           WHERE r.session_id = s.session_id
+          RETURNING r.* INTO s;
+        END IF;
+      END IF;
       PERFORM keeper.tell_session('session.created', s);
       RETURN;
     END IF;

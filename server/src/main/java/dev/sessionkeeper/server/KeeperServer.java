@@ -19,6 +19,7 @@ import dev.sessionkeeper.server.operations.StatusPage;
 import dev.sessionkeeper.server.queues.QueuesFeature;
 import dev.sessionkeeper.server.security.Guard;
 import dev.sessionkeeper.server.security.SecurityConfig;
+import dev.sessionkeeper.server.streams.StreamsFeature;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -33,7 +34,8 @@ import org.slf4j.LoggerFactory;
 /** A running server: store, features and HTTP. Closing it drains it. */
 public final class KeeperServer implements AutoCloseable {
   /** All features, in the order in which they are opened. */
-  static final List<Feature.Opener> FEATURES = List.of(QueuesFeature::open, GatewayFeature::open);
+  static final List<Feature.Opener> FEATURES =
+      List.of(QueuesFeature::open, StreamsFeature::open, GatewayFeature::open);
 
   private static final Logger log = LoggerFactory.getLogger(KeeperServer.class);
 
@@ -99,6 +101,11 @@ public final class KeeperServer implements AutoCloseable {
   /** Reads the configuration again, or throws {@code InvalidConfig} and changes nothing. */
   public void reload() {
     reload.reload();
+  }
+
+  /** How many requests are being served. */
+  public int running() {
+    return http.running();
   }
 
   RouteTable routes() {

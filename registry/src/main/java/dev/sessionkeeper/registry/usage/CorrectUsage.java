@@ -43,7 +43,9 @@ record CorrectUsage(Database database) {
   /** Who corrects what, and why. */
   record Order(UUID session, int seq, BigDecimal factor, String actor, String reason) {}
 
-  /** The two rows that were appended; empty if there is no such row, or it was taken back before. */
+  /**
+   * The two rows that were appended; empty if there is no such row, or it was taken back before.
+   */
   Optional<List<LedgerRow>> apply(Order order) {
     int factorMilli = new SessionKind(1, "correction", order.factor()).factorMilli();
     return database.inTransaction(
@@ -71,10 +73,14 @@ record CorrectUsage(Database database) {
         BigInteger.valueOf(ChronoUnit.MICROS.between(wrong.from(), wrong.to()))
             .multiply(BigInteger.valueOf(factorMilli));
     var after = session.total().subtract(wrong.wmicros()).add(right);
-    var units =
-        Units.between(session.total(), after, session.periodMicros()).add(wrong.units());
+    var units = Units.between(session.total(), after, session.periodMicros()).add(wrong.units());
     return List.of(
-        row(wrong, session.seq() + 1, LedgerRow.Type.REVERSAL, wrong.wmicros().negate(), wrong.units().negate()),
+        row(
+            wrong,
+            session.seq() + 1,
+            LedgerRow.Type.REVERSAL,
+            wrong.wmicros().negate(),
+            wrong.units().negate()),
         row(wrong, session.seq() + 2, LedgerRow.Type.CORRECTION, right, units));
   }
 
@@ -95,8 +101,7 @@ record CorrectUsage(Database database) {
         Optional.of(wrong.seq()));
   }
 
-  private static Optional<MeteredSession> lock(Connection connection, UUID id)
-      throws SQLException {
+  private static Optional<MeteredSession> lock(Connection connection, UUID id) throws SQLException {
     try (var statement = connection.prepareStatement(LOCK)) {
       statement.setObject(1, id);
       try (var rows = statement.executeQuery()) {
@@ -106,8 +111,7 @@ record CorrectUsage(Database database) {
   }
 
   private static boolean note(
-      Connection connection, Order order, LedgerRow wrong, BigInteger change)
-      throws SQLException {
+      Connection connection, Order order, LedgerRow wrong, BigInteger change) throws SQLException {
     try (var statement = connection.prepareStatement(NOTE)) {
       statement.setObject(1, order.session());
       statement.setInt(2, order.seq());
@@ -121,8 +125,7 @@ record CorrectUsage(Database database) {
     }
     var target = wrong.recordId() + " to factor " + order.factor().toPlainString();
     AuditLog.write(
-        connection,
-        new AuditLog.Entry(order.actor(), "usage.correct", target, order.reason(), ""));
+        connection, new AuditLog.Entry(order.actor(), "usage.correct", target, order.reason(), ""));
     return true;
   }
 

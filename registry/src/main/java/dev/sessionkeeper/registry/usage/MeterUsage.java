@@ -15,8 +15,8 @@ import java.util.UUID;
  * <p>I1: in one transaction the ledger rows are written, the watermark of their sessions moves, and
  * the batch is frozen. I2: what is metered follows from the locked row alone, so two of these that
  * run at the same time, with or without a lease, meter each microsecond once. I3: rows that someone
- * else has locked are left for the next slot; an ended session stays open until it is metered to its
- * end.
+ * else has locked are left for the next slot; an ended session stays open until it is metered to
+ * its end.
  */
 final class MeterUsage {
   static final int CHUNK = 500;
@@ -97,8 +97,7 @@ final class MeterUsage {
       move(connection, used);
     }
     var last = sessions.get(sessions.size() - 1);
-    return new Place(
-        last.tenantId(), last.sessionId(), used.size(), sessions.size() == CHUNK);
+    return new Place(last.tenantId(), last.sessionId(), used.size(), sessions.size() == CHUNK);
   }
 
   private record Used(MeteredSession session, LedgerRow row) {}

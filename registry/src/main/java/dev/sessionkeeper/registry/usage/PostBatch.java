@@ -52,7 +52,7 @@ final class PostBatch {
       case WebhookResult.Delivered taken -> new Answer.Taken();
       case WebhookResult.Unreachable(var reason) -> new Answer.Later(reason, Duration.ZERO);
       case WebhookResult.Forbidden(var reason) -> new Answer.Later(reason, Duration.ZERO);
-      case WebhookResult.Refused(int status, var wait, var text) -> {
+      case WebhookResult.Refused(var status, var wait, var text) -> {
         var reason = "answered " + status + (text.isBlank() ? "" : ": " + text);
         yield FOR_GOOD.contains(status)
             ? new Answer.Refused(reason)

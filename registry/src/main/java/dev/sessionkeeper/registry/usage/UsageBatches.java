@@ -90,8 +90,7 @@ record UsageBatches(Database database) {
         found,
         page.limit(),
         last ->
-            PageCursor.after(
-                LIST_NAME, last.createdAt().toString(), last.batchId().toString()));
+            PageCursor.after(LIST_NAME, last.createdAt().toString(), last.batchId().toString()));
   }
 
   Optional<UsageBatch> find(UUID batch) {

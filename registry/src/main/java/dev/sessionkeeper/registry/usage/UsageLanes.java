@@ -86,8 +86,7 @@ record UsageLanes(Database database, UsageOptions options) {
   record Lane(UUID tenant, Lease lease, int failures) {}
 
   /** A batch to be posted. */
-  record Outgoing(
-      UUID id, long number, int records, byte[] body, byte[] sha256, int refusals) {}
+  record Outgoing(UUID id, long number, int records, byte[] body, byte[] sha256, int refusals) {}
 
   List<Lane> claim(int limit) {
     return database.inTransaction(

@@ -72,14 +72,36 @@ public record UsageOptions(
 
   public UsageOptions endpoint(URI url) {
     return new UsageOptions(
-        owner, Optional.of(url), signature, guard, interval, tolerance, timeout, lease, parallel,
-        retry, refusals, time, listener);
+        owner,
+        Optional.of(url),
+        signature,
+        guard,
+        interval,
+        tolerance,
+        timeout,
+        lease,
+        parallel,
+        retry,
+        refusals,
+        time,
+        listener);
   }
 
   public UsageOptions signature(WebhookSignature by) {
     return new UsageOptions(
-        owner, endpoint, Optional.of(by), guard, interval, tolerance, timeout, lease, parallel,
-        retry, refusals, time, listener);
+        owner,
+        endpoint,
+        Optional.of(by),
+        guard,
+        interval,
+        tolerance,
+        timeout,
+        lease,
+        parallel,
+        retry,
+        refusals,
+        time,
+        listener);
   }
 
   public UsageOptions guard(TargetGuard other) {

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * Compares how far the database's clock went with how much time passed here, by the monotonic
  * clock.
  *
- * <p>A clock that went further than time did has jumped. It cannot be seen while nobody looks: after
- * an outage the comparison begins anew, and the time of the outage is metered. The node's wall
- * clock does not come in; both may be set by the same wrong hand.
+ * <p>A clock that went further than time did has jumped. It cannot be seen while nobody looks:
+ * after an outage the comparison begins anew, and the time of the outage is metered. The node's
+ * wall clock does not come in; both may be set by the same wrong hand.
  *
  * <p>Threads: any, one at a time.
  */

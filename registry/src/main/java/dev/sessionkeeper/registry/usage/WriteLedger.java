@@ -142,8 +142,7 @@ final class WriteLedger {
       this.rows = rows;
     }
 
-    void add(String type, Function<T, @Nullable Object> value)
-        throws SQLException {
+    void add(String type, Function<T, @Nullable Object> value) throws SQLException {
       var values = new Object[rows.size()];
       for (int i = 0; i < values.length; i++) {
         values[i] = value.apply(rows.get(i));

@@ -8,6 +8,7 @@ import dev.sessionkeeper.server.json.FieldError;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.server.json.InvalidInput;
 import dev.sessionkeeper.server.security.SecurityConfig;
+import dev.sessionkeeper.server.streams.StreamsConfig;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -22,6 +23,7 @@ public final class KeeperConfig {
           ServerConfig.SECTION,
           StoreConfig.SECTION,
           QueuesConfig.SECTION,
+          StreamsConfig.SECTION,
           SecurityConfig.SECTION,
           GithubConfig.SECTION,
           BotsConfig.SECTION);

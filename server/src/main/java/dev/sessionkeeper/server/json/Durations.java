@@ -11,6 +11,7 @@ import java.util.regex.Pattern;
  */
 public final class Durations {
   private static final Pattern SHORT = Pattern.compile("([0-9]{1,12})(ms|s|m|h|d)");
+  private static final Duration LONGEST = Duration.ofDays(36_525);
   private static final Pattern ISO = Pattern.compile("P[0-9DTHMS.]{2,40}");
 
   private Durations() {}
@@ -25,10 +26,10 @@ public final class Durations {
     var written = SHORT.matcher(text);
     try {
       if (written.matches()) {
-        return ofShort(written);
+        return sane(ofShort(written));
       }
       if (ISO.matcher(text).matches()) {
-        return Duration.parse(text);
+        return sane(Duration.parse(text));
       }
     } catch (DateTimeException | ArithmeticException e) {
       // Falls through to the one refusal.
@@ -42,6 +43,14 @@ public final class Durations {
     if (duration.compareTo(least) < 0 || duration.compareTo(most) > 0) {
       throw new IllegalArgumentException(
           "must be from " + least + " to " + most + ", was " + Decode.shown(text));
+    }
+    return duration;
+  }
+
+  /** Whatever is longer than a century is a slip, and would overflow somewhere later. */
+  private static Duration sane(Duration duration) {
+    if (duration.compareTo(LONGEST) > 0) {
+      throw new ArithmeticException("too long");
     }
     return duration;
   }

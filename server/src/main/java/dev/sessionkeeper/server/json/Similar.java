@@ -10,13 +10,13 @@ final class Similar {
 
   private Similar() {}
 
-  /** The known word that is at most two changes (a third of its length) away. */
+  /** The known word that is at most two changes away, or one where it is short. */
   static Optional<String> to(String word, Collection<String> known) {
     if (word.length() > MOST_COMPARED) {
       return Optional.empty();
     }
     return known.stream()
-        .filter(other -> distance(word, other) <= Math.min(2, other.length() / 3))
+        .filter(other -> distance(word, other) <= (other.length() < 4 ? 1 : 2))
         .min(Comparator.comparing(other -> distance(word, other)));
   }
 

@@ -1,7 +1,6 @@
 package dev.sessionkeeper.server.operations;
 
 import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.RequestListener;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
@@ -32,7 +31,7 @@ public final class Metrics implements RequestListener {
 
   public List<Route> routes(QueueProvider queues) {
     return List.of(
-        Route.get("/metrics", Role.READ, request -> scrape(request, queues))
+        Route.get("/metrics", Role.READ, request -> scrape(queues))
             .summary("Metrics for Prometheus")
             .answers(200, "Prometheus text format", "text/plain"));
   }
@@ -50,7 +49,7 @@ public final class Metrics implements RequestListener {
     }
   }
 
-  private Response scrape(Request request, QueueProvider queues) {
+  private Response scrape(QueueProvider queues) {
     if (queues instanceof InspectableQueues inspectable) {
       try {
         queueGauges.refresh(queues.queues(), inspectable);

@@ -1,0 +1,103 @@
+package dev.sessionkeeper.registry;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import dev.sessionkeeper.store.Database;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** One PostgreSQL for the tests of this module; an empty database with its own clock for each. */
+public final class TestDatabase implements AutoCloseable {
+  private static final EmbeddedPostgres POSTGRES = start();
+  private static final AtomicInteger COUNT = new AtomicInteger();
+
+  public final HikariDataSource source;
+  public final Database database;
+
+  public TestDatabase() {
+    var plain = POSTGRES.createDatabase("registry" + COUNT.incrementAndGet());
+    SessionRegistry.migrate(plain);
+    var config = new HikariConfig();
+    config.setDataSource(plain);
+    config.setMaximumPoolSize(16);
+    config.setMinimumIdle(1);
+    config.setConnectionTimeout(60_000);
+    source = new HikariDataSource(config);
+    database = Database.of(source);
+  }
+
+  public void execute(String sql) {
+    database.doInTransaction(
+        connection -> {
+          try (var statement = connection.createStatement()) {
+            statement.execute(sql);
+          }
+        });
+  }
+
+  public long number(String sql) {
+    return Long.parseLong(text(sql));
+  }
+
+  public String text(String sql) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.createStatement();
+              var rows = statement.executeQuery(sql)) {
+            rows.next();
+            return String.valueOf(rows.getString(1));
+          }
+        });
+  }
+
+  /** From now on the clock of this database stands still at this time. */
+  public void setClock(Instant at) {
+    execute("CREATE TABLE IF NOT EXISTS keeper.test_clock (at timestamptz)");
+    execute("DELETE FROM keeper.test_clock");
+    execute("INSERT INTO keeper.test_clock VALUES ('" + at + "')");
+    execute(
+        """
+        CREATE OR REPLACE FUNCTION keeper.now() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+        'SELECT at FROM keeper.test_clock'
+        """);
+  }
+
+  public void moveClock(Duration by) {
+    execute("UPDATE keeper.test_clock SET at = at + interval '" + by.toNanos() / 1000 + " us'");
+  }
+
+  public Instant now() {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.createStatement();
+              var rows = statement.executeQuery("SELECT keeper.now()")) {
+            rows.next();
+            return rows.getObject(1, java.time.OffsetDateTime.class).toInstant();
+          }
+        });
+  }
+
+  public static SessionRequest someone(int kind) {
+    return new SessionRequest(UUID.randomUUID(), UUID.randomUUID(), UUID.randomUUID(), kind);
+  }
+
+  /** The same key with another kind. */
+  public static SessionRequest again(SessionRequest request, int kind) {
+    return new SessionRequest(
+        request.userObjectId(), request.tenantObjectId(), request.capacityId(), kind);
+  }
+
+  @Override
+  public void close() {
+    source.close();
+  }
+
+  private static EmbeddedPostgres start() {
+    var postgres = EmbeddedPostgres.temporaryWithoutSync();
+    Runtime.getRuntime().addShutdownHook(new Thread(postgres::close));
+    return postgres;
+  }
+}
