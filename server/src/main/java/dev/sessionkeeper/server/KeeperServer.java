@@ -1,9 +1,11 @@
 package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.server.config.ConfigError;
 import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.config.ServerConfig;
+import dev.sessionkeeper.server.gateway.GatewayFeature;
 import dev.sessionkeeper.server.http.HttpOptions;
 import dev.sessionkeeper.server.http.HttpServer;
 import dev.sessionkeeper.server.http.OpenApi;
@@ -34,7 +36,11 @@ import org.slf4j.LoggerFactory;
 public final class KeeperServer implements AutoCloseable {
   /** All features, in the order in which they are opened. */
   static final List<Feature.Opener> FEATURES =
-      List.of(QueuesFeature::open, StreamsFeature::open, RegistryFeature::open);
+      List.of(
+          QueuesFeature::open,
+          StreamsFeature::open,
+          RegistryFeature::open,
+          GatewayFeature::open);
 
   private static final Logger log = LoggerFactory.getLogger(KeeperServer.class);
 
@@ -56,7 +62,7 @@ public final class KeeperServer implements AutoCloseable {
       engine = opened(OpenEngine.open(config, time));
       var context = new Feature.Context(config, engine, metrics.registry(), time);
       FEATURES.forEach(opener -> features.add(opened(opener.open(context))));
-      reload = new Reload(config, sources, this::reconfigure);
+      reload = new Reload(config, sources, this::objectionsTo, this::reconfigure);
       routes = new RouteTable(allRoutes());
       http = opened(listen(time));
     } catch (RuntimeException e) {
@@ -183,6 +189,10 @@ public final class KeeperServer implements AutoCloseable {
               + "); end what uses it, or choose another with --port",
           e);
     }
+  }
+
+  private List<ConfigError> objectionsTo(KeeperConfig next) {
+    return features.stream().flatMap(feature -> feature.objectionsTo(next).stream()).toList();
   }
 
   private void reconfigure(KeeperConfig next) {

@@ -1,5 +1,7 @@
 package dev.sessionkeeper.server.config;
 
+import dev.sessionkeeper.server.gateway.BotsConfig;
+import dev.sessionkeeper.server.gateway.GithubConfig;
 import dev.sessionkeeper.server.jobs.JobsConfig;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Field;
@@ -28,7 +30,9 @@ public final class KeeperConfig {
           SecurityConfig.SECTION,
           RegistryConfig.SECTION,
           UsageConfig.SECTION,
-          JobsConfig.SECTION);
+          JobsConfig.SECTION,
+          GithubConfig.SECTION,
+          BotsConfig.SECTION);
 
   private final Map<ConfigSection<?>, Object> values;
   private final List<String> warnings;
@@ -79,6 +83,9 @@ public final class KeeperConfig {
   }
 
   private static <T> Field<T> ask(Fields in, ConfigContext context, ConfigSection<T> section) {
+    if (!section.keys().isEmpty()) {
+      return in.together(section.keys(), section.decoder(context));
+    }
     return in.has(section.key())
         ? in.required(section.key(), section.decoder(context))
         : in.optional(section.key(), section.absent(context), section.decoder(context));
