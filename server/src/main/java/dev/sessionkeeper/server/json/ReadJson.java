@@ -62,6 +62,20 @@ final class ReadJson {
     }
   }
 
+  /** Whether these bytes are one document, without keeping anything of it. */
+  static boolean isDocument(byte[] source) {
+    try (var parser = FACTORY.createParser(ObjectReadContext.empty(), source)) {
+      if (parser.nextToken() == null) {
+        return false;
+      }
+      parser.skipChildren();
+      parser.finishToken();
+      return parser.nextToken() == null && isUtf8(source);
+    } catch (JacksonException e) {
+      return false;
+    }
+  }
+
   private JsonValue value(String path) {
     var token = parser.currentToken();
     if (token == null) {
