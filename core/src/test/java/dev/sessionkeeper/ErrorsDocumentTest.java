@@ -16,6 +16,8 @@ import org.junit.jupiter.api.Test;
 class ErrorsDocumentTest {
   private static final Pattern HEADING = Pattern.compile("(?m)^## (SK-\\d{3}) (\\w+)$");
 
+  private static final Pattern ENTRY = Pattern.compile("(?m)^## ");
+
   private final List<KeeperException> all =
       List.of(
           new KeeperException.Unavailable("it"),
@@ -51,7 +53,7 @@ class ErrorsDocumentTest {
 
   @Test
   void everyEntryTellsWhatToDo() throws IOException {
-    for (var entry : Files.readString(document()).split("(?m)^## ")) {
+    for (var entry : ENTRY.splitAsStream(Files.readString(document())).toList()) {
       if (entry.startsWith("SK-")) {
         assertThat(entry).contains("**What happened**").contains("**What to do**");
       }
@@ -60,7 +62,8 @@ class ErrorsDocumentTest {
 
   @Test
   void aMissingEntryWouldBeSeen() {
-    assertThat(entriesIn("# Errors\n\n## SK-101 Unavailable\n")).containsExactly("SK-101 Unavailable");
+    assertThat(entriesIn("# Errors\n\n## SK-101 Unavailable\n"))
+        .containsExactly("SK-101 Unavailable");
     assertThat(entriesIn("## SK-1 Nothing\n")).isEmpty();
   }
 

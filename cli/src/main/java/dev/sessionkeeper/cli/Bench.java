@@ -19,7 +19,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** Measures a running server over HTTP: how fast it takes messages, and how fast they are leased and completed. */
+/**
+ * Measures a running server over HTTP: how fast it takes messages, and how fast they are leased and
+ * completed.
+ */
 @Command(
     name = "bench",
     description = "Send and consume over HTTP and print the rates. Needs a running server.")
@@ -81,8 +84,7 @@ final class Bench implements Callable<Integer> {
       var running = new ArrayList<Future<?>>();
       for (int i = 0; i < threads; i++) {
         running.add(
-            pool.submit(
-                () -> work.run(queue, next, more -> progress.at(done.addAndGet(more)))));
+            pool.submit(() -> work.run(queue, next, more -> progress.at(done.addAndGet(more)))));
       }
       for (var each : running) {
         each.get();

@@ -13,7 +13,8 @@ import picocli.CommandLine.Parameters;
 /** Reads a configuration as the server would, without starting it. */
 @Command(
     name = "check",
-    description = "List all that is wrong in a configuration, each with line and column; exit code 78 if anything is.")
+    description =
+        "List all that is wrong in a configuration, each with line and column; exit code 78 if anything is.")
 final class Check implements Callable<Integer> {
   @Parameters(index = "0", paramLabel = "FILE")
   Path file = Path.of("keeper.yaml");

@@ -15,7 +15,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 /** Looks at what usually goes wrong and says what to do. */
 @Command(
     name = "doctor",
-    description = "Check Java, the server, its store and the credential; exit code 1 if something is wrong.")
+    description =
+        "Check Java, the server, its store and the credential; exit code 1 if something is wrong.")
 final class Doctor implements Callable<Integer> {
   @Mixin Remote remote = new Remote();
 

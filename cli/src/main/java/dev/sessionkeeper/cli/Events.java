@@ -43,8 +43,18 @@ final class Events {
 
     Map<String, String> query() {
       return Remote.query(
-          "bot", bot, "repository", repository, "sessionId", session, "type", type, "from", from,
-          "to", to);
+          "bot",
+          bot,
+          "repository",
+          repository,
+          "sessionId",
+          session,
+          "type",
+          type,
+          "from",
+          from,
+          "to",
+          to);
     }
   }
 
@@ -72,7 +82,9 @@ final class Events {
     }
   }
 
-  @Command(name = "show", description = "Show one event: which bots matched, and why the others did not.")
+  @Command(
+      name = "show",
+      description = "Show one event: which bots matched, and why the others did not.")
   static final class Show implements Callable<Integer> {
     @Mixin Remote remote = new Remote();
 

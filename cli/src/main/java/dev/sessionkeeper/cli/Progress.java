@@ -4,7 +4,9 @@ import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.Locale;
 
-/** A bar with rate and remaining time, on standard error, for work that takes longer than a second. */
+/**
+ * A bar with rate and remaining time, on standard error, for work that takes longer than a second.
+ */
 final class Progress {
   private static final int WIDTH = 30;
   private static final Duration QUIET = Duration.ofSeconds(1);

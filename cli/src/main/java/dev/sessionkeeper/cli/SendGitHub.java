@@ -26,7 +26,8 @@ final class SendGitHub implements Callable<Integer> {
   @Option(
       names = "--event",
       required = true,
-      description = "Type, or type.action such as pull_request.opened; the action must be that of the payload")
+      description =
+          "Type, or type.action such as pull_request.opened; the action must be that of the payload")
   String event = "";
 
   @Option(names = "--file", required = true, description = "The payload")
@@ -46,7 +47,8 @@ final class SendGitHub implements Callable<Integer> {
     var body = Files.readAllBytes(file);
     var headers = new LinkedHashMap<String, String>();
     headers.put("Content-Type", "application/json");
-    headers.put("X-GitHub-Event", event.contains(".") ? event.substring(0, event.indexOf('.')) : event);
+    headers.put(
+        "X-GitHub-Event", event.contains(".") ? event.substring(0, event.indexOf('.')) : event);
     headers.put("X-GitHub-Delivery", delivery == null ? UUID.randomUUID().toString() : delivery);
     if (secret != null && !secret.isEmpty()) {
       headers.put("X-Hub-Signature-256", "sha256=" + signature(secret, body));

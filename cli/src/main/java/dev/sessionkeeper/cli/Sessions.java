@@ -4,8 +4,11 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /** Shows which sessions wait, are held or are set aside, and lets a person step in. */
 @Command(
@@ -37,14 +40,20 @@ final class Sessions implements Callable<Integer> {
   @Mixin Remote remote = new Remote();
   @Mixin Paging paging = new Paging();
 
-  @Parameters(index = "0", paramLabel = "QUEUE")
-  String queue = "";
+  @Spec CommandSpec spec = CommandSpec.create();
+
+  /** Optional for picocli, because the acts below have their own. */
+  @Parameters(index = "0", arity = "0..1", paramLabel = "QUEUE")
+  @Nullable String queue;
 
   @Option(names = "--status", description = "ready, held, waiting, parked or paused")
   @Nullable String status;
 
   @Override
   public Integer call() {
+    if (queue == null) {
+      throw new ParameterException(spec.commandLine(), "Say of which queue: keeper sessions QUEUE");
+    }
     try (var client = remote.open()) {
       var page =
           client

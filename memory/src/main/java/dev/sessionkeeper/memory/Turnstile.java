@@ -23,7 +23,9 @@ final class Turnstile {
 
   private @Nullable Lane first;
   private @Nullable Lane last;
+  private int lanes;
   private boolean closed;
+  // Both may be glanced at without the lock.
   private volatile int readyCount;
   private volatile long nextDue = Ticks.NEVER;
 
@@ -187,7 +189,8 @@ final class Turnstile {
       last.readyAfter = lane;
     }
     last = lane;
-    readyCount++;
+    lanes++;
+    readyCount = lanes;
   }
 
   private void remove(Lane lane) {
@@ -207,6 +210,7 @@ final class Turnstile {
     lane.ready = false;
     lane.readyBefore = null;
     lane.readyAfter = null;
-    readyCount--;
+    lanes--;
+    readyCount = lanes;
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -18,6 +19,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class PlantedBugsTest {
   private static final Pattern RULE = Pattern.compile("^\\| ([A-Z]-[0-9]+[a-z]?) \\|");
 
+  private static final Duration SHORT = Duration.ofSeconds(2);
+  private static final Duration LONG = Duration.ofSeconds(30);
+
   static Stream<PlantedBug> bugs() {
     return PlantedBug.all().stream();
   }
@@ -27,12 +31,12 @@ class PlantedBugsTest {
   void theKitFindsIt(PlantedBug bug) {
     BrokenProviderRun.provider = bug.provider();
 
-    assertThat(RunTheKit.on(BrokenProviderRun.class).broken()).contains(bug.rule());
+    assertThat(RunTheKit.on(BrokenProviderRun.class, SHORT).broken()).contains(bug.rule());
   }
 
   @Test
   void theKitFindsNothingWhereNothingIsPlanted() throws IOException {
-    var run = RunTheKit.on(BrokenProviderRun.class);
+    var run = RunTheKit.on(BrokenProviderRun.class, LONG);
 
     assertThat(run.broken()).isEmpty();
     assertThat(run.kept()).isEqualTo(rulesOfTheDocument());
@@ -42,7 +46,7 @@ class PlantedBugsTest {
   void nothingIsPlantedByBreakingNothing() {
     BrokenProviderRun.provider = Breakable::new;
 
-    assertThat(RunTheKit.on(BrokenProviderRun.class).broken()).isEmpty();
+    assertThat(RunTheKit.on(BrokenProviderRun.class, LONG).broken()).isEmpty();
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.memory;
 
 import dev.sessionkeeper.testkit.ContractRule;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -20,14 +21,19 @@ final class RunTheKit {
 
   private RunTheKit() {}
 
-  static RunTheKit on(Class<?> contract) {
+  /**
+   * Runs it.
+   *
+   * @param patience how long one test may take; a broken provider may never answer
+   */
+  static RunTheKit on(Class<?> contract, Duration patience) {
     var run = new RunTheKit();
     var request =
         LauncherDiscoveryRequestBuilder.request()
             .selectors(DiscoverySelectors.selectClass(contract))
-            // A broken provider may never answer.
             .configurationParameter(
-                "junit.jupiter.execution.timeout.testable.method.default", "3 s")
+                "junit.jupiter.execution.timeout.testable.method.default",
+                patience.toSeconds() + " s")
             .configurationParameter(
                 "junit.jupiter.execution.timeout.thread.mode.default", "SEPARATE_THREAD")
             .configurationParameter("junit.jupiter.execution.parallel.enabled", "true")

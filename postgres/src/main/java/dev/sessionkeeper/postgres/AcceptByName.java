@@ -4,7 +4,6 @@ import dev.sessionkeeper.Lease;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.AcceptResult;
-import dev.sessionkeeper.spi.SessionStatus;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -44,17 +43,14 @@ final class AcceptByName {
       throws SQLException {
     return switch (row.getString(1)) {
       case "held" -> {
-        var lease =
-            new Lease(session.value(), owner, row.getLong(2), HandedRow.instant(row, 3));
+        var lease = new Lease(session.value(), owner, row.getLong(2), HandedRow.instant(row, 3));
         yield new AcceptResult.Accepted(
             hold(queue, session, lease, HandedRow.instant(row, 7), askedAt));
       }
       case "locked" -> new AcceptResult.Locked(HandedRow.instant(row, 3));
       case "aside" ->
           new AcceptResult.SetAside(
-              row.getInt(4) == 3 ? SessionStatus.PARKED : SessionStatus.PAUSED,
-              row.getString(5),
-              HandedRow.instant(row, 6));
+              Codes.status(row.getInt(4)), row.getString(5), HandedRow.instant(row, 6));
       default -> new AcceptResult.NoSession();
     };
   }

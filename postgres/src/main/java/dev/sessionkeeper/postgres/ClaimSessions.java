@@ -271,7 +271,8 @@ final class ClaimSessions {
           2,
           SqlArray.of(
               connection,
-              "text", waiting.stream().map(a -> a.owner().name()).toArray(String[]::new)));
+              "text",
+              waiting.stream().map(a -> a.owner().name()).toArray(String[]::new)));
       statement.setString(3, queue.node().id());
       statement.setInt(4, batch);
       try (var rows = statement.executeQuery()) {
@@ -306,8 +307,7 @@ final class ClaimSessions {
           lane.addMessage(row);
         }
         case HandedRow.NEWS ->
-            news.add(
-                new News(HandedRow.session(row), HandedRow.epoch(row), HandedRow.node(row)));
+            news.add(new News(HandedRow.session(row), HandedRow.epoch(row), HandedRow.node(row)));
         case HandedRow.SUMMARY -> {
           moment = HandedRow.until(row);
           readyLeft = HandedRow.flag(row);

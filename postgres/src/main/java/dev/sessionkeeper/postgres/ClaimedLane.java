@@ -26,9 +26,7 @@ final class ClaimedLane {
   record Found(Delivery delivery, boolean isExpired, Optional<Instant> dueAt) {
     static Found of(ResultSet row, SessionId session) throws SQLException {
       return new Found(
-          HandedRow.delivery(row, Optional.of(session)),
-          HandedRow.flag(row),
-          HandedRow.dueAt(row));
+          HandedRow.delivery(row, Optional.of(session)), HandedRow.flag(row), HandedRow.dueAt(row));
     }
   }
 

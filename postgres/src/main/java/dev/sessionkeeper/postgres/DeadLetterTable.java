@@ -23,10 +23,9 @@ final class DeadLetterTable {
         FROM keeper.dead_letter
       """;
   private static final String OF_QUEUE =
-      COLUMNS + " WHERE queue = ? AND id > ? ORDER BY id LIMIT ?"; // dead_letter_queue
+      COLUMNS + " WHERE queue = ? AND id > ? ORDER BY id LIMIT ?";
   private static final String OF_SESSION =
-      COLUMNS
-          + " WHERE queue = ? AND session = ? AND id > ? ORDER BY id LIMIT ?"; // dead_letter_session
+      COLUMNS + " WHERE queue = ? AND session = ? AND id > ? ORDER BY id LIMIT ?";
   private static final String REPLAY = "SELECT keeper.replay(?, ?, ?)";
   private static final String DISCARD =
       """
@@ -53,15 +52,16 @@ final class DeadLetterTable {
             .map(cursor -> Long.parseLong(PageCursor.keyOf(list, 1, cursor).get(0)))
             .orElse(0L);
     var found =
-        setup.connections().call(connection -> read(connection, session, behind, request.limit() + 1));
+        setup
+            .connections()
+            .call(connection -> read(connection, session, behind, request.limit() + 1));
     return Page.of(found, request.limit(), letter -> PageCursor.after(list, letter.id()));
   }
 
   private List<DeadLetter> read(
       Connection connection, Optional<SessionId> session, long behind, int limit)
       throws SQLException {
-    try (var statement =
-        connection.prepareStatement(session.isPresent() ? OF_SESSION : OF_QUEUE)) {
+    try (var statement = connection.prepareStatement(session.isPresent() ? OF_SESSION : OF_QUEUE)) {
       int at = 1;
       statement.setInt(at++, known.id());
       if (session.isPresent()) {
@@ -139,22 +139,22 @@ final class DeadLetterTable {
             });
   }
 
-  private PreparedStatement select(Connection connection, Selection selection)
-      throws SQLException {
+  private PreparedStatement select(Connection connection, Selection selection) throws SQLException {
     return switch (selection) {
-      case Selection.All() -> prepare(connection, "TRUE");
-      case Selection.OfSession(var session) -> {
+      case Selection.All all -> prepare(connection, "TRUE");
+      case Selection.OfSession one -> {
         var statement = prepare(connection, "session = ?");
-        statement.setString(2, session.value());
+        statement.setString(2, one.session().value());
         yield statement;
       }
-      case Selection.OfMessages(var ids) -> {
+      case Selection.OfMessages some -> {
         var statement = prepare(connection, "message_id = ANY (?)");
         statement.setArray(
             2,
             SqlArray.of(
-              connection,
-                "text", ids.stream().map(id -> id.value()).toArray(String[]::new)));
+                connection,
+                "text",
+                some.ids().stream().map(id -> id.value()).toArray(String[]::new)));
         yield statement;
       }
     };

@@ -58,14 +58,13 @@ final class DropUnreceived {
                   statement.setArray(
                       2,
                       SqlArray.of(
-              connection,
+                          connection,
                           "text",
                           lanes.stream().map(lane -> lane.id().value()).toArray(String[]::new)));
                   statement.setArray(
                       3,
                       SqlArray.of(
-              connection,
-                          "int8", lanes.stream().mapToLong(HeldLane::epoch).toArray()));
+                          connection, "int8", lanes.stream().mapToLong(HeldLane::epoch).toArray()));
                   return statement.execute();
                 }
               });

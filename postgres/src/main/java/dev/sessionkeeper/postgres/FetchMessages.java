@@ -43,8 +43,7 @@ final class FetchMessages {
       for (var call : calls) {
         var lane = found.lanes.get(new Key(call.session, call.epoch));
         call.answer.complete(
-            new Fetched(
-                lane != null, lane == null ? List.of() : lane.messages, found.moment));
+            new Fetched(lane != null, lane == null ? List.of() : lane.messages, found.moment));
       }
     } catch (RuntimeException e) {
       calls.forEach(call -> call.answer.completeExceptionally(e));
@@ -65,10 +64,10 @@ final class FetchMessages {
           2,
           SqlArray.of(
               connection,
-              "text", calls.stream().map(c -> c.session.value()).toArray(String[]::new)));
+              "text",
+              calls.stream().map(c -> c.session.value()).toArray(String[]::new)));
       statement.setArray(
-          3,
-          SqlArray.of(connection, "int8", calls.stream().mapToLong(Call::epoch).toArray()));
+          3, SqlArray.of(connection, "int8", calls.stream().mapToLong(Call::epoch).toArray()));
       statement.setArray(
           4, SqlArray.of(connection, "int4", calls.stream().mapToInt(Call::most).toArray()));
       try (var rows = statement.executeQuery()) {

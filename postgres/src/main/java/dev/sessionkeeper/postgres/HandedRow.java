@@ -33,8 +33,6 @@ final class HandedRow {
       "kind, session, epoch, until, node, seq, attempts, form, is_expired, enqueued_at, due_at,"
           + " not_before, ttl_us, message_id, content_type, body, properties";
 
-  private static final Payload.Form[] FORMS = Payload.Form.values();
-
   private HandedRow() {}
 
   static int kind(ResultSet row) throws SQLException {
@@ -91,11 +89,13 @@ final class HandedRow {
       throws SQLException {
     long ttl = row.getLong(ttlColumn);
     var timeToLive =
-        row.wasNull() ? Optional.<Duration>empty() : Optional.of(Duration.of(ttl, ChronoUnit.MICROS));
+        row.wasNull()
+            ? Optional.<Duration>empty()
+            : Optional.of(Duration.of(ttl, ChronoUnit.MICROS));
     return new Message(
         MessageId.of(row.getString(idColumn)),
         session,
-        Payload.stored(body, FORMS[form], contentType),
+        Payload.stored(body, Codes.form(form), contentType),
         PropertyText.parse(nullable(row, propertiesColumn)),
         timeToLive,
         optionalInstant(row, notBeforeColumn));

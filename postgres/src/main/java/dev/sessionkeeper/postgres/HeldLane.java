@@ -332,9 +332,7 @@ final class HeldLane implements HeldSession {
                 .complete(id, epoch, settlements.stream().mapToLong(Settled::sequence).toArray());
       } else {
         answer =
-            queue
-                .settles()
-                .settle(new SettleCall(id, epoch, false, settlements, false, state));
+            queue.settles().settle(new SettleCall(id, epoch, false, settlements, false, state));
       }
       if (!settlements.isEmpty()
           && InHand.stopsTheSession(settlements.get(settlements.size() - 1).settlement())) {

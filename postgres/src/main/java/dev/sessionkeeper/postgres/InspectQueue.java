@@ -16,7 +16,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Shows what is going on in a queue. Counts come from the tally and from lanes, not from messages. */
+/**
+ * Shows what is going on in a queue. Counts come from the tally and from lanes, not from messages.
+ */
 final class InspectQueue {
   private static final String STATS =
       """
@@ -103,7 +105,7 @@ final class InspectQueue {
     try (var statement = connection.prepareStatement(SESSIONS)) {
       statement.setInt(1, known.id());
       statement.setString(2, behind);
-      var number = status.map(SessionStatus::ordinal).orElse(null);
+      var number = status.map(Codes::of).orElse(null);
       statement.setObject(3, number, java.sql.Types.INTEGER);
       statement.setObject(4, number, java.sql.Types.INTEGER);
       statement.setInt(5, limit);
@@ -118,7 +120,7 @@ final class InspectQueue {
   }
 
   private static SessionView view(ResultSet row) throws SQLException {
-    var status = SessionStatus.values()[row.getInt(2)];
+    var status = Codes.status(row.getInt(2));
     var asideReason = Optional.ofNullable(row.getString(9));
     boolean waits = status == SessionStatus.WAITING;
     var failedAt = HandedRow.optionalInstant(row, 12);
@@ -132,9 +134,7 @@ final class InspectQueue {
         HandedRow.optionalInstant(row, 7),
         row.getInt(8),
         waits ? Optional.of(whyWaiting(row.getString(11), failedAt.isPresent())) : asideReason,
-        waits
-            ? failedAt.or(() -> optional(row))
-            : HandedRow.optionalInstant(row, 10));
+        waits ? failedAt.or(() -> optional(row)) : HandedRow.optionalInstant(row, 10));
   }
 
   private static Optional<java.time.Instant> optional(ResultSet row) {

@@ -32,15 +32,13 @@ final class Keep implements AutoCloseable {
   private void schedule() {
     if (!closed) {
       long wait = EVERY_MILLIS + ThreadLocalRandom.current().nextLong(EVERY_MILLIS / 2);
-      var unused =
-          setup
-              .time()
-              .schedule(
-                  Duration.ofMillis(wait),
-                  () -> {
-                    var thread = Thread.ofVirtual().name("keeper-house").start(this::keep);
-                  });
+      var unused = setup.time().schedule(Duration.ofMillis(wait), this::start);
     }
+  }
+
+  /** Not on the timer's thread, which is everybody's. */
+  private void start() {
+    var unused = Thread.ofVirtual().name("keeper-house").start(this::keep);
   }
 
   private void keep() {

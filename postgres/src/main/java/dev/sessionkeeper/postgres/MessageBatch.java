@@ -31,8 +31,7 @@ final class MessageBatch {
       """
       SELECT d.key, d.seq FROM keeper.duplicate d WHERE d.queue = ? AND d.key = ANY (?)
       """; // duplicate_pkey (queue, key)
-  private static final String REMEMBERS =
-      "SELECT duplicate_us > 0 FROM keeper.queue WHERE id = ?";
+  private static final String REMEMBERS = "SELECT duplicate_us > 0 FROM keeper.queue WHERE id = ?";
 
   private final QueueMode mode;
   private final List<List<Message>> sends;
@@ -186,7 +185,7 @@ final class MessageBatch {
         sessions[i] = message.session().map(SessionId::value).orElseThrow();
       }
       ids[i] = message.id().value();
-      forms[i] = (short) message.payload().form().ordinal();
+      forms[i] = Codes.of(message.payload().form());
       types[i] = Texts.storable(message.payload().contentType());
       bodies[i] = message.payload().unsafeBytes();
       properties[i] = PropertyText.of(message.properties());

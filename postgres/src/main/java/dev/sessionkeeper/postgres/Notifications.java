@@ -26,7 +26,7 @@ final class Notifications implements AutoCloseable {
   private static final String CHANNEL = "keeper_queues";
   private static final String NOTIFY = "SELECT pg_notify('" + CHANNEL + "', p) FROM unnest(?) p";
   private static final Duration QUIET = Duration.ofMillis(5);
-  private static final int HEAR_MILLIS = 30_000;
+  private static final int HEAR_MILLIS = 5_000;
 
   private final Connections connections;
   private final Node node;
@@ -35,7 +35,7 @@ final class Notifications implements AutoCloseable {
   private final AtomicBoolean isSending = new AtomicBoolean();
   private final Set<String> unsent = new LinkedHashSet<>();
   private volatile boolean closed;
-  private volatile @Nullable Connection ear;
+  private volatile @Nullable Thread ear;
 
   Notifications(Connections connections, Node node, Heard heard) {
     this.connections = connections;
@@ -108,15 +108,15 @@ final class Notifications implements AutoCloseable {
   /** Listens from now on, on a connection of its own. */
   void listen() {
     if (!isListening.get() && isListening.compareAndSet(false, true)) {
-      var unused = Thread.ofVirtual().name("keeper-listen").start(this::hearUntilClosed);
+      ear = Thread.ofVirtual().name("keeper-listen").start(this::hearUntilClosed);
     }
   }
 
   private void hearUntilClosed() {
     while (!closed) {
       try (var connection = connections.dedicated()) {
-        ear = connection;
         hear(connection);
+        unlisten(connection);
       } catch (SQLException e) {
         if (!closed) {
           log.debug("The listening connection broke; polling goes on meanwhile", e);
@@ -148,6 +148,12 @@ final class Notifications implements AutoCloseable {
     }
   }
 
+  private static void unlisten(Connection connection) throws SQLException {
+    try (var statement = connection.createStatement()) {
+      statement.execute("UNLISTEN *");
+    }
+  }
+
   private void hear(String payload) {
     var parts = payload.split(" ", 4);
     boolean fromHere = parts[1].equals(node.id());
@@ -161,13 +167,20 @@ final class Notifications implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    var connection = ear;
-    if (connection != null) {
-      try {
-        connection.abort(Runnable::run);
-      } catch (SQLException e) {
-        log.debug("The listening connection was gone already", e);
+    var thread = ear;
+    if (thread == null) {
+      return;
+    }
+    try {
+      // It hears the word, gives its connection back and ends.
+      send(new String[] {"x " + node.id()});
+      if (!thread.join(Duration.ofSeconds(1))) {
+        thread.interrupt();
       }
+    } catch (KeeperException e) {
+      thread.interrupt();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 }

@@ -15,7 +15,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A queue with sessions, as this process sees it: who waits, what is held, and who does the work. */
+/**
+ * A queue with sessions, as this process sees it: who waits, what is held, and who does the work.
+ */
 final class OrderedQueue implements ResumableSessions, LocalQueue {
   private static final long POLL_MILLIS = 1000;
   private static final long NAMED_LOOK_NANOS = Duration.ofMillis(200).toNanos();

@@ -6,20 +6,33 @@ package dev.sessionkeeper.postgres;
  * @param maxConnections connections of its own pool, where the given source is none; one more
  *     listens
  * @param prefetch messages that come with a session when it is taken
+ * @param migrate whether tables are created and updated when a provider is; else somebody has done
+ *     it, with {@code Migrations.apply(source, "queues")}
  */
-public record PostgresOptions(int maxConnections, int prefetch) {
+public record PostgresOptions(int maxConnections, int prefetch, boolean migrate) {
   public PostgresOptions {
     if (maxConnections < 2 || maxConnections > 1000) {
-      throw new IllegalArgumentException(
-          "maxConnections must be 2 to 1000, was " + maxConnections);
+      throw new IllegalArgumentException("maxConnections must be 2 to 1000, was " + maxConnections);
     }
     if (prefetch < 1 || prefetch > 1000) {
       throw new IllegalArgumentException("prefetch must be 1 to 1000, was " + prefetch);
     }
   }
 
-  /** 12 connections, 32 messages. */
+  /** 12 connections, 32 messages, tables are kept up to date. */
   public static PostgresOptions ofDefaults() {
-    return new PostgresOptions(12, 32);
+    return new PostgresOptions(12, 32, true);
+  }
+
+  public PostgresOptions withMaxConnections(int count) {
+    return new PostgresOptions(count, prefetch, migrate);
+  }
+
+  public PostgresOptions withPrefetch(int count) {
+    return new PostgresOptions(maxConnections, count, migrate);
+  }
+
+  public PostgresOptions withoutMigration() {
+    return new PostgresOptions(maxConnections, prefetch, false);
   }
 }

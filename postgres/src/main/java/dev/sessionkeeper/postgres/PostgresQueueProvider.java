@@ -79,7 +79,9 @@ public final class PostgresQueueProvider
   /** As {@link #create(DataSource)}; the time is that of waits and timers, never of leases. */
   public static PostgresQueueProvider create(
       DataSource source, PostgresOptions options, TimeSource time) {
-    Migrations.apply(source, "queues");
+    if (options.migrate()) {
+      Migrations.apply(source, "queues");
+    }
     return new PostgresQueueProvider(
         Connections.over(source, options.maxConnections()), options, time);
   }

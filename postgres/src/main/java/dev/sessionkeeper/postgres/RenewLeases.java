@@ -12,7 +12,8 @@ import java.util.concurrent.CompletableFuture;
 
 /** Extends leases; those that are asked for at the same time together. */
 final class RenewLeases {
-  private static final String RENEW = "SELECT session, epoch, until FROM keeper.renew_lanes(?, ?, ?)";
+  private static final String RENEW =
+      "SELECT session, epoch, until FROM keeper.renew_lanes(?, ?, ?)";
 
   private final OrderedQueue queue;
   private final GroupCalls<Call> group;
@@ -42,16 +43,14 @@ final class RenewLeases {
     }
   }
 
-  private Map<Lane, Instant> renewAll(Connection connection, List<Call> calls)
-      throws SQLException {
+  private Map<Lane, Instant> renewAll(Connection connection, List<Call> calls) throws SQLException {
     var lanes = calls.stream().map(Call::lane).distinct().toList();
     try (var statement = connection.prepareStatement(RENEW)) {
       statement.setInt(1, queue.id());
       statement.setArray(
           2,
           SqlArray.of(
-              connection,
-              "text", lanes.stream().map(Lane::session).toArray(String[]::new)));
+              connection, "text", lanes.stream().map(Lane::session).toArray(String[]::new)));
       statement.setArray(
           3, SqlArray.of(connection, "int8", lanes.stream().mapToLong(Lane::epoch).toArray()));
       try (var rows = statement.executeQuery()) {

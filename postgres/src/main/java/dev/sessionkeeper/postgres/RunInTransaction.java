@@ -48,8 +48,7 @@ final class RunInTransaction implements MessageHandler {
         var context = new Within(session);
         var settlement = handler.handle(delivery, context, connection);
         var settled = new Settled(delivery.sequence(), settlement);
-        new SettleCall(
-                session.id(), session.epoch(), false, List.of(settled), false, context.state)
+        new SettleCall(session.id(), session.epoch(), false, List.of(settled), false, context.state)
             .run(connection, queue.id(), NO_SHARD);
         commit(connection);
         lane.settledByTransaction(settled);

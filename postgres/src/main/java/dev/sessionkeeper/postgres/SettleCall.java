@@ -56,20 +56,20 @@ record SettleCall(
       errors[i] = "";
       switch (settlements.get(i).settlement()) {
         case Settlement.Complete complete -> acts[i] = 0;
-        case Settlement.Retry(var delay, var limited, var reason) -> {
+        case Settlement.Retry retry -> {
           acts[i] = 1;
-          delays[i] = QueueTable.micros(delay);
-          limits[i] = limited;
-          reasons[i] = Texts.storable(reason);
+          delays[i] = QueueTable.micros(retry.delay());
+          limits[i] = retry.limited();
+          reasons[i] = Texts.storable(retry.reason());
         }
-        case Settlement.DeadLetter(var reason, var error) -> {
+        case Settlement.DeadLetter letter -> {
           acts[i] = 2;
-          reasons[i] = Texts.storable(reason);
-          errors[i] = Texts.storable(error);
+          reasons[i] = Texts.storable(letter.reason());
+          errors[i] = Texts.storable(letter.error());
         }
-        case Settlement.Park(var reason) -> {
+        case Settlement.Park park -> {
           acts[i] = 3;
-          reasons[i] = Texts.storable(reason);
+          reasons[i] = Texts.storable(park.reason());
         }
       }
       if (areExpired) {
@@ -104,9 +104,7 @@ record SettleCall(
       case "lost" -> throw new KeeperException.LockLost("session " + session, epoch);
       case "order" ->
           throw new KeeperException.OutOfOrder(
-              session,
-              sequence,
-              noDetail ? "it is not in hand" : "message " + detail + " is open");
+              session, sequence, noDetail ? "it is not in hand" : "message " + detail + " is open");
       case "stale" ->
           throw new KeeperException.StaleState(
               session, state.map(SessionState.Write::expectedVersion).orElse(0L), detail);

@@ -35,12 +35,12 @@ final class SettleLoose {
         group.add(call);
         yield call.answer;
       }
-      case Settlement.Retry(var delay, var limited, var reason) ->
-          settle(receipt, 1, QueueTable.micros(delay), limited, reason, "");
-      case Settlement.DeadLetter(var reason, var error) ->
-          settle(receipt, 2, 0, false, reason, error);
+      case Settlement.Retry retry ->
+          settle(receipt, 1, QueueTable.micros(retry.delay()), retry.limited(), retry.reason(), "");
+      case Settlement.DeadLetter letter ->
+          settle(receipt, 2, 0, false, letter.reason(), letter.error());
       // There is no session that could wait with it, so it is set aside alone.
-      case Settlement.Park(var reason) -> settle(receipt, 2, 0, false, reason, "");
+      case Settlement.Park park -> settle(receipt, 2, 0, false, park.reason(), "");
     };
   }
 
@@ -66,12 +66,14 @@ final class SettleLoose {
           2,
           SqlArray.of(
               connection,
-              "int8", calls.stream().mapToLong(call -> call.receipt.sequence()).toArray()));
+              "int8",
+              calls.stream().mapToLong(call -> call.receipt.sequence()).toArray()));
       statement.setArray(
           3,
           SqlArray.of(
               connection,
-              "int8", calls.stream().mapToLong(call -> call.receipt.proof()).toArray()));
+              "int8",
+              calls.stream().mapToLong(call -> call.receipt.proof()).toArray()));
       statement.setLong(4, setup.node().shard());
       try (var rows = statement.executeQuery()) {
         var lost = new HashSet<Long>();

@@ -235,9 +235,7 @@ final class SettleSessions {
       statement.setArray(6, SqlArray.of(connection, "text", sessions.toArray(String[]::new)));
       statement.setArray(
           7,
-          SqlArray.of(
-              connection,
-              "int8", sequences.stream().mapToLong(Long::longValue).toArray()));
+          SqlArray.of(connection, "int8", sequences.stream().mapToLong(Long::longValue).toArray()));
       statement.setBoolean(8, again);
       statement.setLong(9, queue.node().shard());
       try (var rows = statement.executeQuery()) {
@@ -261,7 +259,9 @@ final class SettleSessions {
   private void settleAlone(Mixed mixed) {
     try {
       var call = mixed.call;
-      queue.connections().call(connection -> call.run(connection, queue.id(), queue.node().shard()));
+      queue
+          .connections()
+          .call(connection -> call.run(connection, queue.id(), queue.node().shard()));
       mixed.answer.complete(null);
     } catch (RuntimeException e) {
       mixed.answer.completeExceptionally(e);

@@ -102,13 +102,14 @@ final class MessageCodec {
    * The dead letter as a message again. The broker would swallow an id that it knows, so it gets a
    * new one; the same one for every attempt to replay, so that a repeated replay has one effect.
    */
-  static ServiceBusMessage replay(ServiceBusReceivedMessage dead, QueueMode mode) {
+  static ServiceBusMessage replay(ServiceBusReceivedMessage dead, QueueMode mode, long sequence) {
     var message = decode(dead);
     int replays = number(dead, REPLAYS).orElse(0L).intValue() + 1;
     var encoded = encode(message.withProperties(message.properties()), mode);
     encoded.setMessageId(replayId(message.id(), replays));
     encoded.getApplicationProperties().put(ID, message.id().value());
     encoded.getApplicationProperties().put(REPLAYS, (long) replays);
+    encoded.getApplicationProperties().put(SEQUENCE, sequence);
     return encoded;
   }
 

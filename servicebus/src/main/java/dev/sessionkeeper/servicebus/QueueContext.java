@@ -99,7 +99,10 @@ final class QueueContext {
   /** What a dead letter keeps beside what the broker keeps (D-01). */
   Map<String, Object> deadLetterProperties(ServiceBusReceivedMessage message, int attempts) {
     var kept = new HashMap<String, Object>();
-    kept.put(MessageCodec.SEQUENCE, message.getSequenceNumber());
+    // One that was replayed before keeps the place that it had first.
+    kept.put(
+        MessageCodec.SEQUENCE,
+        MessageCodec.number(message, MessageCodec.SEQUENCE).orElse(message.getSequenceNumber()));
     kept.put(MessageCodec.ATTEMPTS, (long) attempts);
     kept.put(MessageCodec.DEAD_AT, clock.now().toEpochMilli());
     kept.put(MessageCodec.ENQUEUED_AT, enqueuedAt(message).toEpochMilli());

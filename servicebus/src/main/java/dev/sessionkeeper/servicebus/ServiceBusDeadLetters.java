@@ -81,7 +81,7 @@ final class ServiceBusDeadLetters {
     chosen.sort(Comparator.comparingLong(ServiceBusDeadLetters::originalSequence));
     var mode = queue.settings().mode();
     for (var dead : chosen) {
-      sender.sendMessage(MessageCodec.replay(dead, mode));
+      sender.sendMessage(MessageCodec.replay(dead, mode, originalSequence(dead)));
       receiver.complete(dead);
     }
     return chosen.size();

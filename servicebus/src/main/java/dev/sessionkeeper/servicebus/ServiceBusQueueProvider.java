@@ -44,7 +44,8 @@ public final class ServiceBusQueueProvider implements QueueProvider, DeadLetterQ
           false,
           Map.of(
               "S-07", "the broker chooses which session is accepted next",
-              "D-02", "the broker appends: replayed messages come after newer ones, in order"));
+              "D-02", "the broker appends: replayed messages come after newer ones, in order",
+              "O-03", "the broker has no place where a session could be set aside"));
 
   private final ServiceBusClients clients;
   private final DescribeQueues describe;

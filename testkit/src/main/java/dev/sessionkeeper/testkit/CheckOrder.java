@@ -3,8 +3,10 @@ package dev.sessionkeeper.testkit;
 import dev.sessionkeeper.SessionId;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 
 /**
@@ -30,7 +32,12 @@ public final class CheckOrder {
   private void read(History.Event event) {
     var lane = lanes.computeIfAbsent(event.session(), session -> new Lane());
     switch (event) {
-      case History.Accepted accepted -> lane.open.add(accepted.sequence());
+      case History.Accepted accepted -> {
+        // A message may be handled before its send has returned.
+        if (!lane.ended.contains(accepted.sequence())) {
+          lane.open.add(accepted.sequence());
+        }
+      }
       case History.Replayed replayed -> {
         lane.open.add(replayed.sequence());
         lane.lastEnd = Math.min(lane.lastEnd, replayed.sequence() - 1);
@@ -40,6 +47,7 @@ public final class CheckOrder {
       case History.Ended ended -> {
         if (History.isFinal(ended.settlement())) {
           lane.open.remove(ended.sequence());
+          lane.ended.add(ended.sequence());
         }
       }
       case History.Settled settled -> {
@@ -79,6 +87,7 @@ public final class CheckOrder {
   /** What is open of a session, and the last sequence whose end was confirmed. */
   private static final class Lane {
     final TreeSet<Long> open = new TreeSet<>();
+    final Set<Long> ended = new HashSet<>();
     long lastEnd = Long.MIN_VALUE;
   }
 }

@@ -18,7 +18,7 @@ import java.util.TreeMap;
  */
 public final class CheckOwners {
   private final Map<SessionId, Long> lastEffect = new HashMap<>();
-  private final Map<SessionId, TreeMap<Long, Integer>> running = new HashMap<>();
+  private final Map<SessionId, Map<Long, Integer>> running = new HashMap<>();
   private final Set<Hold> lost = new HashSet<>();
   private final List<Violation> violations = new ArrayList<>();
 
@@ -53,8 +53,8 @@ public final class CheckOwners {
       boolean isLost = lost.contains(new Hold(started.session(), other.getKey()));
       if (other.getValue() > 0 && (other.getKey() == started.epoch() || !isLost)) {
         add(
-            "session %s: message %d was handled under epoch %d while a handler of epoch %d ran",
-            started.session(), started.sequence(), started.epoch(), other.getKey());
+            "session %s: message %d was handled under epoch %d while a handler of epoch %d ran"
+                .formatted(started.session(), started.sequence(), started.epoch(), other.getKey()));
       }
     }
     handlers.merge(started.epoch(), 1, Integer::sum);
@@ -64,18 +64,18 @@ public final class CheckOwners {
     long last = lastEffect.getOrDefault(settled.session(), 0L);
     if (settled.epoch() < last) {
       add(
-          "session %s: message %d was settled under epoch %d after epoch %d had an effect",
-          settled.session(), settled.sequence(), settled.epoch(), last);
+          "session %s: message %d was settled under epoch %d after epoch %d had an effect"
+              .formatted(settled.session(), settled.sequence(), settled.epoch(), last));
     }
     lastEffect.merge(settled.session(), settled.epoch(), Math::max);
   }
 
-  private TreeMap<Long, Integer> running(SessionId session) {
+  private Map<Long, Integer> running(SessionId session) {
     return running.computeIfAbsent(session, id -> new TreeMap<>());
   }
 
-  private void add(String what, Object... values) {
-    violations.add(new Violation("I2", what.formatted(values)));
+  private void add(String what) {
+    violations.add(new Violation("I2", what));
   }
 
   private record Hold(SessionId session, long epoch) {}

@@ -7,21 +7,22 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What happened in a run, in the order in which it was recorded. Checkers such as {@link
  * CheckOrder} read it afterwards. Safe for threads.
  */
 public final class History {
-  private final List<Event> events = new ArrayList<>();
+  private final List<Optional<Event>> events = new ArrayList<>();
 
   /** What was recorded so far. */
   public synchronized List<Event> events() {
-    return List.copyOf(events);
+    return events.stream().flatMap(Optional::stream).toList();
   }
 
   private synchronized void add(Event event) {
-    events.add(event);
+    events.add(Optional.of(event));
   }
 
   /** A send returned. Duplicates and refused messages are not accepted anew and leave no trace. */
@@ -45,6 +46,23 @@ public final class History {
   public void settled(
       SessionId session, long epoch, MessageId id, long sequence, Settlement settlement) {
     add(new Settled(session, epoch, id, sequence, settlement));
+  }
+
+  /**
+   * A settlement is about to be sent. It is recorded here and now if it is confirmed later: whoever
+   * takes the session after it took effect may be recorded before its confirmation is.
+   *
+   * @return to be run when the provider has confirmed it
+   */
+  public synchronized Runnable settling(
+      SessionId session, long epoch, MessageId id, long sequence, Settlement settlement) {
+    int place = events.size();
+    events.add(Optional.empty());
+    return () -> confirm(place, new Settled(session, epoch, id, sequence, settlement));
+  }
+
+  private synchronized void confirm(int place, Event event) {
+    events.set(place, Optional.of(event));
   }
 
   /** An owner was told that its lease is gone. */

@@ -29,6 +29,7 @@ final class RandomisedHandler implements MessageHandler, Consumer<ProcessorEvent
   private final QueueName queue;
   private final long seed;
   private final RunLedger ledger;
+  private final History history;
   private final TimeSource time;
   private final Set<MessageId> setAside = ConcurrentHashMap.newKeySet();
   private final Set<MessageId> lostLock = ConcurrentHashMap.newKeySet();
@@ -37,11 +38,17 @@ final class RandomisedHandler implements MessageHandler, Consumer<ProcessorEvent
   private final AtomicInteger inside = new AtomicInteger();
 
   RandomisedHandler(
-      QueueProvider provider, QueueName queue, long seed, RunLedger ledger, TimeSource time) {
+      QueueProvider provider,
+      QueueName queue,
+      long seed,
+      RunLedger ledger,
+      History history,
+      TimeSource time) {
     this.provider = provider;
     this.queue = queue;
     this.seed = seed;
     this.ledger = ledger;
+    this.history = history;
     this.time = time;
   }
 
@@ -131,6 +138,18 @@ final class RandomisedHandler implements MessageHandler, Consumer<ProcessorEvent
     }
   }
 
+  private void record(ProcessorEvent event) {
+    if (event instanceof ProcessorEvent.HandlingStarted started) {
+      history.started(started.session(), started.epoch(), started.delivery());
+    } else if (event instanceof ProcessorEvent.HandlingEnded ended) {
+      history.ended(ended.session(), ended.epoch(), ended.delivery(), ended.settlement());
+    } else if (event instanceof ProcessorEvent.LeaseLost lost) {
+      history.lost(lost.session(), lost.epoch());
+    } else if (event instanceof ProcessorEvent.OrderViolated violated) {
+      ledger.violated("S-03", violated.toString());
+    }
+  }
+
   private void sleep(Duration duration) throws InterruptedException {
     var over = new CountDownLatch(1);
     time.schedule(duration, over::countDown);
@@ -140,9 +159,7 @@ final class RandomisedHandler implements MessageHandler, Consumer<ProcessorEvent
   /** What the processor decided about a failure is known from its events. */
   @Override
   public void accept(ProcessorEvent event) {
-    if (event instanceof ProcessorEvent.OrderViolated violated) {
-      ledger.violated("S-03", violated.toString());
-    }
+    record(event);
     if (event instanceof ProcessorEvent.HandlingEnded ended
         && ended.settlement() instanceof Settlement.DeadLetter) {
       int number = Integer.parseInt(ended.delivery().payload().asText());

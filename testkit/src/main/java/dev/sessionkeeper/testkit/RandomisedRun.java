@@ -13,6 +13,7 @@ import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -31,6 +32,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class RandomisedRun {
   private static final int BATCH = 50;
+  private static final int MOST_SHOWN = 20;
 
   private final QueueProvider provider;
   private final QueueName queue;
@@ -40,6 +42,7 @@ public final class RandomisedRun {
   private final TimeSource time;
   private final Runnable tick;
   private final RunLedger ledger = new RunLedger();
+  private final History history = new History();
   private final Random random;
 
   private RandomisedRun(
@@ -86,7 +89,7 @@ public final class RandomisedRun {
    * @throws InterruptedException if the thread is interrupted
    */
   public Report run(Duration atMost) throws InterruptedException {
-    var handler = new RandomisedHandler(provider, queue, seed, ledger, time);
+    var handler = new RandomisedHandler(provider, queue, seed, ledger, history, time);
     var processors = new ArrayList<SessionProcessor>();
     processors.add(processor(handler, 1).start());
     processors.add(processor(handler, 2).start());
@@ -123,7 +126,22 @@ public final class RandomisedRun {
         ledger.fenced(),
         changes,
         unfinished,
-        ledger.violations());
+        violations(dead));
+  }
+
+  /** What the ledger saw at once, and what the checkers find in the history. */
+  private List<String> violations(Optional<Set<MessageId>> dead) {
+    var events = new ArrayList<>(history.events());
+    // A handler may start before the send that it follows has returned to its sender.
+    events.sort(Comparator.comparing(event -> !(event instanceof History.Accepted)));
+    var found = new ArrayList<>(ledger.violations());
+    CheckOrder.of(events).forEach(violation -> found.add(violation.toString()));
+    CheckOwners.of(events).forEach(violation -> found.add(violation.toString()));
+    dead.ifPresent(
+        letters ->
+            CheckConservation.of(events, Set.of(), letters)
+                .forEach(violation -> found.add(violation.toString())));
+    return found.subList(0, Math.min(found.size(), MOST_SHOWN));
   }
 
   private boolean isOver(int sent, RandomisedHandler handler) {
@@ -171,7 +189,10 @@ public final class RandomisedRun {
       batch.add(
           Message.of(sessionOf(i), Payload.text(Integer.toString(numberOf(i)))).withId(idOf(i)));
     }
-    provider.send(queue, batch);
+    var outcomes = provider.send(queue, batch);
+    for (int i = 0; i < count; i++) {
+      history.sent(sessionOf(from + i), outcomes.get(i));
+    }
     return count;
   }
 

@@ -50,6 +50,15 @@ public final class StreamsFeature implements Feature {
     routes = new StreamRoutes(streams).routes();
   }
 
+  public static Feature open(Context context) {
+    var config = context.config().get(StreamsConfig.SECTION);
+    return context
+        .engine()
+        .database()
+        .map(source -> in(Database.of(source), config, context.meters(), context.time()))
+        .orElseGet(() -> inMemory(config, context.meters(), context.time()));
+  }
+
   /** Streams in a database, which brings its own tables up to date. */
   static StreamsFeature in(
       Database database, StreamsConfig config, MeterRegistry registry, TimeSource time) {

@@ -1,0 +1,10 @@
+package dev.sessionkeeper;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+
+/** Planted: a class of the core that needs a library. */
+public final class PlantedLibraryUser {
+  public DescribedPredicate<Object> always() {
+    return DescribedPredicate.alwaysTrue();
+  }
+}

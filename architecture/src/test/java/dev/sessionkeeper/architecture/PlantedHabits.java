@@ -1,0 +1,35 @@
+package dev.sessionkeeper.architecture;
+
+import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.time.Instant;
+
+/** Habits that the bans must find. */
+final class PlantedHabits {
+  private PlantedHabits() {}
+
+  static final class ReadsTheClock {
+    @SuppressWarnings("TimeInStaticInitializer")
+    Instant now() {
+      return Instant.now();
+    }
+  }
+
+  static final class Serialises {
+    Object read(ObjectInputStream in) throws IOException, ClassNotFoundException {
+      return in.readObject();
+    }
+  }
+
+  static final class ChecksSignature {
+    boolean isRight(String expected, String given) {
+      return expected.equals(given);
+    }
+  }
+
+  static final class Prints {
+    void print() {
+      System.out.println("hello");
+    }
+  }
+}

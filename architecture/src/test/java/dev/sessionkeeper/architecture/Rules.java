@@ -1,0 +1,169 @@
+package dev.sessionkeeper.architecture;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleNameContaining;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.lang.ArchRule;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.OffsetDateTime;
+import java.time.ZonedDateTime;
+import java.util.Arrays;
+import java.util.Date;
+
+/** The rules between modules, and the bans. Each has a planted class that breaks it. */
+final class Rules {
+  static final String[] CORE = {
+    "dev.sessionkeeper",
+    "dev.sessionkeeper.spi",
+    "dev.sessionkeeper.processor",
+    "dev.sessionkeeper.time",
+    "dev.sessionkeeper.webhook"
+  };
+
+  static final ArchRule CORE_NEEDS_THE_JDK_AND_SLF4J_ONLY =
+      classes()
+          .that(resideInAnyPackage(CORE))
+          .should()
+          .onlyDependOnClassesThat(
+              resideInAnyPackage(CORE)
+                  .or(
+                      resideInAnyPackage(
+                          "java..",
+                          "javax.crypto..",
+                          "javax.net..",
+                          "org.slf4j..",
+                          "org.jspecify.annotations..")));
+
+  static final ArchRule VALUES_AND_SPI_DO_NOT_KNOW_THE_PROCESSOR =
+      noClasses()
+          .that(
+              resideInAnyPackage(
+                  "dev.sessionkeeper", "dev.sessionkeeper.spi", "dev.sessionkeeper.time"))
+          .should()
+          .dependOnClassesThat(resideInAPackage("dev.sessionkeeper.processor.."));
+
+  static final ArchRule MEMORY_SEES_NO_OTHER_PROVIDER =
+      seesNoOther("memory", "postgres", "sqs", "servicebus");
+  static final ArchRule POSTGRES_SEES_NO_OTHER_PROVIDER =
+      seesNoOther("postgres", "memory", "sqs", "servicebus");
+  static final ArchRule SQS_SEES_NO_OTHER_PROVIDER =
+      seesNoOther("sqs", "memory", "postgres", "servicebus");
+  static final ArchRule SERVICEBUS_SEES_NO_OTHER_PROVIDER =
+      seesNoOther("servicebus", "memory", "postgres", "sqs");
+
+  static final ArchRule ONLY_THE_COMMAND_LINE_SEES_THE_SERVER =
+      noClasses()
+          .that(
+              resideInAPackage("dev.sessionkeeper..")
+                  .and(
+                      DescribedPredicate.not(
+                          resideInAnyPackage(
+                              "dev.sessionkeeper.server..", "dev.sessionkeeper.cli.."))))
+          .should()
+          .dependOnClassesThat(resideInAPackage("dev.sessionkeeper.server.."));
+
+  static final ArchRule FEATURES_DO_NOT_KNOW_PROVIDERS =
+      noClasses()
+          .that(
+              resideInAnyPackage(
+                  "dev.sessionkeeper.jobs..",
+                  "dev.sessionkeeper.registry..",
+                  "dev.sessionkeeper.cursors..",
+                  "dev.sessionkeeper.github.."))
+          .should()
+          .dependOnClassesThat(
+              resideInAnyPackage(
+                  "dev.sessionkeeper.memory..",
+                  "dev.sessionkeeper.postgres..",
+                  "dev.sessionkeeper.sqs..",
+                  "dev.sessionkeeper.servicebus.."));
+
+  static final ArchRule NOTHING_READS_THE_WALL_CLOCK_BUT_ITS_PORT =
+      noClasses()
+          .that(
+              resideInAPackage("dev.sessionkeeper..")
+                  .and(DescribedPredicate.not(simpleNameContaining("SystemTimeSource"))))
+          .should()
+          .callMethod(System.class, "currentTimeMillis")
+          .orShould()
+          .callMethod(Instant.class, "now")
+          .orShould()
+          .callMethod(LocalDate.class, "now")
+          .orShould()
+          .callMethod(LocalDateTime.class, "now")
+          .orShould()
+          .callMethod(OffsetDateTime.class, "now")
+          .orShould()
+          .callMethod(ZonedDateTime.class, "now")
+          .orShould()
+          .callMethod(Clock.class, "systemUTC")
+          .orShould()
+          .callMethod(Clock.class, "systemDefaultZone")
+          .orShould()
+          .callConstructor(Date.class);
+
+  static final ArchRule NO_JAVA_SERIALISATION =
+      noClasses()
+          .that(resideInAPackage("dev.sessionkeeper.."))
+          .should()
+          .dependOnClassesThat(
+              DescribedPredicate.describe(
+                  "read or write serialised objects",
+                  type ->
+                      type.isEquivalentTo(ObjectInputStream.class)
+                          || type.isEquivalentTo(ObjectOutputStream.class)));
+
+  static final ArchRule SECRETS_ARE_COMPARED_IN_CONSTANT_TIME =
+      noClasses()
+          .that(resideInAPackage("dev.sessionkeeper..").and(aboutSecrets()))
+          .should()
+          .callMethod(String.class, "equals", Object.class)
+          .orShould()
+          .callMethod(String.class, "equalsIgnoreCase", String.class)
+          .orShould()
+          .callMethod(Arrays.class, "equals", byte[].class, byte[].class)
+          .because("MessageDigest.isEqual does not tell how much of a guess was right");
+
+  static final ArchRule LIBRARIES_DO_NOT_PRINT =
+      noClasses()
+          .that(
+              resideInAPackage("dev.sessionkeeper..")
+                  .and(
+                      DescribedPredicate.not(
+                          resideInAnyPackage(
+                              "dev.sessionkeeper.cli..",
+                              "dev.sessionkeeper.server",
+                              "dev.sessionkeeper.testkit",
+                              "dev.sessionkeeper.servicebus.testserver.."))))
+          .should()
+          .accessField(System.class, "out")
+          .orShould()
+          .accessField(System.class, "err");
+
+  private Rules() {}
+
+  private static ArchRule seesNoOther(String provider, String... others) {
+    var packages = Arrays.stream(others).map(other -> "dev.sessionkeeper." + other + "..");
+    return noClasses()
+        .that(resideInAPackage("dev.sessionkeeper." + provider + ".."))
+        .should()
+        .dependOnClassesThat(resideInAnyPackage(packages.toArray(String[]::new)))
+        .allowEmptyShould(true);
+  }
+
+  private static DescribedPredicate<JavaClass> aboutSecrets() {
+    return DescribedPredicate.describe(
+        "are about secrets",
+        type -> type.getSimpleName().matches(".*(Signature|Secret|Hmac|Password|ApiKey).*"));
+  }
+}

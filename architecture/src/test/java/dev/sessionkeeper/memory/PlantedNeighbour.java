@@ -1,0 +1,8 @@
+package dev.sessionkeeper.memory;
+
+/** Planted: a provider that knows another. */
+public final class PlantedNeighbour {
+  public dev.sessionkeeper.sqs.PlantedNeighbour other() {
+    return new dev.sessionkeeper.sqs.PlantedNeighbour();
+  }
+}

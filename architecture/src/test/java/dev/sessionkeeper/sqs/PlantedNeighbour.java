@@ -1,0 +1,10 @@
+package dev.sessionkeeper.sqs;
+
+import dev.sessionkeeper.memory.MemoryQueueProvider;
+
+/** Planted: a provider that knows another. */
+public final class PlantedNeighbour {
+  public MemoryQueueProvider other() {
+    return MemoryQueueProvider.create();
+  }
+}

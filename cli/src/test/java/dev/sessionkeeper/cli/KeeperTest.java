@@ -1,0 +1,177 @@
+package dev.sessionkeeper.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.config.ConfigSources;
+import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.time.TimeSource;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The commands against a real server in this process. */
+class KeeperTest {
+  private static KeeperServer server;
+  private static String url;
+  @TempDir Path folder;
+
+  @BeforeAll
+  static void start() {
+    var sources =
+        ConfigSources.of(
+            Optional.empty(), Map.of(), Map.of("server.port", "0", "store.url", "memory"));
+    server = KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system());
+    url = server.address();
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
+
+  @Test
+  void whatIsSentIsSeenInItsSession() {
+    assertThat(run("queues", "create", "orders").code).isZero();
+    var sent = run("send", "orders", "--session", "cust-42", "{\"item\":\"tea\"}", "plain words");
+    assertThat(sent.code).isZero();
+    assertThat(sent.out).contains("Sent 2 to orders.");
+    assertThat(run("sessions", "orders").out).contains("cust-42", "ready").contains("BACKLOG");
+    assertThat(run("queues").out).contains("orders", "ORDERED");
+  }
+
+  @Test
+  void everyAnswerCanBeJson() {
+    run("queues", "create", "as-json");
+    var page = json(run("queues", "-o", "json"));
+    assertThat(page.path("queues").isArray()).isTrue();
+    assertThat(json(run("send", "as-json", "-s", "a", "-o", "json", "1")).path("messages").size())
+        .isEqualTo(1);
+    assertThat(json(run("doctor", "-o", "json")).path("checks").size()).isEqualTo(4);
+  }
+
+  @Test
+  void eachLineOfStandardInputIsAMessage() {
+    run("queues", "create", "lines");
+    var before = System.in;
+    System.setIn(new ByteArrayInputStream("one\n\ntwo\nthree\n".getBytes(StandardCharsets.UTF_8)));
+    try {
+      assertThat(run("send", "lines", "-s", "a").out).contains("Sent 3 to lines.");
+    } finally {
+      System.setIn(before);
+    }
+  }
+
+  @Test
+  void aPersonOnCallSetsASessionAsideAndBringsItBack() {
+    run("queues", "create", "calls");
+    run("send", "calls", "-s", "hot", "1", "2");
+    assertThat(run("sessions", "park", "calls", "hot", "-r", "looks odd").code).isZero();
+    assertThat(run("sessions", "calls", "--status", "parked").out).contains("hot", "looks odd");
+    assertThat(run("sessions", "resume", "calls", "hot").code).isZero();
+    assertThat(run("sessions", "dead-letter-all", "calls", "hot", "-r", "too old").code).isZero();
+    assertThat(run("dead-letters", "list", "calls").out).contains("too old");
+    assertThat(run("dead-letters", "replay", "calls", "--all", "--dry-run").out)
+        .contains("Would put back 2.");
+    assertThat(run("dead-letters", "replay", "calls", "--session", "hot").out)
+        .contains("Put back 2.");
+    assertThat(run("dead-letters", "list", "calls").out).contains("No dead letters in calls.");
+  }
+
+  @Test
+  void aReplayMustSayOfWhat() {
+    var refused = run("dead-letters", "replay", "calls");
+    assertThat(refused.code).isEqualTo(Exit.USAGE);
+    assertThat(refused.err).contains("--session ID, --id MESSAGE or --all");
+  }
+
+  @Test
+  void aRefusalIsOneSentenceAndNoStackTrace() {
+    var refused = run("send", "no-such-queue", "-s", "a", "1");
+    assertThat(refused.code).isEqualTo(Exit.FAILED);
+    assertThat(refused.err).contains("no-such-queue").doesNotContain("\tat ");
+    var named = run("queues", "create", "bad", "--mode", "SORTED");
+    assertThat(named.err).contains("mode");
+  }
+
+  @Test
+  void aServerThatDoesNotAnswerIsToldApart() {
+    var nobody = runRaw("queues", "--url", "http://127.0.0.1:1");
+    assertThat(nobody.code).isEqualTo(Exit.UNAVAILABLE);
+    assertThat(nobody.err).contains("./keeper serve");
+    assertThat(runRaw("doctor", "--url", "http://127.0.0.1:1").code).isEqualTo(Exit.FAILED);
+  }
+
+  @Test
+  void aWrongCommandLineIsExplained() {
+    assertThat(runRaw("explode").code).isEqualTo(Exit.USAGE);
+    assertThat(runRaw("--version").out).contains("keeper");
+  }
+
+  @Test
+  void allErrorsOfAConfigurationAreListedWithTheirPlace() throws Exception {
+    var file =
+        Files.writeString(folder.resolve("keeper.yaml"), "server: { port: x }\nsurprise: 1\n");
+    var checked = runRaw("check", file.toString());
+    assertThat(checked.code).isEqualTo(Exit.CONFIG);
+    assertThat(checked.err).contains(":1:", "port", ":2:", "surprise");
+    Files.writeString(file, "server: { port: 9999 }\n");
+    assertThat(runRaw("check", file.toString()).code).isZero();
+  }
+
+  @Test
+  void theBenchHandlesEverythingItSent() {
+    var result = json(run("bench", "--messages", "500", "--sessions", "10", "-o", "json"));
+    assertThat(result.path("consumedPerSecond").asLong()).isPositive();
+  }
+
+  @Test
+  void theDemoEndsWithAVerdict() {
+    var demo = run("demo", "--sessions", "6", "--messages", "8", "--consumers", "3");
+    assertThat(demo.err).contains("Order held: 48 of 48 completed").contains("0 violations");
+    assertThat(demo.code).isZero();
+  }
+
+  private record Result(int code, String out, String err) {}
+
+  private static Result run(String... args) {
+    var line = new String[args.length + 2];
+    System.arraycopy(args, 0, line, 0, args.length);
+    line[args.length] = "--url";
+    line[args.length + 1] = url;
+    return runRaw(line);
+  }
+
+  private static Result runRaw(String... args) {
+    var out = new ByteArrayOutputStream();
+    var err = new ByteArrayOutputStream();
+    var outBefore = System.out;
+    var errBefore = System.err;
+    System.setOut(new PrintStream(out, true, StandardCharsets.UTF_8));
+    System.setErr(new PrintStream(err, true, StandardCharsets.UTF_8));
+    try {
+      int code = Keeper.run(args);
+      return new Result(
+          code, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
+    } finally {
+      System.setOut(outBefore);
+      System.setErr(errBefore);
+    }
+  }
+
+  private static JsonNode json(Result result) {
+    assertThat(result.code).as(result.err).isZero();
+    return JsonMapper.builder().build().readTree(result.out);
+  }
+}

@@ -1,0 +1,52 @@
+package dev.sessionkeeper.cli.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A judge that cannot say no is worthless. */
+class JudgeTest {
+  private final Judge judge = new Judge(List.of("a", "b"), 3);
+
+  @Test
+  void orderWithFailuresAndRepetitionsHolds() {
+    saw("a", 0, 1, true);
+    saw("a", 1, 1, false);
+    saw("a", 1, 2, true);
+    saw("a", 1, 3, true);
+    saw("a", 2, 3, true);
+    saw("b", 0, 1, true);
+    assertThat(judge.violations()).isEmpty();
+    assertThat(judge.isDone()).isFalse();
+    saw("b", 1, 1, true);
+    saw("b", 2, 1, true);
+    assertThat(judge.isDone()).isTrue();
+    assertThat(judge.summary()).contains("6 of 6 completed", "1 failed", "1 repeated");
+  }
+
+  @Test
+  void overtakingIsSeen() {
+    saw("a", 0, 1, true);
+    saw("a", 2, 1, true);
+    assertThat(judge.violations()).singleElement().asString().contains("a#2", "before #1");
+  }
+
+  @Test
+  void anOldEpochIsSeen() {
+    saw("a", 0, 5, true);
+    saw("a", 1, 4, true);
+    assertThat(judge.violations()).singleElement().asString().contains("epoch 4 after 5");
+  }
+
+  @Test
+  void aReportSurvivesItsLine() {
+    var handled = new Handled("c", "acme/shop/pull_request/7", 3, 12, true);
+    assertThat(Handled.isLine(handled.toLine())).isTrue();
+    assertThat(Handled.ofLine(handled.toLine())).isEqualTo(handled);
+  }
+
+  private void saw(String session, int index, long epoch, boolean completed) {
+    judge.saw(new Handled("consumer", session, index, epoch, completed));
+  }
+}

@@ -1,0 +1,147 @@
+package dev.sessionkeeper.client;
+
+import dev.sessionkeeper.RetryPolicy;
+import dev.sessionkeeper.time.TimeSource;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Reads a stream of a server without a gap and without a repeat, over all the connections that it
+ * takes.
+ *
+ * <p>It remembers the last event that was handled, connects again with growing pauses, and drops
+ * what it has had already. One virtual thread per stream; the handler runs on it.
+ */
+public final class EventStream implements AutoCloseable {
+  private final ReadEvents reading;
+  private final Thread thread;
+
+  private EventStream(ReadEvents reading) {
+    this.reading = reading;
+    this.thread = Thread.ofVirtual().name("event-stream").start(reading);
+  }
+
+  /** A stream of the server at this address, such as {@code http://127.0.0.1:8080}. */
+  public static Builder of(URI server, String stream) {
+    return new Builder(server, stream);
+  }
+
+  /** The last event that was handled; empty before the first one. */
+  public OptionalLong lastEventId() {
+    return reading.lastEventId();
+  }
+
+  /** Whether the server has refused the stream for good, or it was closed. */
+  public boolean hasEnded() {
+    return !thread.isAlive();
+  }
+
+  /** Ends the connection and waits for a handler that runs; it is not interrupted. */
+  @Override
+  public void close() {
+    reading.close();
+    try {
+      if (Thread.currentThread() != thread) {
+        thread.join();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** What can be chosen for a stream. */
+  public static final class Builder {
+    private final URI server;
+    private final String stream;
+    private final Map<String, String> headers = new LinkedHashMap<>();
+    private Optional<String> subscriber = Optional.empty();
+    private OptionalLong after = OptionalLong.empty();
+    private HttpClient http = Http.SHARED;
+    private TimeSource time = TimeSource.system();
+    private Duration silence = Duration.ofSeconds(45);
+    private RetryPolicy retry =
+        new RetryPolicy(Integer.MAX_VALUE, Duration.ofMillis(200), 2, Duration.ofSeconds(10), 0.5);
+
+    private Builder(URI server, String stream) {
+      this.server = server;
+      this.stream = stream;
+    }
+
+    /**
+     * Begin after this event; 0 is the very first. Without it the stream begins with what comes.
+     */
+    public Builder after(long event) {
+      after = OptionalLong.of(event);
+      return this;
+    }
+
+    /** The server keeps a cursor under this name, and the stream begins there. */
+    public Builder subscriber(String name) {
+      subscriber = Optional.of(name);
+      return this;
+    }
+
+    /** Sent with every request, for example {@code Authorization}. */
+    public Builder header(String name, String value) {
+      headers.put(name, value);
+      return this;
+    }
+
+    /** The pauses between connections. The default is 200 ms doubling to 10 seconds, for ever. */
+    public Builder retry(RetryPolicy policy) {
+      retry = policy;
+      return this;
+    }
+
+    /** A connection without any sign of life for so long is given up. The default is 45 seconds. */
+    public Builder silence(Duration longest) {
+      silence = longest;
+      return this;
+    }
+
+    public Builder http(HttpClient client) {
+      http = client;
+      return this;
+    }
+
+    public Builder time(TimeSource source) {
+      time = source;
+      return this;
+    }
+
+    /** Starts to read. */
+    public EventStream open(EventHandler handler) {
+      return new EventStream(
+          new ReadEvents(
+              new ReadEvents.Settings(address(), headers, http, retry, silence, time),
+              after,
+              handler));
+    }
+
+    private URI address() {
+      var base = server.toString().replaceAll("/+$", "");
+      var query = subscriber.map(name -> "?subscriber=" + encoded(name)).orElse("");
+      return URI.create(base + "/streams/" + encoded(stream) + "/events" + query);
+    }
+
+    private static String encoded(String text) {
+      return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+  }
+
+  /** One client for all streams that bring none of their own, made when it is first needed. */
+  private static final class Http {
+    static final HttpClient SHARED =
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(Duration.ofSeconds(10))
+            .build();
+  }
+}

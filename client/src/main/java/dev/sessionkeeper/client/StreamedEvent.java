@@ -1,0 +1,10 @@
+package dev.sessionkeeper.client;
+
+/**
+ * An event of a stream.
+ *
+ * @param id its number in the stream; the next one has the next number
+ * @param event its name
+ * @param data a JSON document
+ */
+public record StreamedEvent(long id, String event, String data) {}

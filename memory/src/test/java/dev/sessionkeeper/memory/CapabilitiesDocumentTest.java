@@ -1,0 +1,24 @@
+package dev.sessionkeeper.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sessionkeeper.testkit.CapabilityTable;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class CapabilitiesDocumentTest {
+
+  @Test
+  void theTableOfTheDocsSaysWhatTheKitFound() throws Exception {
+    var run = RunTheKit.on(MemoryQueueProviderTest.class, Duration.ofSeconds(30));
+    assertThat(run.broken()).isEmpty();
+
+    assertThat(
+            CapabilityTable.differences(
+                Path.of("..", "docs", "capabilities.md"),
+                Path.of("target", "contract", "memory.json")))
+        .as("docs/capabilities.md is out of date; WriteCapabilityTable writes it anew")
+        .isEmpty();
+  }
+}

@@ -1,0 +1,76 @@
+package dev.sessionkeeper.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.testkit.ContractTime;
+import dev.sessionkeeper.testkit.RandomisedOwners;
+import dev.sessionkeeper.testkit.RandomisedOwners.Plan;
+import dev.sessionkeeper.testkit.Violation;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RandomisedOwnersTest {
+  private static final QueueName QUEUE = QueueName.of("random");
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3})
+  void nothingIsOvertakenSharedOrLostByAMovedClock(long seed) {
+    var time = ContractTime.settable();
+
+    var outcome =
+        RandomisedOwners.run(
+            MemoryQueueProvider.create(time.source()),
+            QUEUE,
+            time,
+            new Plan(seed, 16, 200, 20_000));
+
+    assertThat(outcome.violations()).isEmpty();
+    assertThat(outcome.handled()).isGreaterThan(20_000);
+    assertThat(outcome.lost()).isPositive();
+    assertThat(outcome.deadLetters()).isPositive();
+  }
+
+  @Test
+  void nothingIsOvertakenSharedOrLostInRealTime() {
+    var time = ContractTime.real();
+
+    var outcome =
+        RandomisedOwners.run(
+            MemoryQueueProvider.create(time.source()), QUEUE, time, new Plan(4, 16, 200, 20_000));
+
+    assertThat(outcome.violations()).isEmpty();
+  }
+
+  @Test
+  void aRetryAtTheTailIsFound() {
+    assertThat(violationsWith("a retried message goes to the tail"))
+        .extracting(Violation::invariant)
+        .contains("I1");
+  }
+
+  @Test
+  void anEffectOfAnOldOwnerIsFound() {
+    assertThat(violationsWith("a stale owner's settlement counts"))
+        .extracting(Violation::invariant)
+        .containsAnyOf("I1", "I2");
+  }
+
+  @Test
+  void aDeadLetterThatIsDeletedIsFound() {
+    assertThat(violationsWith("a dead letter is deleted"))
+        .extracting(Violation::invariant)
+        .contains("I3");
+  }
+
+  private static List<Violation> violationsWith(String defect) {
+    var bug =
+        PlantedBug.all().stream().filter(b -> b.defect().equals(defect)).findFirst().orElseThrow();
+    var time = ContractTime.settable();
+    return RandomisedOwners.run(
+            bug.provider().apply(time.source()), QUEUE, time, new Plan(5, 8, 8, 6_000))
+        .violations();
+  }
+}

@@ -1,0 +1,103 @@
+package dev.sessionkeeper.server.streams;
+
+import dev.sessionkeeper.server.http.Gate;
+import dev.sessionkeeper.server.http.HttpOptions;
+import dev.sessionkeeper.server.http.HttpServer;
+import dev.sessionkeeper.server.http.RequestListener;
+import dev.sessionkeeper.server.http.RouteTable;
+import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.time.TimeSource;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+
+/** Streams over HTTP on a free port, for a test. */
+final class StreamServer implements AutoCloseable {
+  private static final HttpClient HTTP = HttpClient.newHttpClient();
+
+  private final MeterRegistry meters;
+  private final StreamsFeature feature;
+  private final HttpServer http;
+
+  private StreamServer(StreamsFeature feature, MeterRegistry meters, int port) throws IOException {
+    this.feature = feature;
+    this.meters = meters;
+    this.http =
+        HttpServer.start(
+            HttpOptions.of("127.0.0.1", port),
+            new RouteTable(feature.routes()),
+            Gate.open(),
+            RequestListener.none(),
+            TimeSource.system());
+  }
+
+  static StreamServer inMemory(StreamsConfig config) throws IOException {
+    var meters = new SimpleMeterRegistry();
+    return new StreamServer(
+        StreamsFeature.inMemory(config, meters, TimeSource.system()), meters, 0);
+  }
+
+  static StreamServer in(Database database, StreamsConfig config, int port) throws IOException {
+    var meters = new SimpleMeterRegistry();
+    return new StreamServer(
+        StreamsFeature.in(database, config, meters, TimeSource.system()), meters, port);
+  }
+
+  int port() {
+    return http.port();
+  }
+
+  URI address() {
+    return URI.create("http://127.0.0.1:" + port());
+  }
+
+  HttpResponse<String> post(String stream, String body) throws Exception {
+    return HTTP.send(
+        HttpRequest.newBuilder(address().resolve("/streams/" + stream + "/events"))
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofString(body))
+            .timeout(Duration.ofSeconds(60))
+            .build(),
+        HttpResponse.BodyHandlers.ofString());
+  }
+
+  HttpResponse<String> get(String pathAndQuery, String... headers) throws Exception {
+    var request = HttpRequest.newBuilder(address().resolve(pathAndQuery)).GET();
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
+    return HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString());
+  }
+
+  /** Publishes numbers from one to another, each as an event. */
+  void publish(String stream, int from, int to) throws Exception {
+    for (int n = from; n <= to; n++) {
+      var answer = post(stream, "{\"event\":\"tick\",\"data\":{\"n\":" + n + "}}");
+      if (answer.statusCode() != 201) {
+        throw new IllegalStateException("Not published: " + answer.body());
+      }
+    }
+  }
+
+  /** Readers that are connected. */
+  long readers() {
+    return (long) meters.get("keeper.sse.connections").gauge().value();
+  }
+
+  /** As the server does: ends the waits, lets the readers end, then closes what is behind them. */
+  @Override
+  public void close() {
+    try {
+      http.drain(Duration.ofSeconds(20));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    http.close();
+    feature.close();
+  }
+}

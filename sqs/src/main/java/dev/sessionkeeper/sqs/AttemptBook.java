@@ -1,0 +1,78 @@
+package dev.sessionkeeper.sqs;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * How often each message has failed, as far as this process knows.
+ *
+ * <p>SQS counts every receive, also of a batch-mate that nobody handled. Here only the first
+ * message in hand of a hold that was lost counts, and what was settled as a retry. A message that
+ * this process has not seen before is believed SQS's count, but is tried at least once here before
+ * it can become a dead letter. The newest {@value #REMEMBERED} messages are remembered.
+ */
+final class AttemptBook {
+  private static final int REMEMBERED = 100_000;
+
+  private final LinkedHashMap<String, Line> entries =
+      new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Line> eldest) {
+          return size() > REMEMBERED;
+        }
+      };
+
+  /** What is known of a message that was received just now. */
+  record Known(int failures, boolean isFirstSeen, boolean keepsTrying, String lastError) {}
+
+  /** The message was received, for the n-th time by SQS's count. */
+  synchronized Known received(String messageId, int receives) {
+    var entry = entries.get(messageId);
+    boolean firstSeen = entry == null;
+    if (entry == null) {
+      entry = new Line();
+      entry.failures = receives - 1;
+      entries.put(messageId, entry);
+    } else {
+      boolean lost = entry.inHand;
+      int elsewhere = Math.max(0, receives - entry.receives - 1);
+      entry.failures += (lost ? 1 : 0) + elsewhere;
+      entry.keepsTrying = entry.keepsTrying && !lost;
+    }
+    entry.receives = receives;
+    entry.inHand = false;
+    return new Known(entry.failures, firstSeen, entry.keepsTrying, entry.lastError);
+  }
+
+  /** It is the first one that its owner has to settle: if he is lost now, that was an attempt. */
+  synchronized void inHand(String messageId, boolean isInHand) {
+    var entry = entries.get(messageId);
+    if (entry != null) {
+      entry.inHand = isInHand;
+    }
+  }
+
+  synchronized void failed(String messageId, String error) {
+    var entry = entries.get(messageId);
+    if (entry != null) {
+      entry.failures++;
+      entry.inHand = false;
+      entry.keepsTrying = true;
+      entry.lastError = error;
+    }
+  }
+
+  synchronized void forget(String messageId) {
+    entries.remove(messageId);
+  }
+
+  private static final class Line {
+    private int receives;
+    private int failures;
+    private boolean inHand;
+    private boolean keepsTrying;
+    private String lastError = "";
+  }
+}

@@ -1,0 +1,127 @@
+package dev.sessionkeeper.sqs;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.RetryPolicy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Deletes completed messages of all sessions of a queue, ten with one call.
+ *
+ * <p>One call at a time, so the deletions of a session take effect in order; whatever comes while a
+ * call is under way goes with the next one.
+ */
+final class DeleteMessages {
+  private static final RetryPolicy RETRY = RetryPolicy.forStore(4);
+
+  private final SqsCalls calls;
+  private final Executor io;
+  private final Queue<Deletion> waiting = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean running = new AtomicBoolean();
+  private final SplittableRandom random = new SplittableRandom();
+
+  DeleteMessages(SqsCalls calls, Executor io) {
+    this.calls = calls;
+    this.io = io;
+  }
+
+  /** Fails with {@link ReceiptRefused} if the message is no longer ours. */
+  CompletableFuture<Void> delete(String receipt) {
+    var deletion = new Deletion(receipt, new CompletableFuture<>());
+    waiting.add(deletion);
+    runIfNeeded();
+    return deletion.done();
+  }
+
+  private void runIfNeeded() {
+    if (!waiting.isEmpty() && running.compareAndSet(false, true)) {
+      io.execute(this::run);
+    }
+  }
+
+  private void run() {
+    try {
+      for (var batch = next(); !batch.isEmpty(); batch = next()) {
+        delete(batch);
+      }
+    } finally {
+      running.set(false);
+      runIfNeeded();
+    }
+  }
+
+  private List<Deletion> next() {
+    var batch = new ArrayList<Deletion>();
+    while (batch.size() < SqsCalls.BATCH) {
+      var deletion = waiting.poll();
+      if (deletion == null) {
+        break;
+      }
+      batch.add(deletion);
+    }
+    return batch;
+  }
+
+  private void delete(List<Deletion> batch) {
+    var left = batch;
+    for (int attempt = 1; !left.isEmpty(); attempt++) {
+      try {
+        left = tryToDelete(left, !RETRY.allowsAfter(attempt));
+      } catch (RuntimeException e) {
+        left.forEach(deletion -> deletion.done().completeExceptionally(e));
+        return;
+      }
+      if (!left.isEmpty()) {
+        pause(RETRY.delayAfter(attempt, random));
+      }
+    }
+  }
+
+  /** Those that may be tried again. */
+  private List<Deletion> tryToDelete(List<Deletion> batch, boolean isLast) {
+    var failures = calls.delete(batch.stream().map(Deletion::receipt).toList());
+    var again = new ArrayList<Deletion>();
+    for (int i = 0; i < batch.size(); i++) {
+      var failure = failures.get(i);
+      if (failure == null) {
+        batch.get(i).done().complete(null);
+      } else if (failure.isReceiptRefused()) {
+        batch.get(i).done().completeExceptionally(new ReceiptRefused(failure.reason()));
+      } else if (isLast) {
+        batch
+            .get(i)
+            .done()
+            .completeExceptionally(new KeeperException.Unavailable("SQS, " + failure.reason()));
+      } else {
+        again.add(batch.get(i));
+      }
+    }
+    return again;
+  }
+
+  private static void pause(Duration delay) {
+    try {
+      Thread.sleep(delay);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private record Deletion(String receipt, CompletableFuture<Void> done) {}
+
+  /** SQS no longer knows the receipt: its time was over. */
+  static final class ReceiptRefused extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    ReceiptRefused(String reason) {
+      super(reason);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+package dev.sessionkeeper.sqs;
+
+import dev.sessionkeeper.Delivery;
+
+/**
+ * A message in the hands of this process.
+ *
+ * @param failures how often it has failed before this attempt
+ */
+record Item(Received received, AttemptBook.Known known, int failures, String lastError) {
+
+  static Item of(Received received, AttemptBook.Known known) {
+    return new Item(received, known, known.failures(), known.lastError());
+  }
+
+  Item failedOnce(String error) {
+    return new Item(received, known, failures + 1, error);
+  }
+
+  long sequence() {
+    return received.sequence();
+  }
+
+  /** A message that this process has not seen before gets a last chance here. */
+  int attempt(int maxDeliveryCount) {
+    return known.isFirstSeen() && failures == known.failures()
+        ? Math.min(failures + 1, maxDeliveryCount)
+        : failures + 1;
+  }
+
+  Delivery delivery(int maxDeliveryCount) {
+    return new Delivery(
+        received.message(), sequence(), attempt(maxDeliveryCount), received.sentAt());
+  }
+}

@@ -1,0 +1,161 @@
+package dev.sessionkeeper.sqs;
+
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.MessageId;
+import dev.sessionkeeper.Payload;
+import dev.sessionkeeper.SessionId;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
+
+/**
+ * Our messages as those of SQS, and back.
+ *
+ * <p>A text is the body as it is; bytes, and texts with characters that SQS refuses, are Base64.
+ * What SQS has no place for is in the attribute {@value #META}, the properties are in {@value
+ * #PROPERTIES}. A message of another sender, without these, is a text without properties.
+ */
+final class MessageCodec {
+  static final String META = "keeper-meta";
+  static final String PROPERTIES = "keeper-properties";
+  static final String DEAD = "keeper-dead";
+  private static final String BASE64 = "base64";
+  private static final String PLAIN = "plain";
+  private static final String EMPTY = "empty";
+
+  private MessageCodec() {}
+
+  /**
+   * A message on its way to SQS.
+   *
+   * @param replays how often it was put back from the dead letters
+   * @param sequence the first one it ever had; 0 when it has none yet
+   */
+  record Outgoing(
+      String body,
+      Map<String, MessageAttributeValue> attributes,
+      String group,
+      String duplicateId,
+      int size) {}
+
+  static Outgoing encode(Message message, int replays, long sequence) {
+    var meta = new HashMap<String, String>();
+    meta.put("id", message.id().value());
+    meta.put("form", message.payload().form().name());
+    meta.put("type", message.payload().contentType());
+    message.session().ifPresent(session -> meta.put("session", session.value()));
+    message.ttl().ifPresent(ttl -> meta.put("ttl", ttl.toString()));
+    message.notBefore().ifPresent(at -> meta.put("not-before", at.toString()));
+    if (replays > 0) {
+      meta.put("replays", Integer.toString(replays));
+      meta.put("sequence", Long.toString(sequence));
+    }
+    var encoding = encodingOf(message.payload());
+    meta.put("encoding", encoding);
+    var body = bodyOf(message.payload(), encoding);
+    var attributes = new HashMap<String, MessageAttributeValue>();
+    attributes.put(META, text(FormText.encode(meta)));
+    if (!message.properties().isEmpty()) {
+      attributes.put(PROPERTIES, text(FormText.encode(message.properties())));
+    }
+    return new Outgoing(
+        body,
+        attributes,
+        message.session().map(MessageCodec::groupOf).orElse(""),
+        duplicateId(message.id(), replays),
+        sizeOf(body, attributes));
+  }
+
+  static MessageAttributeValue text(String value) {
+    return MessageAttributeValue.builder().dataType("String").stringValue(value).build();
+  }
+
+  private static int sizeOf(String body, Map<String, MessageAttributeValue> attributes) {
+    int size = body.getBytes(StandardCharsets.UTF_8).length;
+    for (var attribute : attributes.entrySet()) {
+      // Names and values of attributes are ASCII here.
+      size += attribute.getKey().length() + 6 + attribute.getValue().stringValue().length();
+    }
+    return size;
+  }
+
+  /** A group id has no blanks; such a session gets a digest, and its name is in the attribute. */
+  private static String groupOf(SessionId session) {
+    var id = session.value();
+    return id.indexOf(' ') < 0 && !id.startsWith("~") ? id : "~" + Digest.of(id);
+  }
+
+  /**
+   * The caller's id, so that his repetition is known as one. A replay has its own: SQS would
+   * swallow the old one, and a replay that is repeated must have one effect.
+   */
+  private static String duplicateId(MessageId id, int replays) {
+    var plain = replays == 0 ? id.value() : id.value() + "~r" + replays;
+    return plain.length() <= 128 && plain.chars().allMatch(c -> c > ' ' && c < 127)
+        ? plain
+        : Digest.of(plain);
+  }
+
+  private static String encodingOf(Payload payload) {
+    if (payload.size() == 0) {
+      return EMPTY;
+    }
+    return payload.form() != Payload.Form.BYTES && isAllowed(payload.asText()) ? PLAIN : BASE64;
+  }
+
+  private static boolean isAllowed(String text) {
+    return text.codePoints()
+        .allMatch(
+            c ->
+                c == 0x9
+                    || c == 0xa
+                    || c == 0xd
+                    || (c >= 0x20 && c <= 0xd7ff)
+                    || (c >= 0xe000 && c <= 0xfffd && c != 0xfffd)
+                    || c >= 0x10000);
+  }
+
+  private static String bodyOf(Payload payload, String encoding) {
+    return switch (encoding) {
+      case EMPTY -> "-";
+      case PLAIN -> payload.asText();
+      default -> Base64.getEncoder().encodeToString(payload.unsafeBytes());
+    };
+  }
+
+  static Map<String, String> map(
+      software.amazon.awssdk.services.sqs.model.Message received, String attribute) {
+    var value = received.messageAttributes().get(attribute);
+    return value == null ? Map.of() : FormText.decode(value.stringValue());
+  }
+
+  static Message decode(
+      software.amazon.awssdk.services.sqs.model.Message received, Optional<String> group) {
+    var meta = map(received, META);
+    return new Message(
+        MessageId.of(meta.getOrDefault("id", received.messageId())),
+        Optional.ofNullable(meta.get("session")).or(() -> group).map(SessionId::of),
+        payloadOf(received.body(), meta),
+        map(received, PROPERTIES),
+        Optional.ofNullable(meta.get("ttl")).map(Duration::parse),
+        Optional.ofNullable(meta.get("not-before")).map(Instant::parse));
+  }
+
+  private static Payload payloadOf(String body, Map<String, String> meta) {
+    var bytes =
+        switch (meta.getOrDefault("encoding", PLAIN)) {
+          case EMPTY -> new byte[0];
+          case BASE64 -> Base64.getDecoder().decode(body);
+          default -> body.getBytes(StandardCharsets.UTF_8);
+        };
+    return Payload.stored(
+        bytes,
+        Payload.Form.valueOf(meta.getOrDefault("form", Payload.Form.TEXT.name())),
+        meta.getOrDefault("type", "text/plain; charset=utf-8"));
+  }
+}

@@ -1,0 +1,96 @@
+package dev.sessionkeeper.sqs;
+
+import dev.sessionkeeper.QueueMode;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.services.sqs.SqsClient;
+
+/** One queue in use: its settings for a while, and what works on it. */
+final class OpenQueue {
+  private static final Duration SETTINGS_KEPT = Duration.ofSeconds(30);
+
+  private final QueueName name;
+  private final DescribeQueues.Found found;
+  private final DescribeQueues describe;
+  private final TimeSource time;
+  private final SendMessages sending;
+  private final SqsSessions sessions;
+  private final SqsMessages messages;
+  private final SqsDeadLetters deadLetters;
+  private volatile @Nullable Known known;
+
+  OpenQueue(
+      QueueName name,
+      DescribeQueues.Found found,
+      DescribeQueues describe,
+      SqsClient client,
+      StoreClock clock,
+      TimeSource time,
+      Executor io,
+      Optional<SessionStateStore> states) {
+    this.name = name;
+    this.found = found;
+    this.describe = describe;
+    this.time = time;
+    var calls = new SqsCalls(client, clock, name, found.url());
+    var dead = new SqsCalls(client, clock, name, found.deadLettersUrl());
+    var queue =
+        new SqsQueue(name, this::settings, calls, dead, new AttemptBook(), clock, time, io, states);
+    var deleting = new DeleteMessages(calls, io);
+    this.sending = new SendMessages(calls, new RecentIds(time, () -> settings().duplicateWindow()));
+    this.sessions = new SqsSessions(queue, deleting);
+    this.messages = new SqsMessages(queue, deleting);
+    this.deadLetters = new SqsDeadLetters(queue);
+  }
+
+  QueueMode mode() {
+    return found.mode();
+  }
+
+  QueueSettings settings() {
+    var last = known;
+    if (last != null && time.since(last.since()).compareTo(SETTINGS_KEPT) < 0) {
+      return last.settings();
+    }
+    try {
+      var settings = describe.settings(found);
+      known = new Known(settings, time.nanoTime());
+      return settings;
+    } catch (SdkException e) {
+      throw SqsCalls.translate(name, e);
+    }
+  }
+
+  void forgetSettings() {
+    known = null;
+  }
+
+  SendMessages sending() {
+    return sending;
+  }
+
+  SqsSessions sessions() {
+    return sessions;
+  }
+
+  SqsMessages messages() {
+    return messages;
+  }
+
+  SqsDeadLetters deadLetters() {
+    return deadLetters;
+  }
+
+  void close() {
+    sessions.close();
+    messages.close();
+  }
+
+  private record Known(QueueSettings settings, long since) {}
+}

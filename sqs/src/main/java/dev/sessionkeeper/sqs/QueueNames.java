@@ -1,0 +1,50 @@
+package dev.sessionkeeper.sqs;
+
+import dev.sessionkeeper.QueueMode;
+import dev.sessionkeeper.QueueName;
+
+/**
+ * What our queues are called in SQS: letters, digits, hyphens and underscores, at most 80 of them,
+ * and {@code .fifo} at the end of those with order.
+ *
+ * <p>A name that fits is used as it is. Another one is shortened and made unique by a digest; the
+ * queue's tags have the name in full.
+ */
+final class QueueNames {
+  private static final String FIFO = ".fifo";
+  private static final String DEAD = "-dead";
+  private static final int LONGEST = 80 - FIFO.length() - DEAD.length();
+  private static final int DIGEST = 12;
+
+  private final String prefix;
+
+  QueueNames(String prefix) {
+    this.prefix = prefix;
+  }
+
+  String nameOf(QueueName queue, QueueMode mode) {
+    return base(queue) + (mode == QueueMode.ORDERED ? FIFO : "");
+  }
+
+  String deadLettersOf(QueueName queue, QueueMode mode) {
+    return base(queue) + DEAD + (mode == QueueMode.ORDERED ? FIFO : "");
+  }
+
+  private String base(QueueName queue) {
+    var name = prefix + queue.value();
+    if (name.length() <= LONGEST && !name.contains(".") && !name.endsWith(DEAD)) {
+      return name;
+    }
+    var readable = name.replace('.', '_');
+    int kept = Math.min(readable.length(), LONGEST - DIGEST - 1);
+    return readable.substring(0, kept) + "-" + Digest.of(name).substring(0, DIGEST);
+  }
+
+  static boolean isOrdered(String url) {
+    return url.endsWith(FIFO);
+  }
+
+  static boolean isDeadLetters(String url) {
+    return url.endsWith(DEAD) || url.endsWith(DEAD + FIFO);
+  }
+}

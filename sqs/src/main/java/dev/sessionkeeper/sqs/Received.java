@@ -1,0 +1,57 @@
+package dev.sessionkeeper.sqs;
+
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.SessionId;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
+
+/**
+ * A message as SQS handed it out once.
+ *
+ * @param receipt proves that it was handed out to us; ends with its visibility timeout
+ * @param sequence its place in the queue; of a queue without order, its time
+ * @param receives how often SQS has handed it out, this time included
+ */
+record Received(
+    String messageId,
+    String receipt,
+    Message message,
+    String group,
+    long sequence,
+    int receives,
+    Instant sentAt,
+    Map<String, String> meta,
+    Map<String, String> dead) {
+
+  static Received of(software.amazon.awssdk.services.sqs.model.Message raw) {
+    var attributes = raw.attributes();
+    var group = attributes.get(MessageSystemAttributeName.MESSAGE_GROUP_ID);
+    var sent = Long.parseLong(attributes.get(MessageSystemAttributeName.SENT_TIMESTAMP));
+    var number = attributes.get(MessageSystemAttributeName.SEQUENCE_NUMBER);
+    return new Received(
+        raw.messageId(),
+        raw.receiptHandle(),
+        MessageCodec.decode(raw, Optional.ofNullable(group)),
+        group == null ? "" : group,
+        number == null ? sent : Sequences.of(number),
+        Integer.parseInt(attributes.get(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT)),
+        Instant.ofEpochMilli(sent),
+        MessageCodec.map(raw, MessageCodec.META),
+        MessageCodec.map(raw, MessageCodec.DEAD));
+  }
+
+  SessionId session() {
+    return message.session().orElseThrow();
+  }
+
+  int replays() {
+    return Integer.parseInt(meta.getOrDefault("replays", "0"));
+  }
+
+  /** The sequence that it had when it was first sent: a replay gives it a new one. */
+  long originalSequence() {
+    return meta.containsKey("sequence") ? Long.parseLong(meta.get("sequence")) : sequence;
+  }
+}

@@ -1,0 +1,210 @@
+package dev.sessionkeeper.sqs;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.sqs.MessageCodec.Outgoing;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import software.amazon.awssdk.awscore.exception.AwsServiceException;
+import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.services.sqs.SqsClient;
+import software.amazon.awssdk.services.sqs.model.BatchResultErrorEntry;
+import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
+import software.amazon.awssdk.services.sqs.model.QueueDoesNotExistException;
+import software.amazon.awssdk.services.sqs.model.SqsResponse;
+
+/** The calls on one SQS queue, in batches of at most ten, with our errors. */
+final class SqsCalls {
+  static final int BATCH = 10;
+
+  /** What SQS says when a receipt is not, or no longer, worth anything. */
+  private static final Set<String> RECEIPT_REFUSED =
+      Set.of(
+          "ReceiptHandleIsInvalid",
+          "InvalidParameterValue",
+          "MessageNotInflight",
+          "AWS.SimpleQueueService.MessageNotInflight");
+
+  private final SqsClient client;
+  private final StoreClock clock;
+  private final QueueName queue;
+  private final String url;
+
+  SqsCalls(SqsClient client, StoreClock clock, QueueName queue, String url) {
+    this.client = client;
+    this.clock = clock;
+    this.queue = queue;
+    this.url = url;
+  }
+
+  boolean isOrdered() {
+    return QueueNames.isOrdered(url);
+  }
+
+  List<Received> receive(int max, int waitSeconds, int visibilitySeconds) {
+    var response =
+        call(
+            () ->
+                client.receiveMessage(
+                    request ->
+                        request
+                            .queueUrl(url)
+                            .maxNumberOfMessages(Math.min(max, BATCH))
+                            .waitTimeSeconds(waitSeconds)
+                            .visibilityTimeout(visibilitySeconds)
+                            .messageAttributeNames("All")
+                            .messageSystemAttributeNames(MessageSystemAttributeName.ALL)));
+    return response.messages().stream().map(Received::of).toList();
+  }
+
+  /**
+   * Sends at most ten messages.
+   *
+   * @return by their place in the list: a sequence number, or why it was refused
+   */
+  Map<Integer, Sent> send(List<Outgoing> messages) {
+    var response =
+        call(
+            () ->
+                client.sendMessageBatch(
+                    request -> {
+                      request.queueUrl(url);
+                      request.entries(
+                          Numbered.map(
+                              messages,
+                              (number, message) -> SendEntry.of(number, message, isOrdered())));
+                    }));
+    var results = new HashMap<Integer, Sent>();
+    response
+        .successful()
+        .forEach(
+            entry ->
+                results.put(
+                    Integer.parseInt(entry.id()),
+                    new Sent(
+                        entry.sequenceNumber() == null ? 0 : Sequences.of(entry.sequenceNumber()),
+                        "")));
+    response
+        .failed()
+        .forEach(entry -> results.put(Integer.parseInt(entry.id()), new Sent(0, say(entry))));
+    return results;
+  }
+
+  /** Deletes by receipt; tells the places in the list that failed, and why. */
+  Map<Integer, Failure> delete(List<String> receipts) {
+    return call(
+            () ->
+                client.deleteMessageBatch(
+                    request -> {
+                      request.queueUrl(url);
+                      request.entries(
+                          Numbered.map(
+                              receipts,
+                              (number, receipt) ->
+                                  software.amazon.awssdk.services.sqs.model
+                                      .DeleteMessageBatchRequestEntry.builder()
+                                      .id(Integer.toString(number))
+                                      .receiptHandle(receipt)
+                                      .build()));
+                    }))
+        .failed()
+        .stream()
+        .collect(HashMap::new, SqsCalls::note, Map::putAll);
+  }
+
+  /** Sets for how long messages stay hidden; tells the places in the list that failed, and why. */
+  Map<Integer, Failure> hide(List<Hidden> messages) {
+    return call(
+            () ->
+                client.changeMessageVisibilityBatch(
+                    request -> {
+                      request.queueUrl(url);
+                      request.entries(
+                          Numbered.map(
+                              messages,
+                              (number, hidden) ->
+                                  software.amazon.awssdk.services.sqs.model
+                                      .ChangeMessageVisibilityBatchRequestEntry.builder()
+                                      .id(Integer.toString(number))
+                                      .receiptHandle(hidden.receipt())
+                                      .visibilityTimeout(hidden.seconds())
+                                      .build()));
+                    }))
+        .failed()
+        .stream()
+        .collect(HashMap::new, SqsCalls::note, Map::putAll);
+  }
+
+  /** As {@link #hide}, for any number of messages, where a failure does not matter. */
+  void hideAll(List<Hidden> messages) {
+    for (int from = 0; from < messages.size(); from += BATCH) {
+      hide(messages.subList(from, Math.min(messages.size(), from + BATCH)));
+    }
+  }
+
+  private static void note(Map<Integer, Failure> failures, BatchResultErrorEntry entry) {
+    failures.put(
+        Integer.parseInt(entry.id()),
+        new Failure(RECEIPT_REFUSED.contains(entry.code()), say(entry)));
+  }
+
+  private static String say(BatchResultErrorEntry entry) {
+    return entry.code() + (entry.message() == null ? "" : ": " + entry.message());
+  }
+
+  private <T extends SqsResponse> T call(Supplier<T> request) {
+    try {
+      var response = request.get();
+      clock.answered(response.sdkHttpResponse().firstMatchingHeader("Date"));
+      return response;
+    } catch (SdkException e) {
+      throw translate(queue, e);
+    }
+  }
+
+  static KeeperException translate(QueueName queue, SdkException e) {
+    if (e instanceof QueueDoesNotExistException) {
+      return new KeeperException.UnknownQueue(queue);
+    }
+    if (e instanceof AwsServiceException service) {
+      if (service.statusCode() == 401 || service.statusCode() == 403) {
+        return new KeeperException.Misconfigured("SQS refused the access to queue " + queue, e);
+      }
+      if (service.statusCode() == 400 && !service.isThrottlingException()) {
+        return new KeeperException.Rejected(
+            "SQS refused a call on queue " + queue + ": " + service.getMessage(), e);
+      }
+    }
+    return new KeeperException.Unavailable("SQS queue " + queue, e);
+  }
+
+  /** What became of one message: a sequence, or the reason of its refusal. */
+  record Sent(long sequence, String refusal) {
+    boolean isRefused() {
+      return !refusal.isEmpty();
+    }
+  }
+
+  /** Why one entry of a batch failed. */
+  record Failure(boolean isReceiptRefused, String reason) {}
+
+  /** A message and for how long it is to be hidden. */
+  record Hidden(String receipt, int seconds) {}
+
+  /** Entries of a batch, numbered by their place. */
+  private interface Numbered<T, E> {
+    E entry(int number, T item);
+
+    static <T, E> List<E> map(List<T> items, Numbered<T, E> numbered) {
+      var entries = new ArrayList<E>();
+      for (int i = 0; i < items.size(); i++) {
+        entries.add(numbered.entry(i, items.get(i)));
+      }
+      return entries;
+    }
+  }
+}

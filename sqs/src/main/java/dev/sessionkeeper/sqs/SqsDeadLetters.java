@@ -1,0 +1,152 @@
+package dev.sessionkeeper.sqs;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.PageCursor;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.spi.DeadLetter;
+import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
+import dev.sessionkeeper.sqs.SqsCalls.Hidden;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/**
+ * The dead-letter queue of one queue.
+ *
+ * <p>SQS lets nobody look without receiving: every call receives all of it, hides it for half a
+ * minute, and gives back what it does not take. Two processes that look at once see a part each.
+ */
+final class SqsDeadLetters {
+  private static final String LIST = "sqs-dead";
+  private static final int HIDDEN_SECONDS = 30;
+  private static final int MOST = 10_000;
+
+  private final SqsQueue queue;
+
+  SqsDeadLetters(SqsQueue queue) {
+    this.queue = queue;
+  }
+
+  Page<DeadLetter> list(Optional<SessionId> session, Page.Request page) {
+    long behind =
+        page.cursor()
+            .map(cursor -> Long.parseLong(PageCursor.keyOf(LIST, 1, cursor).get(0)))
+            .orElse(Long.MIN_VALUE);
+    return withAll(
+        all -> {
+          var found =
+              all.stream()
+                  .filter(dead -> dead.sequence() > behind)
+                  .filter(dead -> session.isEmpty() || session.equals(dead.message().session()))
+                  .limit(page.limit() + 1L)
+                  .toList();
+          var shown = found.subList(0, Math.min(found.size(), page.limit()));
+          var next =
+              found.size() > page.limit()
+                  ? Optional.of(PageCursor.after(LIST, Long.toString(shown.getLast().sequence())))
+                  : Optional.<String>empty();
+          return new Page<>(shown.stream().map(SqsDeadLetters::describe).toList(), next);
+        });
+  }
+
+  int count(Selection selection) {
+    return withAll(all -> (int) all.stream().filter(wanted(selection)).count());
+  }
+
+  /** Sends them again in their original order; each is deleted here after it is stored there. */
+  int replay(Selection selection) {
+    return withAll(
+        all -> {
+          var chosen =
+              all.stream()
+                  .filter(wanted(selection))
+                  .sorted(Comparator.comparingLong(SqsDeadLetters::sequenceOf))
+                  .toList();
+          for (var dead : chosen) {
+            putBack(dead);
+            all.remove(dead);
+          }
+          return chosen.size();
+        });
+  }
+
+  private void putBack(Received dead) {
+    var message = MessageCodec.encode(dead.message(), dead.replays() + 1, sequenceOf(dead));
+    var result = queue.calls().send(List.of(message)).get(0);
+    if (result == null || result.isRefused()) {
+      throw new KeeperException.Unavailable(
+          "Queue " + queue.name() + (result == null ? "" : ", " + result.refusal()));
+    }
+    queue.deadLetters().delete(List.of(dead.receipt()));
+  }
+
+  boolean discard(String id) {
+    return withAll(
+        all -> {
+          var found = all.stream().filter(dead -> dead.messageId().equals(id)).findFirst();
+          found.ifPresent(
+              dead -> {
+                queue.deadLetters().delete(List.of(dead.receipt()));
+                all.remove(dead);
+              });
+          return found.isPresent();
+        });
+  }
+
+  /** Receives all of it, oldest first, and gives back what the action leaves in the list. */
+  private synchronized <T> T withAll(Function<List<Received>, T> action) {
+    var all = new ArrayList<Received>();
+    try {
+      List<Received> batch;
+      do {
+        batch = queue.deadLetters().receive(SqsCalls.BATCH, 0, HIDDEN_SECONDS);
+        all.addAll(batch);
+      } while (!batch.isEmpty() && all.size() < MOST);
+      all.sort(Comparator.comparingLong(Received::sequence));
+      return action.apply(all);
+    } finally {
+      queue
+          .deadLetters()
+          .hideAll(all.reversed().stream().map(dead -> new Hidden(dead.receipt(), 0)).toList());
+    }
+  }
+
+  private static Predicate<Received> wanted(Selection selection) {
+    return switch (selection) {
+      case Selection.All all -> dead -> true;
+      case Selection.OfSession of ->
+          dead -> dead.message().session().equals(Optional.of(of.session()));
+      case Selection.OfMessages of -> {
+        var ids = Set.copyOf(of.ids());
+        yield dead -> ids.contains(dead.message().id());
+      }
+    };
+  }
+
+  private static long sequenceOf(Received dead) {
+    return dead.dead().containsKey("sequence")
+        ? Long.parseLong(dead.dead().get("sequence"))
+        : dead.originalSequence();
+  }
+
+  /** A letter that SQS itself set aside, after a thousand receives, has no words of ours. */
+  private static DeadLetter describe(Received dead) {
+    var words = dead.dead();
+    return new DeadLetter(
+        dead.messageId(),
+        dead.message(),
+        sequenceOf(dead),
+        Integer.parseInt(words.getOrDefault("attempts", "0")),
+        words.getOrDefault("reason", SqsQueue.USED_UP),
+        words.getOrDefault("error", ""),
+        words.containsKey("enqueued-at") ? Instant.parse(words.get("enqueued-at")) : dead.sentAt(),
+        words.containsKey("dead-at") ? Instant.parse(words.get("dead-at")) : dead.sentAt(),
+        dead.replays());
+  }
+}

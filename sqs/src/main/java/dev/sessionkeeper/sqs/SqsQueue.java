@@ -1,0 +1,100 @@
+package dev.sessionkeeper.sqs;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.PoisonPolicy;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+/**
+ * What everything that works on one queue needs to know.
+ *
+ * @param io threads that may block in a request for as long as it takes
+ */
+record SqsQueue(
+    QueueName name,
+    Supplier<QueueSettings> settingsNow,
+    SqsCalls calls,
+    SqsCalls deadLetters,
+    AttemptBook attempts,
+    StoreClock clock,
+    TimeSource time,
+    Executor io,
+    Optional<SessionStateStore> states) {
+  static final String USED_UP = "max delivery count reached";
+  static final String EXPIRED = "expired";
+  private static final int LONGEST_HIDDEN = 43_200;
+
+  QueueSettings settings() {
+    return settingsNow.get();
+  }
+
+  int lockSeconds() {
+    return seconds(settings().lockDuration());
+  }
+
+  /** SQS counts in whole seconds, up to twelve hours. */
+  static int seconds(Duration duration) {
+    if (!duration.isPositive()) {
+      return 0;
+    }
+    return (int) Math.min(LONGEST_HIDDEN, duration.plusNanos(999_999_999).toSeconds());
+  }
+
+  boolean isExpired(Received received) {
+    var own = received.message().ttl().orElse(settings().messageTtl());
+    var ttl = own.compareTo(settings().messageTtl()) < 0 ? own : settings().messageTtl();
+    return !clock.now().isBefore(received.sentAt().plus(ttl));
+  }
+
+  /** How long the message has to wait for its earliest time. */
+  Duration dueIn(Received received) {
+    return received
+        .message()
+        .notBefore()
+        .map(at -> Duration.between(clock.now(), at))
+        .orElse(Duration.ZERO);
+  }
+
+  boolean isDeadLetterPolicy() {
+    return settings().poisonPolicy() == PoisonPolicy.DEAD_LETTER
+        || settings().poisonPolicy() == PoisonPolicy.PARK_SESSION;
+  }
+
+  /**
+   * Writes the dead letter. It is deleted from its queue afterwards and not before: if that fails
+   * it is there twice, and never lost. The copy's duplicate id makes a repetition one letter.
+   */
+  void setAside(Received received, int attempts, String reason, String error) {
+    var dead = new HashMap<String, String>();
+    dead.put("reason", reason);
+    dead.put("error", error);
+    dead.put("attempts", Integer.toString(attempts));
+    dead.put("sequence", Long.toString(received.originalSequence()));
+    dead.put("enqueued-at", received.sentAt().toString());
+    dead.put("dead-at", clock.now().toString());
+    var copy =
+        MessageCodec.encode(received.message(), received.replays(), received.originalSequence());
+    copy.attributes().put(MessageCodec.DEAD, MessageCodec.text(FormText.encode(dead)));
+    var sent =
+        deadLetters.send(
+            List.of(
+                new MessageCodec.Outgoing(
+                    copy.body(),
+                    copy.attributes(),
+                    copy.group(),
+                    Digest.of(received.messageId() + "~" + received.replays()),
+                    copy.size())));
+    var result = sent.get(0);
+    if (result == null || result.isRefused()) {
+      throw new KeeperException.Unavailable(
+          "The dead-letter queue of " + name + (result == null ? "" : ", " + result.refusal()));
+    }
+  }
+}

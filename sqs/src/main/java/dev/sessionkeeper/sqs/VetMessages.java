@@ -1,0 +1,69 @@
+package dev.sessionkeeper.sqs;
+
+import dev.sessionkeeper.KeeperException;
+import java.util.Deque;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Looks at a message before it is handed out: it may be too old, used up, or not yet due. */
+final class VetMessages {
+  private static final Logger log = LoggerFactory.getLogger(VetMessages.class);
+
+  private final SqsQueue queue;
+  private final DeleteMessages deleting;
+
+  VetMessages(SqsQueue queue, DeleteMessages deleting) {
+    this.queue = queue;
+    this.deleting = deleting;
+  }
+
+  /**
+   * Sets aside what is too old or used up, from the head on; true when a good one is at the head.
+   */
+  boolean hasGoodHead(Deque<Item> items) {
+    while (!items.isEmpty()) {
+      var head = items.peek();
+      var settings = queue.settings();
+      if (queue.isExpired(head.received())) {
+        setAside(head, SqsQueue.EXPIRED, head.lastError());
+      } else if (head.attempt(settings.maxDeliveryCount()) > settings.maxDeliveryCount()
+          && queue.isDeadLetterPolicy()
+          && !head.known().keepsTrying()
+          && head.failures() == head.known().failures()) {
+        setAside(head, SqsQueue.USED_UP, head.lastError());
+      } else {
+        return true;
+      }
+      items.remove();
+    }
+    return false;
+  }
+
+  private void setAside(Item head, String reason, String error) {
+    queue.setAside(head.received(), head.failures(), reason, error);
+    var unused =
+        deleting
+            .delete(head.received().receipt())
+            .exceptionally(
+                failure -> {
+                  log.debug("Message {} stays beside its dead letter", head.sequence(), failure);
+                  return null;
+                });
+    log.warn(
+        "Dead-lettered {} of {} after {} attempts: {}",
+        head.sequence(),
+        queue.name(),
+        head.failures(),
+        reason);
+  }
+
+  /** As {@link #hasGoodHead}, where a failure of SQS means that there is none. */
+  boolean hasGoodHeadNow(Deque<Item> items) {
+    try {
+      return hasGoodHead(items);
+    } catch (KeeperException e) {
+      log.debug("A message of {} could not be set aside now", queue.name(), e);
+      return false;
+    }
+  }
+}

@@ -1,0 +1,82 @@
+package dev.sessionkeeper.sqs;
+
+import dev.sessionkeeper.time.TimeSource;
+import java.net.URI;
+import java.util.Optional;
+import org.elasticmq.rest.sqs.SQSRestServer;
+import org.elasticmq.rest.sqs.SQSRestServerBuilder;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
+import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.sqs.SqsClient;
+
+/**
+ * The SQS that the tests use: ElasticMQ in this process, or that of the environment's {@value
+ * #REGION}, with the default credentials and, where it is set, {@value #ENDPOINT}.
+ */
+final class TestSqs implements AutoCloseable {
+  private static final String REGION = "KEEPER_IT_SQS_REGION";
+  private static final String ENDPOINT = "KEEPER_IT_SQS_ENDPOINT";
+
+  private final Optional<SQSRestServer> server;
+  private final SqsClient client;
+
+  private TestSqs(Optional<SQSRestServer> server, SqsClient client) {
+    this.server = server;
+    this.client = client;
+  }
+
+  static TestSqs start() {
+    return start(new RefuseExpiredReceipts());
+  }
+
+  static TestSqs start(ExecutionInterceptor... interceptors) {
+    if (System.getenv(REGION) != null) {
+      return new TestSqs(Optional.empty(), cloud());
+    }
+    var server = SQSRestServerBuilder.withInterface("127.0.0.1").withDynamicPort().start();
+    int port = server.waitUntilStarted().localAddress().getPort();
+    var client =
+        SqsClient.builder()
+            .endpointOverride(URI.create("http://127.0.0.1:" + port))
+            .region(Region.US_EAST_1)
+            .credentialsProvider(
+                StaticCredentialsProvider.create(AwsBasicCredentials.create("any", "any")))
+            .httpClient(UrlConnectionHttpClient.create())
+            .overrideConfiguration(
+                override -> {
+                  for (var interceptor : interceptors) {
+                    override.addExecutionInterceptor(interceptor);
+                  }
+                })
+            .build();
+    return new TestSqs(Optional.of(server), client);
+  }
+
+  private static SqsClient cloud() {
+    var builder =
+        SqsClient.builder()
+            .region(Region.of(System.getenv(REGION)))
+            .httpClient(UrlConnectionHttpClient.create());
+    Optional.ofNullable(System.getenv(ENDPOINT))
+        .map(URI::create)
+        .ifPresent(builder::endpointOverride);
+    return builder.build();
+  }
+
+  SqsClient client() {
+    return client;
+  }
+
+  SqsQueueProvider provider(TimeSource time, SessionStateStore states) {
+    return SqsQueueProvider.builder(client).time(time).states(states).build();
+  }
+
+  @Override
+  public void close() {
+    client.close();
+    server.ifPresent(SQSRestServer::stopAndWait);
+  }
+}
