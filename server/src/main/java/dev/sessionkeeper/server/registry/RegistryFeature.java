@@ -46,11 +46,7 @@ public final class RegistryFeature implements Feature {
     var usage =
         Usage.create(
             source,
-            config
-                .get(UsageConfig.SECTION)
-                .options()
-                .time(context.time())
-                .listener(usageMeters));
+            config.get(UsageConfig.SECTION).options().time(context.time()).listener(usageMeters));
     clock = new WatchClock(usage, usageMeters, context.time());
     jobs = Jobs.create(source, source, jobOptions(context));
     RegistryJobs.register(

@@ -2,13 +2,13 @@ package dev.sessionkeeper.server.registry;
 
 import dev.sessionkeeper.registry.RegistryEvent;
 import dev.sessionkeeper.registry.SessionRegistry;
+import dev.sessionkeeper.time.TimeSource;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
-import dev.sessionkeeper.time.TimeSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

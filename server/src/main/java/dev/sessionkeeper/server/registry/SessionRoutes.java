@@ -64,13 +64,10 @@ final class SessionRoutes {
   private Response put(Request request) {
     var wish = request.json(in -> PutRequest.read(in, kinds));
     if (!request.caller().sees(wish.tenantObjectId())) {
-      throw ProblemType.FORBIDDEN
-          .with("This credential is bound to another tenant")
-          .toException();
+      throw ProblemType.FORBIDDEN.with("This credential is bound to another tenant").toException();
     }
     return switch (registry.put(wish.toRegistry())) {
-      case PutOutcome.Created(var session) ->
-          Response.created(SessionItem.of(session, "created"));
+      case PutOutcome.Created(var session) -> Response.created(SessionItem.of(session, "created"));
       case PutOutcome.Upgraded(var session) ->
           Response.created(SessionItem.of(session, "upgraded"));
       case PutOutcome.Existing(var session) -> Response.ok(SessionItem.of(session, "existing"));
@@ -104,8 +101,7 @@ final class SessionRoutes {
     }
     var page = registry.list(filter, wish.page());
     return Response.ok(
-        new SessionItem.Listing(
-            page.items().stream().map(SessionItem::of).toList(), page.next()));
+        new SessionItem.Listing(page.items().stream().map(SessionItem::of).toList(), page.next()));
   }
 
   private Response show(Request request) {
