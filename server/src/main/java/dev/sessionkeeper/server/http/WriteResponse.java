@@ -171,7 +171,7 @@ final class WriteResponse {
     /** Closing a connection waits for its bytes to leave; this one's do not. */
     private static void cut(HttpConnection connection) {
       if (connection instanceof ConnectionBase base) {
-        base.channel().close();
+        var unused = base.channel().close();
       }
     }
 
