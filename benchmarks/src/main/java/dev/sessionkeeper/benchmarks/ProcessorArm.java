@@ -38,7 +38,7 @@ final class ProcessorArm implements Arm {
   }
 
   @Override
-  public long run(Load load) {
+  public Took run(Load load) {
     var counted = new LongAdder();
     MessageHandler handler =
         (delivery, session) -> {
@@ -56,7 +56,7 @@ final class ProcessorArm implements Arm {
       if (!load.together()) {
         batches.forEach(batch -> provider.send(QUEUE, batch));
       }
-      long started = System.nanoTime();
+      var started = Took.now();
       processor.start();
       if (load.together()) {
         batches.forEach(batch -> provider.send(QUEUE, batch));
@@ -64,7 +64,7 @@ final class ProcessorArm implements Arm {
       while (counted.sum() < load.messages()) {
         LockSupport.parkNanos(200_000);
       }
-      long took = System.nanoTime() - started;
+      var took = started.since();
       processor.close();
       if (counted.sum() != load.messages() || provider.stats(QUEUE).depth() != 0) {
         throw new IllegalStateException("Handled " + counted.sum() + " of " + load.messages());

@@ -23,6 +23,9 @@ public final class ReadDelivery {
   private static final Pattern EVENT = Pattern.compile("[A-Za-z0-9_-]{1,100}");
   private static final Pattern DELIVERY_ID = Pattern.compile("[A-Za-z0-9._:-]{1,100}");
 
+  private static final int MOST_BODY = 1 << 30;
+  private static final ReadFacts ANY_SIZE = new ReadFacts(NormaliseEvent.WANTED, MOST_BODY);
+
   private final GitHubSignature signature;
   private final int maxBody;
   private final ReadFacts facts;
@@ -39,7 +42,7 @@ public final class ReadDelivery {
   }
 
   public static ReadDelivery create(GitHubSignature signature, int maxBody) {
-    if (maxBody < 1 || maxBody > 1 << 30) {
+    if (maxBody < 1 || maxBody > MOST_BODY) {
       throw new IllegalArgumentException("maxBody must be 1 to 1073741824 bytes, was " + maxBody);
     }
     return new ReadDelivery(signature, maxBody);
@@ -47,19 +50,26 @@ public final class ReadDelivery {
 
   public ReadResult read(RawDelivery raw) {
     var refused = objectionTo(raw);
-    if (refused.isPresent()) {
-      return refused.get();
-    }
+    return refused.isPresent() ? refused.get() : readBody(raw, facts);
+  }
+
+  /** As {@link #read}, for a delivery that was verified before and kept since. */
+  public static ReadResult readAgain(RawDelivery kept) {
+    var refused = objectionToHeaders(kept);
+    return refused.isPresent() ? refused.get() : readBody(kept, ANY_SIZE);
+  }
+
+  private static ReadResult readBody(RawDelivery raw, ReadFacts facts) {
     if (isForm(raw)) {
       var json = FormBody.payload(raw.body());
       return json.isPresent()
-          ? readJson(raw, json.get())
+          ? readJson(raw, json.get(), facts)
           : refused(Reason.MALFORMED_FORM, "A form has exactly one field payload, percent-encoded");
     }
-    return readJson(raw, raw.body());
+    return readJson(raw, raw.body(), facts);
   }
 
-  private ReadResult readJson(RawDelivery raw, byte[] json) {
+  private static ReadResult readJson(RawDelivery raw, byte[] json, ReadFacts facts) {
     return switch (facts.read(json)) {
       case ReadFacts.Bad bad -> refused(bad.reason(), bad.explanation());
       case ReadFacts.Good good ->

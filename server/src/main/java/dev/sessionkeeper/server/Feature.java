@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server;
 
+import dev.sessionkeeper.server.config.ConfigError;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.time.TimeSource;
@@ -21,6 +22,14 @@ public interface Feature extends AutoCloseable {
 
   /** Why the server should not get requests now; empty when all is well. Asked often. */
   Optional<String> notReady();
+
+  /**
+   * What stands against taking over this configuration now, although it is valid by itself. Asked
+   * of every feature before one of them takes it over.
+   */
+  default List<ConfigError> objectionsTo(KeeperConfig config) {
+    return List.of();
+  }
 
   /** Takes over a new configuration, all of which is valid. Must not fail. */
   void reconfigure(KeeperConfig config);

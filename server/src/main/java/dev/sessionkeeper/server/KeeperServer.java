@@ -1,9 +1,11 @@
 package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.server.config.ConfigError;
 import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.config.ServerConfig;
+import dev.sessionkeeper.server.gateway.GatewayFeature;
 import dev.sessionkeeper.server.http.HttpOptions;
 import dev.sessionkeeper.server.http.HttpServer;
 import dev.sessionkeeper.server.http.OpenApi;
@@ -15,6 +17,7 @@ import dev.sessionkeeper.server.operations.HealthRoutes;
 import dev.sessionkeeper.server.operations.Metrics;
 import dev.sessionkeeper.server.operations.StatusPage;
 import dev.sessionkeeper.server.queues.QueuesFeature;
+import dev.sessionkeeper.server.registry.RegistryFeature;
 import dev.sessionkeeper.server.security.Guard;
 import dev.sessionkeeper.server.security.SecurityConfig;
 import dev.sessionkeeper.server.streams.StreamsFeature;
@@ -32,7 +35,12 @@ import org.slf4j.LoggerFactory;
 /** A running server: store, features and HTTP. Closing it drains it. */
 public final class KeeperServer implements AutoCloseable {
   /** All features, in the order in which they are opened. */
-  static final List<Feature.Opener> FEATURES = List.of(QueuesFeature::open, StreamsFeature::open);
+  static final List<Feature.Opener> FEATURES =
+      List.of(
+          QueuesFeature::open,
+          StreamsFeature::open,
+          RegistryFeature::open,
+          GatewayFeature::open);
 
   private static final Logger log = LoggerFactory.getLogger(KeeperServer.class);
 
@@ -54,7 +62,7 @@ public final class KeeperServer implements AutoCloseable {
       engine = opened(OpenEngine.open(config, time));
       var context = new Feature.Context(config, engine, metrics.registry(), time);
       FEATURES.forEach(opener -> features.add(opened(opener.open(context))));
-      reload = new Reload(config, sources, this::reconfigure);
+      reload = new Reload(config, sources, this::objectionsTo, this::reconfigure);
       routes = new RouteTable(allRoutes());
       http = opened(listen(time));
     } catch (RuntimeException e) {
@@ -181,6 +189,10 @@ public final class KeeperServer implements AutoCloseable {
               + "); end what uses it, or choose another with --port",
           e);
     }
+  }
+
+  private List<ConfigError> objectionsTo(KeeperConfig next) {
+    return features.stream().flatMap(feature -> feature.objectionsTo(next).stream()).toList();
   }
 
   private void reconfigure(KeeperConfig next) {

@@ -17,6 +17,7 @@ import dev.sessionkeeper.server.json.FieldError;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,12 +31,24 @@ final class Reload {
       List.of(ServerConfig.SECTION, StoreConfig.SECTION, QueuesConfig.SECTION);
 
   private final Supplier<ConfigSources> sources;
+  private final Function<KeeperConfig, List<ConfigError>> objections;
   private final Consumer<KeeperConfig> apply;
   private KeeperConfig current;
 
-  Reload(KeeperConfig current, Supplier<ConfigSources> sources, Consumer<KeeperConfig> apply) {
+  /**
+   * Prepares.
+   *
+   * @param objections what the parts of the server say against a configuration
+   * @param apply takes it over; must not fail
+   */
+  Reload(
+      KeeperConfig current,
+      Supplier<ConfigSources> sources,
+      Function<KeeperConfig, List<ConfigError>> objections,
+      Consumer<KeeperConfig> apply) {
     this.current = current;
     this.sources = sources;
+    this.objections = objections;
     this.apply = apply;
   }
 
@@ -63,6 +76,9 @@ final class Reload {
         errors.add(
             new ConfigError(section.key(), section.key(), "has changed; that takes a restart"));
       }
+    }
+    if (errors.isEmpty()) {
+      errors.addAll(objections.apply(next));
     }
     if (!errors.isEmpty()) {
       throw new InvalidConfig(errors);

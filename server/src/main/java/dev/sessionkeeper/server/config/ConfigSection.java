@@ -3,7 +3,9 @@ package dev.sessionkeeper.server.config;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Decoder;
 import dev.sessionkeeper.server.json.Fields;
+import dev.sessionkeeper.server.json.JsonValue;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -28,12 +30,22 @@ import java.util.function.Supplier;
  */
 public final class ConfigSection<T> {
   private final String key;
+  private final Set<String> together;
   private final Function<ConfigContext, Decoder<T>> decoder;
   private final Function<ConfigContext, T> absent;
 
   private ConfigSection(
       String key, Function<ConfigContext, Decoder<T>> decoder, Function<ConfigContext, T> absent) {
+    this(key, Set.of(), decoder, absent);
+  }
+
+  private ConfigSection(
+      String key,
+      Set<String> together,
+      Function<ConfigContext, Decoder<T>> decoder,
+      Function<ConfigContext, T> absent) {
     this.key = key;
+    this.together = together;
     this.decoder = decoder;
     this.absent = absent;
   }
@@ -56,8 +68,27 @@ public final class ConfigSection<T> {
         context -> none.get());
   }
 
+  /**
+   * Several top-level keys that only mean something together. The reader sees those that are there,
+   * and names the whole path in what it refuses.
+   */
+  public static <T> ConfigSection<T> together(
+      String key, Set<String> keys, BiFunction<JsonValue.Obj, ConfigContext, T> reader) {
+    Function<ConfigContext, Decoder<T>> decoder =
+        context ->
+            value ->
+                reader.apply(value instanceof JsonValue.Obj all ? all : ReadYaml.EMPTY, context);
+    return new ConfigSection<>(
+        key, keys, decoder, context -> decoder.apply(context).decode(ReadYaml.EMPTY));
+  }
+
   public String key() {
     return key;
+  }
+
+  /** The keys that are read together; empty for a section of one key. */
+  Set<String> keys() {
+    return together;
   }
 
   Decoder<T> decoder(ConfigContext context) {

@@ -1,12 +1,17 @@
 package dev.sessionkeeper.server.config;
 
+import dev.sessionkeeper.server.gateway.BotsConfig;
+import dev.sessionkeeper.server.gateway.GithubConfig;
+import dev.sessionkeeper.server.jobs.JobsConfig;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Field;
 import dev.sessionkeeper.server.json.FieldError;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.server.json.InvalidInput;
+import dev.sessionkeeper.server.registry.RegistryConfig;
 import dev.sessionkeeper.server.security.SecurityConfig;
 import dev.sessionkeeper.server.streams.StreamsConfig;
+import dev.sessionkeeper.server.usage.UsageConfig;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -22,7 +27,12 @@ public final class KeeperConfig {
           StoreConfig.SECTION,
           QueuesConfig.SECTION,
           StreamsConfig.SECTION,
-          SecurityConfig.SECTION);
+          SecurityConfig.SECTION,
+          RegistryConfig.SECTION,
+          UsageConfig.SECTION,
+          JobsConfig.SECTION,
+          GithubConfig.SECTION,
+          BotsConfig.SECTION);
 
   private final Map<ConfigSection<?>, Object> values;
   private final List<String> warnings;
@@ -73,6 +83,9 @@ public final class KeeperConfig {
   }
 
   private static <T> Field<T> ask(Fields in, ConfigContext context, ConfigSection<T> section) {
+    if (!section.keys().isEmpty()) {
+      return in.together(section.keys(), section.decoder(context));
+    }
     return in.has(section.key())
         ? in.required(section.key(), section.decoder(context))
         : in.optional(section.key(), section.absent(context), section.decoder(context));

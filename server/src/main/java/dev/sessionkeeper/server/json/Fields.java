@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.json;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -69,6 +70,23 @@ public final class Fields {
   public <T> Field<T> optional(String name, T otherwise, Decoder<T> decoder) {
     var value = ask(name);
     return value == null ? Field.of(otherwise) : decode(name, value, decoder);
+  }
+
+  /** Fields that only mean something together; what is refused of them is named from here. */
+  public <T> Field<T> together(Collection<String> names, Decoder<T> decoder) {
+    var some = new LinkedHashMap<String, JsonValue>();
+    for (var name : names) {
+      var value = ask(name);
+      if (value != null) {
+        some.put(name, value);
+      }
+    }
+    try {
+      return Field.of(decoder.decode(new JsonValue.Obj(some, JsonValue.Span.NOWHERE)));
+    } catch (InvalidInput e) {
+      errors.addAll(e.errors());
+      return Field.bad(e.errors().getFirst());
+    }
   }
 
   public boolean has(String name) {

@@ -1,0 +1,149 @@
+package dev.sessionkeeper.benchmarks;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
+
+/**
+ * Pushes many pull requests with many events each to an endpoint that fails one request in five,
+ * beside a bot whose endpoint never answers; checks the order of every pull request.
+ */
+public final class PushBenchmark {
+  private static final PrintStream OUT = System.out;
+  private static final Pattern STEP = Pattern.compile("\"number\":(\\d+),\"step\":(\\d+)");
+  private static final double FAILING = 0.2;
+
+  private final Map<Integer, List<Integer>> accepted = new ConcurrentHashMap<>();
+  private final AtomicInteger posts = new AtomicInteger();
+  private final CountDownLatch left;
+
+  private PushBenchmark(int messages) {
+    left = new CountDownLatch(messages);
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    int pulls = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 1_000;
+    int events = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 20;
+    new PushBenchmark(pulls * events).run(pulls, events);
+  }
+
+  private void run(int pulls, int events) throws Exception {
+    var receiver = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    receiver.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+    receiver.createContext("/flaky", this::flaky);
+    receiver.createContext("/dead", PushBenchmark::neverAnswer);
+    receiver.start();
+    var address = "http://127.0.0.1:" + receiver.getAddress().getPort();
+    try (var load = new GitHubLoad(Files.createTempDirectory("keeper-benchmark-"), bots(address))) {
+      long started = System.nanoTime();
+      for (int step = 0; step < events; step++) {
+        send(load, pulls, step);
+      }
+      double intake = seconds(started);
+      left.await();
+      OUT.printf(
+          Locale.ROOT,
+          "%,d events taken in after %.1f s, pushed after %.1f s (%,.0f /s), %,d requests%n",
+          pulls * events,
+          intake,
+          seconds(started),
+          pulls * events / seconds(started),
+          posts.get());
+      long wrong = accepted.values().stream().filter(steps -> !isInOrder(steps, events)).count();
+      OUT.println(wrong == 0 ? "every pull request in order" : wrong + " OUT OF ORDER");
+    } finally {
+      receiver.stop(0);
+    }
+  }
+
+  /** One event of every pull request; those of one go out one after the other. */
+  private static void send(GitHubLoad load, int pulls, int step) throws Exception {
+    try (var threads = Executors.newFixedThreadPool(32)) {
+      var all = new ArrayList<java.util.concurrent.Future<?>>();
+      for (int pull = 0; pull < pulls; pull++) {
+        int number = pull;
+        all.add(
+            threads.submit(
+                () -> {
+                  load.deliver(number, step);
+                  return true;
+                }));
+      }
+      for (var one : all) {
+        one.get();
+      }
+    }
+  }
+
+  private void flaky(HttpExchange exchange) throws IOException {
+    var body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+    posts.incrementAndGet();
+    boolean fails = ThreadLocalRandom.current().nextDouble() < FAILING;
+    var found = STEP.matcher(body);
+    if (!fails && found.find()) {
+      accepted
+          .computeIfAbsent(
+              Integer.valueOf(found.group(1)), n -> Collections.synchronizedList(new ArrayList<>()))
+          .add(Integer.valueOf(found.group(2)));
+    }
+    exchange.sendResponseHeaders(fails ? 500 : 200, -1);
+    exchange.close();
+    if (!fails) {
+      left.countDown();
+    }
+  }
+
+  private static void neverAnswer(HttpExchange exchange) {
+    try {
+      new CountDownLatch(1).await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static boolean isInOrder(List<Integer> steps, int events) {
+    for (int i = 0; i < events; i++) {
+      if (steps.size() != events || steps.get(i) != i) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static String bots(String address) {
+    return """
+        bots:
+          - name: flaky
+            events: ["pull_request"]
+            max_concurrent_sessions: 200
+            max_delivery_count: 100
+            session_idle_timeout: 1s
+            deliver: { url: "%s/flaky", timeout: 10s, allow_private_targets: true }
+          - name: dead
+            events: ["pull_request"]
+            max_concurrent_sessions: 10
+            deliver: { url: "%s/dead", timeout: 2s, allow_private_targets: true }
+        """
+        .formatted(address, address);
+  }
+
+  private static double seconds(long started) {
+    return (System.nanoTime() - started) / 1e9;
+  }
+}

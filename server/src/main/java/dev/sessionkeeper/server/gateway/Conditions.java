@@ -1,0 +1,34 @@
+package dev.sessionkeeper.server.gateway;
+
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Conditions of a query with their values, joined by AND. Values never become part of the text. */
+final class Conditions {
+  private final List<String> texts = new ArrayList<>();
+  private final List<Object> values = new ArrayList<>();
+
+  void add(String text, Object... its) {
+    texts.add("(" + text.strip() + ")");
+    values.addAll(List.of(its));
+  }
+
+  String text() {
+    return texts.isEmpty() ? "TRUE" : String.join(" AND ", texts);
+  }
+
+  /** Sets the values from this index on; tells the next index. */
+  int bind(PreparedStatement statement, int from) throws SQLException {
+    int index = from;
+    for (var value : values) {
+      if (value instanceof String[] texts) {
+        statement.setArray(index++, statement.getConnection().createArrayOf("text", texts));
+      } else {
+        statement.setObject(index++, value);
+      }
+    }
+    return index;
+  }
+}

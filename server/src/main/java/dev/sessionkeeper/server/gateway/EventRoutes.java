@@ -1,0 +1,97 @@
+package dev.sessionkeeper.server.gateway;
+
+import dev.sessionkeeper.server.http.ProblemException;
+import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.json.Decode;
+import java.util.List;
+import java.util.UUID;
+
+/** Shows events and replays them. */
+final class EventRoutes {
+  private final ReadEvents events;
+  private final ReplayEvents replays;
+
+  EventRoutes(ReadEvents events, ReplayEvents replays) {
+    this.events = events;
+    this.replays = replays;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.get("/events", Role.READ, this::list)
+            .summary("GitHub's events, newest first")
+            .query("eventId", "This one only")
+            .query("bot", "Routed to this bot")
+            .query("repository", "Of this owner/name")
+            .query("sessionId", "Of this session, as a bot has it or in entity scope")
+            .query("type", "Of this type, or type.action")
+            .query("from", "Received at this time or later")
+            .query("to", "Received before this time")
+            .query("limit", "Events per page, 1 to 1000")
+            .query("cursor", "nextCursor of the page before")
+            .answers(200, "A page", EventView.Listing.class)
+            .problems(ProblemType.INVALID_CURSOR),
+        Route.get("/events/{id}", Role.READ, this::show)
+            .summary("One event: which bots got it and why the others did not")
+            .answers(200, "The event", EventView.Detail.class),
+        Route.get("/events/{id}/payload", Role.READ, this::payload)
+            .summary("The bytes that GitHub sent")
+            .answers(200, "The body of the delivery", "application/octet-stream"),
+        Route.post("/events/replay", Role.OPERATE, this::replay)
+            .summary("Send events to their bots again, in their original order; audited")
+            .takes(EventReplayRequest.class)
+            .answers(200, "Sent again, or counted", EventReplayRequest.Answer.class)
+            .problems(ProblemType.NOT_SUPPORTED));
+  }
+
+  private Response list(Request request) {
+    var wish =
+        request.query(
+            in -> {
+              var query = EventQuery.ask(in);
+              // Asks for limit and cursor, and checks all.
+              var page = Request.page(in);
+              return new Wish(query.get(), page);
+            });
+    var page = events.page(wish.query(), request.caller(), wish.page());
+    return Response.ok(new EventView.Listing(page.items(), page.next()));
+  }
+
+  private record Wish(EventQuery query, dev.sessionkeeper.Page.Request page) {}
+
+  private Response show(Request request) {
+    return events
+        .find(idIn(request), request.caller())
+        .map(Response::ok)
+        .orElseThrow(EventRoutes::unknown);
+  }
+
+  private Response payload(Request request) {
+    var original =
+        events.original(idIn(request), request.caller()).orElseThrow(EventRoutes::unknown);
+    // Whatever GitHub was made to say, a browser must not take it for a page of ours.
+    return Response.bytes(200, original.contentType(), original.bytes())
+        .header("Content-Disposition", "attachment; filename=\"payload\"");
+  }
+
+  private Response replay(Request request) throws InterruptedException {
+    var wish = request.json(EventReplayRequest::read);
+    return Response.ok(replays.replay(wish, request.caller()));
+  }
+
+  private static UUID idIn(Request request) {
+    try {
+      return Decode.parseGuid(request.parameter("id"));
+    } catch (IllegalArgumentException notAnId) {
+      throw unknown();
+    }
+  }
+
+  private static ProblemException unknown() {
+    return ProblemType.NOT_FOUND.with("There is no event of that id").toException();
+  }
+}

@@ -1,0 +1,159 @@
+package dev.sessionkeeper.server.gateway;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.postgres.PostgresOptions;
+import dev.sessionkeeper.postgres.PostgresQueueProvider;
+import dev.sessionkeeper.server.Feature;
+import dev.sessionkeeper.server.config.ConfigError;
+import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.server.config.StoreConfig;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.store.Migrations;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+
+/** GitHub's events: taken in, kept, routed to bots, pushed, searched and replayed. */
+public final class GatewayFeature implements Feature {
+  private final ServeBots bots;
+  private final Outbox outbox;
+  private final ForgetOldEvents forget;
+  private final List<Route> routes;
+  private volatile Duration retention;
+
+  private GatewayFeature(Context context, DataSource source) {
+    var queues = context.engine().queues();
+    Migrations.apply(source, "store");
+    Migrations.apply(source, "gateway");
+    var database = Database.of(source);
+    var meters = new GatewayMeters(context.meters());
+    outbox = outbox(source, queues, context.time());
+    retention = context.config().get(GithubConfig.SECTION).retention();
+    forget = new ForgetOldEvents(database, () -> retention, context.time()).start();
+    bots =
+        new ServeBots(
+            queues, new PushBots(queues, context.meters(), context.time()), meters, context.time());
+    var letters = new ReviveDeadLetters(queues);
+    var accept = new AcceptDelivery(database, outbox, connections(context.config()));
+    var replay = new ReplayEvents(database, outbox, letters, () -> bots.current().bots());
+    routes =
+        Stream.of(
+                new WebhookRoutes(bots::current, accept, letters, meters).routes(),
+                new EventRoutes(new ReadEvents(database), replay).routes())
+            .flatMap(List::stream)
+            .toList();
+  }
+
+  /** Opens it; without a database there is nothing to keep events in, and so no gateway. */
+  public static Feature open(Context context) {
+    var source = context.engine().database();
+    if (source.isEmpty()) {
+      return new NoGateway(context.config());
+    }
+    var feature = new GatewayFeature(context, source.get());
+    try {
+      feature.start(context.config());
+      return feature;
+    } catch (RuntimeException e) {
+      feature.close();
+      throw e;
+    }
+  }
+
+  private void start(KeeperConfig config) {
+    var routing = Routing.of(config);
+    var objections = bots.objectionsTo(routing.bots());
+    if (!objections.isEmpty()) {
+      throw new KeeperException.Misconfigured(
+          String.join("; ", objections.stream().map(ConfigError::toString).toList()));
+    }
+    bots.start(routing);
+  }
+
+  private static Outbox outbox(DataSource source, QueueProvider queues, TimeSource time) {
+    return queues instanceof PostgresQueueProvider store
+        ? new StoreOutbox(store)
+        : RelayOutbox.start(
+            PostgresQueueProvider.create(source, PostgresOptions.ofDefaults(), time),
+            queues,
+            time);
+  }
+
+  /** Half of what there is: the queues need some, too. */
+  private static int connections(KeeperConfig config) {
+    return Math.max(1, config.get(StoreConfig.SECTION).poolSize() / 2);
+  }
+
+  @Override
+  public List<Route> routes() {
+    return routes;
+  }
+
+  @Override
+  public Optional<String> notReady() {
+    return bots.notReady();
+  }
+
+  @Override
+  public List<ConfigError> objectionsTo(KeeperConfig config) {
+    return bots.objectionsTo(config.get(BotsConfig.SECTION).bots());
+  }
+
+  @Override
+  public void reconfigure(KeeperConfig config) {
+    retention = config.get(GithubConfig.SECTION).retention();
+    bots.change(Routing.of(config));
+  }
+
+  @Override
+  public void close() {
+    forget.close();
+    bots.close();
+    outbox.close();
+  }
+
+  /** A server whose store is its memory. */
+  private static final class NoGateway implements Feature {
+    NoGateway(KeeperConfig config) {
+      var objections = objectionsTo(config);
+      if (!objections.isEmpty()) {
+        throw new KeeperException.Misconfigured(objections.getFirst().toString());
+      }
+    }
+
+    @Override
+    public List<Route> routes() {
+      return List.of();
+    }
+
+    @Override
+    public Optional<String> notReady() {
+      return Optional.empty();
+    }
+
+    @Override
+    public List<ConfigError> objectionsTo(KeeperConfig config) {
+      var errors = new ArrayList<ConfigError>();
+      if (!config.get(BotsConfig.SECTION).bots().isEmpty()) {
+        errors.add(new ConfigError("bots", "bots", "need a database; set store.url"));
+      }
+      return errors;
+    }
+
+    @Override
+    public void reconfigure(KeeperConfig config) {
+      // There is nothing that could change.
+    }
+
+    @Override
+    public void close() {
+      // Nothing was opened.
+    }
+  }
+}

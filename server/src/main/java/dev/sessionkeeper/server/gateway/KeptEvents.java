@@ -1,0 +1,82 @@
+package dev.sessionkeeper.server.gateway;
+
+import dev.sessionkeeper.github.GitHubEvent;
+import dev.sessionkeeper.github.RawDelivery;
+import dev.sessionkeeper.github.ReadDelivery;
+import dev.sessionkeeper.github.ReadResult;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Reads stored events again, oldest first, for those who send them again. */
+final class KeptEvents {
+  private static final String SEQS =
+      """
+      SELECT e.seq, octet_length(e.payload) FROM keeper.github_event e
+       WHERE e.seq BETWEEN ? AND ? AND %s ORDER BY e.seq LIMIT ?
+      """; // github_event_pkey
+  private static final String EVENT =
+      """
+      SELECT type, delivery_id, content_type, payload, received_at, traceparent
+        FROM keeper.github_event WHERE seq = ?
+      """; // github_event_pkey
+
+  private KeptEvents() {}
+
+  /** A stored event. */
+  record Kept(long seq, GitHubEvent event, Instant receivedAt, TraceContext trace) {}
+
+  /**
+   * The numbers of the next events, oldest first: at most so many, and together of no more than so
+   * many bytes unless the first one is larger by itself.
+   */
+  static List<Long> seqs(
+      Connection connection, Conditions conditions, long from, long to, int most, long bytes)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(SEQS.formatted(conditions.text()))) {
+      statement.setLong(1, from);
+      statement.setLong(2, to);
+      statement.setInt(conditions.bind(statement, 3), most);
+      try (var rows = statement.executeQuery()) {
+        var found = new ArrayList<Long>();
+        long sum = 0;
+        while (rows.next()) {
+          sum += rows.getLong(2);
+          if (!found.isEmpty() && sum > bytes) {
+            return found;
+          }
+          found.add(rows.getLong(1));
+        }
+        return found;
+      }
+    }
+  }
+
+  /** The event; empty when it is gone, or was kept by a version that took what this one refuses. */
+  static Optional<Kept> read(Connection connection, long seq) throws SQLException {
+    try (var statement = connection.prepareStatement(EVENT)) {
+      statement.setLong(1, seq);
+      try (var rows = statement.executeQuery()) {
+        if (!rows.next()) {
+          return Optional.empty();
+        }
+        var raw =
+            new RawDelivery(
+                Optional.of(rows.getString(1)),
+                Optional.of(rows.getString(2)),
+                Optional.empty(),
+                Optional.of(rows.getString(3)),
+                rows.getBytes(4));
+        var receivedAt = rows.getObject(5, OffsetDateTime.class).toInstant();
+        var trace = TraceContext.continuing(rows.getString(6));
+        return ReadDelivery.readAgain(raw) instanceof ReadResult.Accepted accepted
+            ? Optional.of(new Kept(seq, accepted.event(), receivedAt, trace))
+            : Optional.empty();
+      }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+package dev.sessionkeeper.server.gateway;
+
+import dev.sessionkeeper.github.Bot;
+import dev.sessionkeeper.github.PushTarget;
+import dev.sessionkeeper.processor.SessionProcessor;
+import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.time.TimeSource;
+import dev.sessionkeeper.webhook.WebhookSender;
+import java.time.Duration;
+
+/** A bot that is served by push, while it runs. */
+final class PushBot implements AutoCloseable {
+  private static final Duration CIRCUIT_OPEN = Duration.ofSeconds(15);
+  private static final Duration DRAIN_MARGIN = Duration.ofSeconds(2);
+
+  private final BotMeters meters;
+  private final PushMessages handler;
+  private final SessionProcessor processor;
+  private volatile Bot bot;
+
+  private PushBot(Bot bot, BotMeters meters, PushMessages handler, SessionProcessor processor) {
+    this.bot = bot;
+    this.meters = meters;
+    this.handler = handler;
+    this.processor = processor;
+  }
+
+  static PushBot start(
+      Bot bot, PushTarget target, QueueProvider queues, BotMeters meters, TimeSource time) {
+    var limits = bot.limits();
+    var breaker =
+        new Breaker(
+            bot.name(), CIRCUIT_OPEN, limits.maxDuration().dividedBy(2), meters, time);
+    var handler =
+        new PushMessages(target, WebhookSender.create(time), breaker, meters, time);
+    var processor =
+        SessionProcessor.builder(queues, bot.queue(), handler)
+            .maxConcurrentSessions(limits.maxConcurrentSessions())
+            .sessionIdleTimeout(limits.idleTimeout())
+            .sessionMaxDuration(limits.maxDuration())
+            // A message may wait in hand for an endpoint that is dead.
+            .maxAutoRenew(limits.maxDuration())
+            .drainTimeout(target.timeout().plus(DRAIN_MARGIN))
+            .listener(meters)
+            .time(time)
+            .build()
+            .start();
+    return new PushBot(bot, meters, handler, processor);
+  }
+
+  /** Whether {@link #change} is enough for these new settings. */
+  boolean canBecome(Bot other) {
+    return other.queue().equals(bot.queue())
+        && other.queueSettings().equals(bot.queueSettings())
+        && other.ordering().equals(bot.ordering())
+        && other.limits().idleTimeout().equals(bot.limits().idleTimeout())
+        && other.limits().maxDuration().equals(bot.limits().maxDuration());
+  }
+
+  /** Takes over another target or another number of sessions, without letting go of any. */
+  void change(Bot other, PushTarget target) {
+    bot = other;
+    handler.redirect(target);
+    meters.limit(other.limits().maxConcurrentSessions());
+    processor.changeConcurrency(other.limits().maxConcurrentSessions());
+  }
+
+  /** Takes its gauges away, so that a successor of the same name can have them. */
+  void hideGauges() {
+    meters.close();
+  }
+
+  /** Lets the requests in hand finish. */
+  @Override
+  public void close() {
+    processor.close();
+    meters.close();
+  }
+}

@@ -1,0 +1,16 @@
+package dev.sessionkeeper.server.gateway;
+
+/** A message did not reach its bot; it is tried again by policy. */
+final class PushFailed extends Exception {
+  private static final long serialVersionUID = 1;
+
+  PushFailed(String what) {
+    super(what, null, false, false);
+  }
+
+  /** What a person reads as the last error of a message. */
+  @Override
+  public String toString() {
+    return String.valueOf(getMessage());
+  }
+}

@@ -1,0 +1,137 @@
+package dev.sessionkeeper.server.gateway;
+
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.github.PushTarget;
+import dev.sessionkeeper.processor.MessageHandler;
+import dev.sessionkeeper.processor.SessionContext;
+import dev.sessionkeeper.time.TimeSource;
+import dev.sessionkeeper.webhook.WebhookRequest;
+import dev.sessionkeeper.webhook.WebhookResult;
+import dev.sessionkeeper.webhook.WebhookSender;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Posts the messages of one bot to its endpoint.
+ *
+ * <p>2xx completes, 410 sets the message aside, 429 and 503 with Retry-After wait as long as the
+ * endpoint asks without using up the message's attempts, anything else is tried again by policy.
+ */
+final class PushMessages implements MessageHandler {
+  private static final int MAX_ANSWER = 300;
+
+  private final WebhookSender sender;
+  private final Breaker breaker;
+  private final BotMeters meters;
+  private final TimeSource time;
+  private volatile PushTarget target;
+
+  PushMessages(
+      PushTarget target, WebhookSender sender, Breaker breaker, BotMeters meters, TimeSource time) {
+    this.target = target;
+    this.sender = sender;
+    this.breaker = breaker;
+    this.meters = meters;
+    this.time = time;
+  }
+
+  /** From the next request on. */
+  void redirect(PushTarget other) {
+    target = other;
+  }
+
+  @Override
+  public Settlement handle(Delivery delivery, SessionContext session) throws Exception {
+    if (!breaker.await()) {
+      return Settlement.keepRetrying(breaker.pause(), "The endpoint has not answered for long");
+    }
+    long started = time.nanoTime();
+    WebhookResult result;
+    try {
+      result = sender.post(request(delivery, target));
+    } catch (RuntimeException e) {
+      breaker.withdraw();
+      throw e;
+    }
+    breaker.record(result);
+    meters.pushed(outcomeOf(result), time.since(started));
+    return settle(result);
+  }
+
+  private static Settlement settle(WebhookResult result) throws PushFailed {
+    return switch (result) {
+      case WebhookResult.Delivered delivered -> Settlement.complete();
+      case WebhookResult.Refused refused when refused.status() == 410 ->
+          Settlement.deadLetter("The endpoint answered 410 Gone", shortened(refused.answer()));
+      case WebhookResult.Refused refused when asksToWait(refused) ->
+          Settlement.keepRetrying(
+              refused.retryAfter().orElseThrow(),
+              "The endpoint answered " + refused.status() + " and asked to wait");
+      case WebhookResult.Refused refused ->
+          throw new PushFailed(
+              "The endpoint answered " + refused.status() + ": " + shortened(refused.answer()));
+      case WebhookResult.Unreachable no ->
+          throw new PushFailed("The endpoint did not answer: " + no.reason());
+      case WebhookResult.Forbidden no ->
+          throw new PushFailed("The endpoint is not called: " + no.reason());
+    };
+  }
+
+  /** Whether the endpoint is alive and says when to come back. */
+  static boolean asksToWait(WebhookResult.Refused refused) {
+    return (refused.status() == 429 || refused.status() == 503) && refused.retryAfter().isPresent();
+  }
+
+  private static String outcomeOf(WebhookResult result) {
+    return switch (result) {
+      case WebhookResult.Delivered delivered -> "delivered";
+      case WebhookResult.Refused refused when refused.status() == 410 -> "gone";
+      case WebhookResult.Refused refused -> asksToWait(refused) ? "asked_to_wait" : "refused";
+      case WebhookResult.Unreachable no -> "unreachable";
+      case WebhookResult.Forbidden no -> "forbidden";
+    };
+  }
+
+  private static WebhookRequest request(Delivery delivery, PushTarget target) {
+    var message = delivery.message();
+    return new WebhookRequest(
+        target.url(),
+        message.id().value(),
+        message.payload().unsafeBytes(),
+        message.payload().contentType(),
+        headers(delivery),
+        target.signature(),
+        target.timeout(),
+        target.guard());
+  }
+
+  private static Map<String, String> headers(Delivery delivery) {
+    var message = delivery.message();
+    var headers = new LinkedHashMap<String, String>();
+    headers.put("Keeper-Attempt", Integer.toString(delivery.attempt()));
+    message.session().map(SessionId::value).ifPresent(id -> headers.put("Keeper-Session-Id", id));
+    copy(message.properties(), "event_type", headers, "X-GitHub-Event");
+    copy(message.properties(), "github_delivery_id", headers, "X-GitHub-Delivery");
+    copy(message.properties(), "correlation_id", headers, "Keeper-Event-Id");
+    Optional.ofNullable(message.properties().get(TraceContext.NAME))
+        .flatMap(TraceContext::parse)
+        .ifPresent(trace -> headers.put(TraceContext.NAME, trace.next().toString()));
+    return headers;
+  }
+
+  private static void copy(
+      Map<String, String> properties, String property, Map<String, String> headers, String name) {
+    var value = properties.get(property);
+    // Anybody may send to a bot's queue through the API; a header takes printable ASCII only.
+    if (value != null && value.chars().allMatch(c -> c >= 0x20 && c < 0x7f)) {
+      headers.put(name, value);
+    }
+  }
+
+  private static String shortened(String answer) {
+    return answer.length() <= MAX_ANSWER ? answer : answer.substring(0, MAX_ANSWER) + "…";
+  }
+}

@@ -1,0 +1,130 @@
+package dev.sessionkeeper.server.gateway;
+
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.PoisonPolicy;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.RetryPolicy;
+import dev.sessionkeeper.SendOutcome;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.postgres.PostgresQueueProvider;
+import dev.sessionkeeper.processor.SessionContext;
+import dev.sessionkeeper.processor.SessionProcessor;
+import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.time.TimeSource;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The queues are elsewhere: the message waits in an ordered queue of this database and is carried
+ * over from there.
+ *
+ * <p>There is a session for each session of each target, so a target that fails holds up nothing
+ * but its own sessions, and a message is never sent to one target because another one failed. A
+ * crash after sending and before settling sends the same message id again, which the target knows.
+ */
+final class RelayOutbox implements Outbox {
+  /** Where messages wait to be carried over. */
+  static final QueueName QUEUE = QueueName.of("keeper-relay");
+
+  private static final String TARGET = "relay-queue";
+  private static final String SESSION = "relay-session";
+  private static final int MAX_CONCURRENT_SESSIONS = 32;
+  private static final RetryPolicy RETRY =
+      new RetryPolicy(Integer.MAX_VALUE, Duration.ofMillis(200), 2, Duration.ofSeconds(30), 0.25);
+
+  private final PostgresQueueProvider store;
+  private final QueueProvider target;
+  private final SessionProcessor processor;
+
+  private RelayOutbox(PostgresQueueProvider store, QueueProvider target, TimeSource time) {
+    this.store = store;
+    this.target = target;
+    store.declare(
+        QUEUE,
+        QueueSettings.ordered()
+            .withMessageTtl(Duration.ofDays(366))
+            .withPoisonPolicy(PoisonPolicy.BLOCK));
+    processor =
+        SessionProcessor.builder(store, QUEUE, this::carryOver)
+            .maxConcurrentSessions(MAX_CONCURRENT_SESSIONS)
+            .sessionIdleTimeout(Duration.ofSeconds(1))
+            .retry(RETRY)
+            .time(time)
+            .build();
+  }
+
+  static RelayOutbox start(PostgresQueueProvider store, QueueProvider target, TimeSource time) {
+    var relay = new RelayOutbox(store, target, time);
+    relay.processor.start();
+    return relay;
+  }
+
+  @Override
+  public int maxBodyBytes() {
+    return Math.min(
+        store.capabilities().limits().maxBodyBytes(),
+        target.capabilities().limits().maxBodyBytes());
+  }
+
+  @Override
+  public int maxBatch() {
+    return store.capabilities().limits().maxBatch();
+  }
+
+  @Override
+  public void send(Connection connection, QueueName queue, List<Message> messages)
+      throws SQLException {
+    store.send(connection, QUEUE, messages.stream().map(m -> wrapped(queue, m)).toList());
+  }
+
+  @Override
+  public void committed(Collection<QueueName> queues) {
+    if (!queues.isEmpty()) {
+      store.wake(QUEUE);
+    }
+  }
+
+  private static Message wrapped(QueueName queue, Message message) {
+    var properties = new HashMap<>(message.properties());
+    properties.put(TARGET, queue.value());
+    message.session().ifPresent(session -> properties.put(SESSION, session.value()));
+    var lane = message.session().map(SessionId::value).orElseGet(() -> message.id().value());
+    return message
+        .inSession(SessionId.fromKey(queue + " " + lane))
+        .withProperties(properties);
+  }
+
+  private Settlement carryOver(Delivery delivery, SessionContext lane) {
+    var wrapped = delivery.message();
+    var properties = new HashMap<>(wrapped.properties());
+    var queue = QueueName.of(Optional.ofNullable(properties.remove(TARGET)).orElseThrow());
+    var session = Optional.ofNullable(properties.remove(SESSION)).map(SessionId::of);
+    var message =
+        new Message(
+            wrapped.id(),
+            session,
+            wrapped.payload(),
+            properties,
+            wrapped.ttl(),
+            wrapped.notBefore());
+    var outcome = target.send(queue, List.of(message)).getFirst();
+    if (outcome instanceof SendOutcome.Refused refused) {
+      throw new IllegalStateException("The queue " + queue + " refused it: " + refused.reason());
+    }
+    return Settlement.complete();
+  }
+
+  @Override
+  public void close() {
+    processor.close();
+    store.close();
+  }
+}

@@ -1,0 +1,258 @@
+package dev.sessionkeeper.server.gateway;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.MessageId;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.github.Bot;
+import dev.sessionkeeper.github.BuildMessage;
+import dev.sessionkeeper.github.GitHubEvent;
+import dev.sessionkeeper.server.gateway.ReplayTable.Replay;
+import dev.sessionkeeper.server.http.Caller;
+import dev.sessionkeeper.store.AuditLog;
+import dev.sessionkeeper.store.Database;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/**
+ * Sends stored events again to the bots they were routed to, in their original order.
+ *
+ * <p>It goes in steps, each a transaction that also remembers how far it came: after a crash the
+ * same request goes on where it stopped, and when it was done it is not done again.
+ */
+final class ReplayEvents {
+  private static final int STEP = 100;
+  private static final long STEP_BYTES = 8L << 20;
+
+  private final Database database;
+  private final Outbox outbox;
+  private final ReviveDeadLetters letters;
+  private final Supplier<List<Bot>> bots;
+
+  ReplayEvents(
+      Database database, Outbox outbox, ReviveDeadLetters letters, Supplier<List<Bot>> bots) {
+    this.database = database;
+    this.outbox = outbox;
+    this.letters = letters;
+    this.bots = bots;
+  }
+
+  EventReplayRequest.Answer replay(EventReplayRequest wish, Caller caller) {
+    if (wish.deadLetters().orElse(false)) {
+      return reviveLetters(wish, caller);
+    }
+    var targets = targets(wish, caller);
+    if (wish.dryRun().orElse(false)) {
+      return EventReplayRequest.Answer.wouldReplay(
+          CountRoutes.count(database, conditions(wish, caller), names(targets)));
+    }
+    var begun = database.inTransaction(connection -> begin(connection, wish, caller));
+    var replay = begun.replay();
+    while (!replay.finished()) {
+      var id = replay.id();
+      var used = new HashSet<QueueName>();
+      replay =
+          database.inTransaction(
+              connection -> step(connection, id, conditions(wish, caller), targets, used));
+      outbox.committed(used);
+    }
+    return EventReplayRequest.Answer.replayed(replay, begun.repeated());
+  }
+
+  private record Begun(Replay replay, boolean repeated) {}
+
+  private static Begun begin(Connection connection, EventReplayRequest wish, Caller caller)
+      throws SQLException {
+    var reason = wish.reason().orElse("");
+    var selection = wish.selection();
+    var key =
+        wish.replayId()
+            .map(UUID::toString)
+            .orElseGet(() -> digest(caller.name() + "\n" + selection + "\n" + reason).toString());
+    var id = wish.replayId().orElseGet(UUID::randomUUID);
+    ReplayTable.lock(connection, key);
+    var before = ReplayTable.recent(connection, key, id);
+    if (before.isPresent()) {
+      return new Begun(before.get(), true);
+    }
+    var replay =
+        ReplayTable.insert(
+            connection, new ReplayTable.Added(id, key, caller.name(), reason, selection));
+    AuditLog.write(
+        connection,
+        new AuditLog.Entry(caller.name(), "events.replay", id.toString(), reason, selection));
+    return new Begun(replay, false);
+  }
+
+  private Replay step(
+      Connection connection,
+      UUID id,
+      Conditions conditions,
+      List<Bot> targets,
+      Set<QueueName> used)
+      throws SQLException {
+    var replay = ReplayTable.forUpdate(connection, id);
+    if (replay.finished()) {
+      return replay;
+    }
+    var seqs =
+        KeptEvents.seqs(
+            connection, conditions, replay.nextSeq(), replay.lastSeq(), STEP, STEP_BYTES);
+    var events = new ArrayList<KeptEvents.Kept>();
+    for (long seq : seqs) {
+      KeptEvents.read(connection, seq).ifPresent(events::add);
+    }
+    var wanted = new ArrayList<Wanted>();
+    var lanes = new LinkedHashSet<String>();
+    for (var kept : events) {
+      var its = routedBots(connection, kept.seq(), targets);
+      wanted.add(new Wanted(kept, its));
+      lanes.addAll(AcceptDelivery.lanes(kept.event(), its));
+    }
+    EventTable.lock(connection, lanes);
+    int messages = send(connection, id, wanted, used);
+    ReplayTable.advance(
+        connection,
+        id,
+        seqs.isEmpty() ? replay.lastSeq() + 1 : seqs.getLast() + 1,
+        (int) wanted.stream().filter(one -> !one.bots().isEmpty()).count(),
+        messages,
+        seqs.isEmpty());
+    return ReplayTable.forUpdate(connection, id);
+  }
+
+  /** An event and to whom it goes. */
+  private record Wanted(KeptEvents.Kept kept, List<Bot> bots) {}
+
+  private int send(
+      Connection connection, UUID replay, List<Wanted> wanted, Set<QueueName> used)
+      throws SQLException {
+    var byQueue = new LinkedHashMap<QueueName, List<Message>>();
+    int count = 0;
+    for (var one : wanted) {
+      var routes = new ArrayList<RoutedMessage>();
+      for (var bot : one.bots()) {
+        var message = message(one.kept(), bot, replay);
+        byQueue.computeIfAbsent(bot.queue(), queue -> new ArrayList<>()).add(message);
+        routes.add(RoutedMessage.of(bot, message, Optional.of(replay)));
+        count++;
+      }
+      EventTable.addRoutes(connection, one.kept().seq(), routes);
+    }
+    for (var entry : byQueue.entrySet()) {
+      outbox.send(connection, entry.getKey(), entry.getValue());
+      used.add(entry.getKey());
+    }
+    return count;
+  }
+
+  private Message message(KeptEvents.Kept kept, Bot bot, UUID replay) {
+    var build =
+        new BuildMessage(kept.trace().traceId(), kept.receivedAt(), outbox.maxBodyBytes());
+    return AcceptDelivery.traced(build.build(kept.event(), bot), kept.trace())
+        .withId(idOf(kept.event(), bot, replay))
+        // Later messages of the session may have been handled: who cares can tell.
+        .withProperty("replayed", "true")
+        .withProperty("replay_id", replay.toString())
+        .withProperty("original_sequence", Long.toString(kept.seq()));
+  }
+
+  /** A new id, but the same one however often this replay is carried out. */
+  private static MessageId idOf(GitHubEvent event, Bot bot, UUID replay) {
+    return MessageId.of(event.id() + ":" + digest(replay + "\n" + bot.name()));
+  }
+
+  private static List<Bot> routedBots(Connection connection, long seq, List<Bot> targets)
+      throws SQLException {
+    var names =
+        EventTable.routes(connection, seq).stream()
+            .map(RoutedMessage::bot)
+            .collect(Collectors.toSet());
+    return targets.stream().filter(bot -> names.contains(bot.name())).toList();
+  }
+
+  private EventReplayRequest.Answer reviveLetters(EventReplayRequest wish, Caller caller) {
+    boolean dryRun = wish.dryRun().orElse(false);
+    var names = names(targets(wish, caller));
+    int count = 0;
+    long from = 0;
+    while (true) {
+      long behind = from;
+      var seqs =
+          database.withConnection(
+              connection ->
+                  KeptEvents.seqs(
+                      connection,
+                      conditions(wish, caller),
+                      behind,
+                      Long.MAX_VALUE,
+                      STEP,
+                      Long.MAX_VALUE));
+      if (seqs.isEmpty()) {
+        break;
+      }
+      var routes = database.withConnection(connection -> routesOf(connection, seqs, names));
+      count += dryRun ? letters.count(routes) : letters.revive(routes);
+      from = seqs.getLast() + 1;
+    }
+    if (dryRun) {
+      return EventReplayRequest.Answer.wouldReplay(count);
+    }
+    var done = count + " dead letters";
+    database.doInTransaction(
+        connection ->
+            AuditLog.write(
+                connection,
+                new AuditLog.Entry(
+                    caller.name(),
+                    "events.revive",
+                    wish.selection(),
+                    wish.reason().orElse(""),
+                    done)));
+    return EventReplayRequest.Answer.revived(count);
+  }
+
+  private static List<RoutedMessage> routesOf(
+      Connection connection, List<Long> seqs, Set<String> names) throws SQLException {
+    var routes = new ArrayList<RoutedMessage>();
+    for (long seq : seqs) {
+      EventTable.routes(connection, seq).stream()
+          .filter(route -> names.contains(route.bot()))
+          .forEach(routes::add);
+    }
+    return routes;
+  }
+
+  private static Conditions conditions(EventReplayRequest wish, Caller caller) {
+    var conditions = wish.query().conditions();
+    EventQuery.narrow(conditions, caller);
+    return conditions;
+  }
+
+  /** The bots of today that the request means and the caller sees. */
+  private List<Bot> targets(EventReplayRequest wish, Caller caller) {
+    return bots.get().stream()
+        .filter(bot -> wish.bot().isEmpty() || wish.bot().get().equals(bot.name()))
+        .filter(bot -> caller.sees(bot.queue()))
+        .toList();
+  }
+
+  private static Set<String> names(List<Bot> bots) {
+    return bots.stream().map(Bot::name).collect(Collectors.toSet());
+  }
+
+  private static UUID digest(String text) {
+    return UUID.nameUUIDFromBytes(text.getBytes(UTF_8));
+  }
+}

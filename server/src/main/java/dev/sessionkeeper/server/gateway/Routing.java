@@ -1,0 +1,19 @@
+package dev.sessionkeeper.server.gateway;
+
+import dev.sessionkeeper.github.Bot;
+import dev.sessionkeeper.github.ReadDelivery;
+import dev.sessionkeeper.server.config.KeeperConfig;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a delivery is read and routed by: one value, so that a reload is seen as a whole.
+ *
+ * @param reader empty when no secret is configured
+ */
+record Routing(Optional<ReadDelivery> reader, List<Bot> bots) {
+  static Routing of(KeeperConfig config) {
+    return new Routing(
+        config.get(GithubConfig.SECTION).reader(), config.get(BotsConfig.SECTION).bots());
+  }
+}

@@ -1,0 +1,171 @@
+package dev.sessionkeeper.server.gateway;
+
+import dev.sessionkeeper.github.Bot;
+import dev.sessionkeeper.github.GitHubEvent;
+import dev.sessionkeeper.github.RawDelivery;
+import dev.sessionkeeper.github.ReadDelivery;
+import dev.sessionkeeper.github.ReadResult;
+import dev.sessionkeeper.server.http.Problem;
+import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Takes in what GitHub posts. */
+final class WebhookRoutes {
+  private static final Logger log = LoggerFactory.getLogger(WebhookRoutes.class);
+  private static final int MAX_HEADER = 500;
+
+  // Worth knowing later. The signature is not: with it an old delivery could be sent again.
+  private static final List<String> KEPT_HEADERS =
+      List.of(
+          "User-Agent",
+          "X-GitHub-Hook-ID",
+          "X-GitHub-Hook-Installation-Target-Type",
+          "X-GitHub-Hook-Installation-Target-ID",
+          "X-GitHub-Enterprise-Host");
+
+  private final Supplier<Routing> routing;
+  private final AcceptDelivery accept;
+  private final ReviveDeadLetters letters;
+  private final GatewayMeters meters;
+
+  WebhookRoutes(
+      Supplier<Routing> routing,
+      AcceptDelivery accept,
+      ReviveDeadLetters letters,
+      GatewayMeters meters) {
+    this.routing = routing;
+    this.accept = accept;
+    this.letters = letters;
+    this.meters = meters;
+  }
+
+  /**
+   * What GitHub is told.
+   *
+   * @param routedTo the bots, in the order of the configuration
+   * @param duplicate whether the delivery was known; then nothing was routed again
+   * @param revived how many of its messages were dead letters and were put back
+   */
+  record Answer(
+      String eventId,
+      List<String> routedTo,
+      Optional<Boolean> duplicate,
+      Optional<Integer> revived) {}
+
+  List<Route> routes() {
+    return List.of(
+        Route.post("/webhooks/github", Role.ANYONE, this::take)
+            .summary("Take in a delivery of GitHub; signed instead of authenticated")
+            .header("X-GitHub-Event", "The type of the event")
+            .header("X-GitHub-Delivery", "Names the delivery; a known one is not routed again")
+            .header("X-Hub-Signature-256", "HMAC-SHA-256 of the body with one of the secrets")
+            .takes("application/json or application/x-www-form-urlencoded")
+            .maxBody(ReadDelivery.GITHUB_MAX_BODY)
+            .answers(202, "Stored and routed", Answer.class)
+            .answers(200, "Known already", Answer.class)
+            .problems(
+                ProblemType.UNAUTHENTICATED,
+                ProblemType.TOO_LARGE,
+                ProblemType.UNSUPPORTED_MEDIA_TYPE));
+  }
+
+  private Response take(Request request) throws InterruptedException {
+    var now = routing.get();
+    var raw =
+        new RawDelivery(
+            header(request, "X-GitHub-Event"),
+            header(request, "X-GitHub-Delivery"),
+            header(request, "X-Hub-Signature-256"),
+            header(request, "Content-Type"),
+            request.body());
+    var reader = now.reader();
+    if (reader.isEmpty()) {
+      meters.refused("no_secret");
+      throw ProblemType.UNAUTHENTICATED
+          .with("No delivery can be verified: github.secrets is not configured")
+          .toException();
+    }
+    return switch (reader.get().read(raw)) {
+      case ReadResult.Refused refused -> {
+        meters.refused(refused.reason().name());
+        throw problem(refused).toException();
+      }
+      case ReadResult.Accepted read -> route(request, raw, read.event(), now.bots());
+    };
+  }
+
+  private Response route(Request request, RawDelivery raw, GitHubEvent event, List<Bot> bots)
+      throws InterruptedException {
+    var verdicts = new ArrayList<Verdict>();
+    var matching = new ArrayList<Bot>();
+    for (var bot : bots) {
+      var verdict = Verdict.of(bot, event);
+      verdicts.add(verdict);
+      if (verdict.matched()) {
+        matching.add(bot);
+      }
+    }
+    var trace = TraceContext.continuing(request.header(TraceContext.NAME));
+    var outcome =
+        accept.accept(new NewEvent(event, raw, kept(request), trace, verdicts), matching);
+    return answer(outcome, event, trace);
+  }
+
+  private Response answer(AcceptDelivery.Outcome outcome, GitHubEvent event, TraceContext trace) {
+    var routedTo = outcome.routes().stream().map(RoutedMessage::bot).toList();
+    var id = outcome.id().toString();
+    return switch (outcome) {
+      case AcceptDelivery.Outcome.Accepted accepted -> {
+        meters.accepted(routedTo);
+        log.info("Event {} {} to {}, trace {}", id, event.name(), routedTo, trace.traceId());
+        yield Response.json(
+            202, new Answer(id, routedTo, Optional.empty(), Optional.empty()));
+      }
+      case AcceptDelivery.Outcome.Duplicate duplicate -> {
+        int revived = letters.isPossible() ? letters.revive(duplicate.routes()) : 0;
+        meters.duplicate(revived);
+        log.info("Event {} {} is known; {} dead letters revived", id, event.name(), revived);
+        yield Response.ok(new Answer(id, routedTo, Optional.of(true), Optional.of(revived)));
+      }
+    };
+  }
+
+  private static Optional<String> header(Request request, String name) {
+    return Optional.of(request.header(name)).filter(value -> !value.isBlank());
+  }
+
+  private static Map<String, String> kept(Request request) {
+    var kept = new LinkedHashMap<String, String>();
+    for (var name : KEPT_HEADERS) {
+      header(request, name)
+          .map(value -> value.substring(0, Math.min(value.length(), MAX_HEADER)))
+          .ifPresent(value -> kept.put(name, value));
+    }
+    return kept;
+  }
+
+  private static Problem problem(ReadResult.Refused refused) {
+    return switch (refused.reason()) {
+      case NOT_SIGNED, WRONG_SIGNATURE -> ProblemType.UNAUTHENTICATED.with(refused.explanation());
+      case TOO_LARGE -> ProblemType.TOO_LARGE.with(refused.explanation());
+      case UNSUPPORTED_CONTENT_TYPE ->
+          ProblemType.UNSUPPORTED_MEDIA_TYPE.with(refused.explanation());
+      case MISSING_EVENT, INVALID_EVENT -> Problem.invalid("X-GitHub-Event", refused.explanation());
+      case MISSING_DELIVERY_ID, INVALID_DELIVERY_ID ->
+          Problem.invalid("X-GitHub-Delivery", refused.explanation());
+      case MALFORMED_FORM, NOT_UTF_8, MALFORMED_JSON, TOO_COMPLEX, NOT_AN_OBJECT ->
+          Problem.invalid("$", refused.explanation());
+    };
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * Takes in GitHub's webhooks, keeps them, routes them to bots and pushes them. docs/gateway.md says
+ * how it is used.
+ */
+@NullMarked
+package dev.sessionkeeper.server.gateway;
+
+import org.jspecify.annotations.NullMarked;
