@@ -72,7 +72,9 @@ final class PushMessages implements MessageHandler {
               "The endpoint answered " + refused.status() + " and asked to wait");
       case WebhookResult.Refused refused ->
           throw new PushFailed(
-              "The endpoint answered " + refused.status() + ": " + shortened(refused.answer()));
+              "The endpoint answered "
+                  + refused.status()
+                  + (refused.answer().isBlank() ? "" : ": " + shortened(refused.answer())));
       case WebhookResult.Unreachable no ->
           throw new PushFailed("The endpoint did not answer: " + no.reason());
       case WebhookResult.Forbidden no ->
