@@ -4,6 +4,9 @@ package dev.sessionkeeper;
  * What became of one message of a send. A send that returns is durable on durable providers (Q-02).
  */
 public sealed interface SendOutcome {
+  /** The sequence where the broker does not tell it to senders. */
+  long UNKNOWN_SEQUENCE = 0;
+
   MessageId id();
 
   /** Stored now. */

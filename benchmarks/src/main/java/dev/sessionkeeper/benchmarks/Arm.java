@@ -4,8 +4,8 @@ package dev.sessionkeeper.benchmarks;
 interface Arm {
   String name();
 
-  /** Prepares the load, runs it, and tells how long the run took in nanoseconds. */
-  long run(Load load) throws Exception;
+  /** Prepares the load, runs it, and tells what the run took. */
+  Took run(Load load) throws Exception;
 
   /**
    * What is to be handled.

@@ -2,41 +2,49 @@ package dev.sessionkeeper.benchmarks;
 
 import java.util.ArrayDeque;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor.DiscardPolicy;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** The bare baseline: a deque per key and an executor; no leases, no settlement, no fairness. */
+/**
+ * The bare baseline: a deque per key and an executor; no leases, no settlement, no retries.
+ *
+ * <p>With one message per turn it is the serial executor of the documentation of {@link
+ * java.util.concurrent.Executor}, per key; with more it is as fast as such a thing can be.
+ */
 final class BareDequeArm implements Arm {
-  private static final int TURN = 32;
-
   private final int threads;
+  private final int turn;
 
-  BareDequeArm(int threads) {
+  BareDequeArm(int threads, int turn) {
     this.threads = threads;
+    this.turn = turn;
   }
 
   @Override
   public String name() {
-    return "bare deque + executor";
+    return "bare deque, " + turn + " per turn";
   }
 
   @Override
-  public long run(Load load) {
+  public Took run(Load load) {
     var counted = new LongAdder();
     var payload = new byte[256];
-    try (var executor = Executors.newFixedThreadPool(threads)) {
+    try (var executor = executor()) {
       var lanes = new Lane[load.sessions()];
       for (int i = 0; i < lanes.length; i++) {
-        lanes[i] = new Lane(executor, counted);
+        lanes[i] = new Lane(executor, counted, turn);
       }
       if (!load.together()) {
         for (int i = 0; i < load.messages(); i++) {
           lanes[i % lanes.length].waiting.add(payload);
         }
       }
-      long started = System.nanoTime();
+      var started = Took.now();
       if (load.together()) {
         for (int i = 0; i < load.messages(); i++) {
           lanes[i % lanes.length].add(payload);
@@ -49,8 +57,14 @@ final class BareDequeArm implements Arm {
       while (counted.sum() < load.messages()) {
         LockSupport.parkNanos(200_000);
       }
-      return System.nanoTime() - started;
+      return started.since();
     }
+  }
+
+  /** Lanes that look once more when all is done find it closed; that is no failure. */
+  private ExecutorService executor() {
+    return new ThreadPoolExecutor(
+        threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), new DiscardPolicy());
   }
 
   private static final class Lane implements Runnable {
@@ -58,11 +72,13 @@ final class BareDequeArm implements Arm {
     private final ArrayDeque<byte[]> waiting = new ArrayDeque<>();
     private final ExecutorService executor;
     private final LongAdder counted;
+    private final int turn;
     private boolean scheduled;
 
-    Lane(ExecutorService executor, LongAdder counted) {
+    Lane(ExecutorService executor, LongAdder counted, int turn) {
       this.executor = executor;
       this.counted = counted;
+      this.turn = turn;
     }
 
     void add(byte[] message) {
@@ -86,7 +102,7 @@ final class BareDequeArm implements Arm {
 
     @Override
     public void run() {
-      for (int i = 0; i < TURN; i++) {
+      for (int i = 0; i < turn; i++) {
         lock.lock();
         try {
           if (waiting.poll() == null) {

@@ -38,7 +38,7 @@ final class ProcessorArm implements Arm {
   }
 
   @Override
-  public long run(Load load) {
+  public Took run(Load load) {
     var counted = new LongAdder();
     MessageHandler handler =
         (delivery, session) -> {
@@ -56,7 +56,7 @@ final class ProcessorArm implements Arm {
       if (!load.together()) {
         batches.forEach(batch -> provider.send(QUEUE, batch));
       }
-      long started = System.nanoTime();
+      var started = Took.now();
       processor.start();
       if (load.together()) {
         batches.forEach(batch -> provider.send(QUEUE, batch));
@@ -64,7 +64,7 @@ final class ProcessorArm implements Arm {
       while (counted.sum() < load.messages()) {
         LockSupport.parkNanos(200_000);
       }
-      long took = System.nanoTime() - started;
+      var took = started.since();
       processor.close();
       if (counted.sum() != load.messages() || provider.stats(QUEUE).depth() != 0) {
         throw new IllegalStateException("Handled " + counted.sum() + " of " + load.messages());
@@ -83,8 +83,7 @@ final class ProcessorArm implements Arm {
     for (int at = 0; at < load.messages(); at += BATCH) {
       var batch = new ArrayList<Message>(BATCH);
       for (int i = at; i < Math.min(at + BATCH, load.messages()); i++) {
-        batch.add(
-            Message.of(ids[i % ids.length], payload).withId(MessageId.of("m" + i)));
+        batch.add(Message.of(ids[i % ids.length], payload).withId(MessageId.of("m" + i)));
       }
       batches.add(batch);
     }

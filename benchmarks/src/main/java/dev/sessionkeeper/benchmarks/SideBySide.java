@@ -1,18 +1,13 @@
 package dev.sessionkeeper.benchmarks;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/** Runs arms in turn, several times, and reports median, range and the ratio to the first. */
+/** Runs arms in turn, several times; median, range, and the ratio of the first to each. */
 final class SideBySide {
-  private static final Logger log = LoggerFactory.getLogger(SideBySide.class);
-
   private final int warmUps;
   private final int repetitions;
 
@@ -21,35 +16,43 @@ final class SideBySide {
     this.repetitions = repetitions;
   }
 
-  /** Messages per second of each arm, sorted. */
-  Map<String, List<Double>> run(List<Arm> arms, Arm.Load load) throws Exception {
-    var rates = new LinkedHashMap<String, List<Double>>();
+  /** What the runs of each arm took. */
+  Map<String, List<Took>> run(List<Arm> arms, Arm.Load load) throws Exception {
+    var all = new LinkedHashMap<String, List<Took>>();
     for (int i = 0; i < warmUps + repetitions; i++) {
       for (var arm : arms) {
         System.gc();
-        double rate = load.messages() / (arm.run(load) / 1e9);
-        log.debug("{} {} {}", arm.name(), load, rate);
+        var took = arm.run(load);
         if (i >= warmUps) {
-          rates.computeIfAbsent(arm.name(), name -> new ArrayList<>()).add(rate);
+          all.computeIfAbsent(arm.name(), name -> new ArrayList<>()).add(took);
         }
       }
     }
-    rates.values().forEach(Collections::sort);
-    return rates;
+    return all;
   }
 
-  static double median(List<Double> sorted) {
-    return sorted.get(sorted.size() / 2);
-  }
-
-  static String line(String name, List<Double> sorted, double first) {
+  static String line(String name, List<Took> runs, List<Took> first, int messages) {
+    var rates = runs.stream().map(took -> messages / (took.wallNanos() / 1e9)).sorted().toList();
     return String.format(
         Locale.ROOT,
-        "  %-28s %,12.0f msg/s  [%,.0f .. %,.0f]  ratio of the first to it %.2f",
+        "  %-24s %,12.0f msg/s [%,.0f .. %,.0f] %8.0f ns of CPU each;"
+            + " the first is %.2f times as fast, %.2f times by CPU",
         name,
-        median(sorted),
-        sorted.get(0),
-        sorted.get(sorted.size() - 1),
-        first / median(sorted));
+        rates.get(rates.size() / 2),
+        rates.get(0),
+        rates.get(rates.size() - 1),
+        cpu(runs, messages),
+        wall(runs, messages) / wall(first, messages),
+        cpu(runs, messages) / cpu(first, messages));
+  }
+
+  private static double wall(List<Took> runs, int messages) {
+    return (double) runs.stream().map(Took::wallNanos).sorted().toList().get(runs.size() / 2)
+        / messages;
+  }
+
+  private static double cpu(List<Took> runs, int messages) {
+    return (double) runs.stream().map(Took::cpuNanos).sorted().toList().get(runs.size() / 2)
+        / messages;
   }
 }

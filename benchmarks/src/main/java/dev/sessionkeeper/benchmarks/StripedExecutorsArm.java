@@ -16,7 +16,7 @@ final class StripedExecutorsArm implements Arm {
   }
 
   @Override
-  public long run(Load load) {
+  public Took run(Load load) {
     var counted = new LongAdder();
     var stripes = new ArrayList<ExecutorService>();
     for (int i = 0; i < STRIPES; i++) {
@@ -26,7 +26,7 @@ final class StripedExecutorsArm implements Arm {
     for (int i = 0; i < keys.length; i++) {
       keys[i] = "session-" + i;
     }
-    long started = System.nanoTime();
+    var started = Took.now();
     for (int i = 0; i < load.messages(); i++) {
       var key = keys[i % keys.length];
       stripes.get(Math.floorMod(key.hashCode(), STRIPES)).execute(counted::increment);
@@ -34,7 +34,7 @@ final class StripedExecutorsArm implements Arm {
     while (counted.sum() < load.messages()) {
       LockSupport.parkNanos(200_000);
     }
-    long took = System.nanoTime() - started;
+    var took = started.since();
     stripes.forEach(ExecutorService::close);
     return took;
   }

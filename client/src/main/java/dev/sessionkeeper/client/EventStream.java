@@ -67,15 +67,16 @@ public final class EventStream implements AutoCloseable {
     private TimeSource time = TimeSource.system();
     private Duration silence = Duration.ofSeconds(45);
     private RetryPolicy retry =
-        new RetryPolicy(
-            Integer.MAX_VALUE, Duration.ofMillis(200), 2, Duration.ofSeconds(10), 0.5);
+        new RetryPolicy(Integer.MAX_VALUE, Duration.ofMillis(200), 2, Duration.ofSeconds(10), 0.5);
 
     private Builder(URI server, String stream) {
       this.server = server;
       this.stream = stream;
     }
 
-    /** Begin after this event; 0 is the very first. Without it the stream begins with what comes. */
+    /**
+     * Begin after this event; 0 is the very first. Without it the stream begins with what comes.
+     */
     public Builder after(long event) {
       after = OptionalLong.of(event);
       return this;

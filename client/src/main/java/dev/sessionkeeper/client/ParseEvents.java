@@ -17,7 +17,9 @@ final class ParseEvents {
   private boolean first = true;
   private String lastId = "";
 
-  /** @param onLine hears of every line, comments included: a sign of life */
+  /**
+   * @param onLine hears of every line, comments included: a sign of life
+   */
   ParseEvents(InputStream in, Runnable onLine) {
     this.lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
     this.onLine = onLine;

@@ -48,6 +48,11 @@ final class CallHandler {
   private Settlement call(Delivery delivery, SessionContext context, Hold hold, long now) {
     Settlement settlement;
     hold.beginCall(now);
+    if (!hold.isHeld()) {
+      // Lost just before: whoever ended the hold saw nobody to interrupt, so nobody may begin.
+      hold.endCall();
+      return Settlement.complete();
+    }
     try {
       settlement = handler.handle(delivery, context);
     } catch (Throwable thrown) {

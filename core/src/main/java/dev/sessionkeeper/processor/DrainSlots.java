@@ -28,6 +28,7 @@ final class DrainSlots {
   private final Report report;
   private final Duration patience;
   private final Duration grace;
+  private boolean interrupted;
 
   DrainSlots(Setup setup, Slots slots) {
     this.slots = slots;
@@ -40,29 +41,42 @@ final class DrainSlots {
     this.grace = last.dividedBy(2);
   }
 
-  DrainReport run() throws InterruptedException {
+  DrainReport run() {
     var inHand = holds();
     slots.stop();
-    if (!Pause.await(time, slots.ended(), patience)) {
+    if (!isDoneWithin(patience, slots.ended())) {
       inHand.addAll(holds());
       for (var hold : holds()) {
         hold.calling.interrupt();
       }
-      if (!Pause.await(time, slots.ended(), grace)) {
+      if (!isDoneWithin(grace, slots.ended())) {
         abandon(holds());
       }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
     return reportOn(inHand);
   }
 
-  private void abandon(Set<Hold> stuck) throws InterruptedException {
+  /** Whoever interrupts a drain is in a hurry: the step ends, but no lease is kept for that. */
+  private boolean isDoneWithin(Duration atMost, CompletableFuture<Void> done) {
+    try {
+      return Pause.await(time, done, atMost);
+    } catch (InterruptedException e) {
+      interrupted = true;
+      return done.isDone();
+    }
+  }
+
+  private void abandon(Set<Hold> stuck) {
     var givenBack = new ArrayList<CompletableFuture<Void>>();
     for (var hold : stuck) {
       if (hold.become(Hold.Status.ABANDONED)) {
         givenBack.add(giveBack(hold));
       }
     }
-    Pause.await(time, CompletableFuture.allOf(givenBack.toArray(CompletableFuture[]::new)), grace);
+    isDoneWithin(grace, CompletableFuture.allOf(givenBack.toArray(CompletableFuture[]::new)));
   }
 
   /** On a thread of its own: a provider that does not answer must not keep the drain. */

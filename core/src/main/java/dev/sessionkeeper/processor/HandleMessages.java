@@ -25,6 +25,7 @@ final class HandleMessages implements Slots.TakeWork {
   private static final long LONGEST_WAIT = Pause.nanos(Duration.ofSeconds(20));
   private static final long SHORTEST_WAIT = Pause.nanos(Duration.ofMillis(1));
   private static final long BATCH_NANOS = Pause.nanos(Duration.ofMillis(10));
+  private static final long QUICK_NANOS = Pause.nanos(Duration.ofMillis(1));
 
   private final Setup setup;
   private final TimeSource time;
@@ -53,7 +54,8 @@ final class HandleMessages implements Slots.TakeWork {
     }
     long now = time.nanoTime();
     for (var receipted : attempt.batch) {
-      if (slot.isCalledAway()) {
+      // A message that is given back has used up an attempt, so quick ones are rather finished.
+      if (slot.isCalledAway() && usualNanos > QUICK_NANOS) {
         giveBack(receipted);
         continue;
       }

@@ -121,21 +121,14 @@ final class LeasedSessionProcessor implements SessionProcessor {
   }
 
   private void finish() {
-    boolean interrupted = false;
     var report = new DrainReport(0, List.of());
     try {
       report = new DrainSlots(setup, slots).run();
-    } catch (InterruptedException e) {
-      interrupted = true;
-      log.warn("The drain of {} was interrupted; leases in hand run out", setup.queue());
     } finally {
       renewals.stop();
       state = State.CLOSED;
       drained.complete(report);
     }
     log.info("Closed the processor of {}: {}", setup.queue(), report);
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

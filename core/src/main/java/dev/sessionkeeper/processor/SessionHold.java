@@ -7,13 +7,11 @@ import dev.sessionkeeper.spi.HeldSession;
 final class SessionHold extends Hold {
   final HeldSession session;
   private final SessionId id;
-  private final long epoch;
 
   SessionHold(HeldSession session, long askedAt, long lockNanos, Jitter jitter) {
     super(askedAt, lockNanos, jitter);
     this.session = session;
     this.id = session.id();
-    this.epoch = session.lease().epoch();
   }
 
   @Override
@@ -23,7 +21,8 @@ final class SessionHold extends Hold {
 
   @Override
   long epoch() {
-    return epoch;
+    // Asked each time: where nothing can be held without messages, a receive takes it anew.
+    return session.lease().epoch();
   }
 
   @Override

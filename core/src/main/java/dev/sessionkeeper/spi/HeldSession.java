@@ -20,7 +20,10 @@ public interface HeldSession extends AutoCloseable {
 
   SessionId id();
 
-  /** The lease as it was last seen: taken, or renewed. */
+  /**
+   * The lease as it was last seen: taken, or renewed. Where a session without messages in hand
+   * cannot be kept, a {@link #receive} may have taken it anew, with a higher epoch.
+   */
   Lease lease();
 
   /**

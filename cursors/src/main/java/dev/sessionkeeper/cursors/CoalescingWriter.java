@@ -91,13 +91,13 @@ public final class CoalescingWriter<K, V> implements AutoCloseable {
   private CompletionStage<Outcome> whenFull(
       FlushStripe<K, V> worker, Entry<K, V> entry, long bytes) {
     return switch (options.whenFull()) {
-      case WhenFull.Reject() -> rejected(Outcome.Why.FULL);
-      case WhenFull.CallerRuns() ->
+      case WhenFull.Reject reject -> rejected(Outcome.Why.FULL);
+      case WhenFull.CallerRuns callerRuns ->
           closing.get()
               ? rejected(Outcome.Why.CLOSED)
               : CompletableFuture.completedStage(worker.writeNow(entry));
-      case WhenFull.Block(var timeout) -> {
-        var offered = offerUntil(timeout, worker.stripe(), entry, bytes);
+      case WhenFull.Block block -> {
+        var offered = offerUntil(block.timeout(), worker.stripe(), entry, bytes);
         if (offered instanceof Offered.NoRoom) {
           around.counters().backpressureTimeouts.increment();
         }
@@ -106,8 +106,7 @@ public final class CoalescingWriter<K, V> implements AutoCloseable {
     };
   }
 
-  private Offered offerUntil(
-      Duration timeout, Stripe<K, V> stripe, Entry<K, V> entry, long bytes) {
+  private Offered offerUntil(Duration timeout, Stripe<K, V> stripe, Entry<K, V> entry, long bytes) {
     try (var deadline = room.new Deadline(around.time(), timeout)) {
       Offered offered;
       boolean mayTryAgain;
@@ -121,17 +120,17 @@ public final class CoalescingWriter<K, V> implements AutoCloseable {
 
   private CompletionStage<Outcome> answer(FlushStripe<K, V> worker, Offered offered) {
     return switch (offered) {
-      case Offered.Taken(var stage, var coalesced) -> {
-        if (coalesced) {
+      case Offered.Taken taken -> {
+        if (taken.coalesced()) {
           around.counters().coalesced.increment();
         } else {
           signalPressure();
           worker.wake();
         }
-        yield stage;
+        yield taken.stage();
       }
-      case Offered.NoRoom() -> rejected(Outcome.Why.FULL);
-      case Offered.Closed() -> rejected(Outcome.Why.CLOSED);
+      case Offered.NoRoom noRoom -> rejected(Outcome.Why.FULL);
+      case Offered.Closed gone -> rejected(Outcome.Why.CLOSED);
     };
   }
 
@@ -146,10 +145,7 @@ public final class CoalescingWriter<K, V> implements AutoCloseable {
 
   /** The newest value that was accepted and is not yet known to be stored. */
   public Optional<Entry<K, V>> pending(K key) {
-    return workers
-        .get(Math.floorMod(spread(key.hashCode()), workers.size()))
-        .stripe()
-        .newest(key);
+    return workers.get(Math.floorMod(spread(key.hashCode()), workers.size())).stripe().newest(key);
   }
 
   /** Whether the writer is at least 80 % full: callers should slow down. */
@@ -219,7 +215,7 @@ public final class CoalescingWriter<K, V> implements AutoCloseable {
   public CompletionStage<CloseReport<K>> closeAsync(Duration deadline) {
     if (closing.compareAndSet(false, true)) {
       var timer = around.time().schedule(deadline, this::giveUp);
-      closed.thenRun(timer::cancel);
+      var unused = closed.thenRun(timer::cancel);
       workers.forEach(worker -> worker.stripe().drain(around.time().nanoTime()));
       // After the stripes, so that those who wait for room learn that there will be none.
       room.close();
@@ -246,8 +242,7 @@ public final class CoalescingWriter<K, V> implements AutoCloseable {
     var waiters = new ArrayList<Runnable>();
     for (var worker : workers) {
       for (var slot : worker.stripe().abandon()) {
-        unsaved.add(
-            new CloseReport.Unsaved<>(slot.key, slot.version, slot.attempts, slot.cause));
+        unsaved.add(new CloseReport.Unsaved<>(slot.key, slot.version, slot.attempts, slot.cause));
         var outcome = new Outcome.Undrained(slot.cause);
         slot.waiters().forEach(waiter -> waiters.add(() -> waiter.complete(outcome)));
       }

@@ -27,8 +27,8 @@ public final class Cursors {
   }
 
   /**
-   * The last event that the subscriber has acknowledged; empty for a subscriber that never did. What
-   * this process has not written yet counts as well.
+   * The last event that the subscriber has acknowledged; empty for a subscriber that never did.
+   * What this process has not written yet counts as well.
    */
   public OptionalLong position(CursorKey key) {
     // The writer first: a value that is written in between is then seen in the store.

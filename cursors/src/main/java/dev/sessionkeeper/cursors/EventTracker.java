@@ -118,9 +118,9 @@ public final class EventTracker {
     switch (outcome) {
       case Outcome.Durable d -> {}
       case Outcome.Superseded s -> {}
-      case Outcome.Rejected(var why) -> rejected(why);
+      case Outcome.Rejected refused -> rejected(refused.why());
       case Outcome.NotFound n -> log.warn("The cursor {} does not exist; it is not saved", key);
-      case Outcome.Dead(var cause) -> log.warn("The cursor {} cannot be saved: {}", key, cause);
+      case Outcome.Dead dead -> log.warn("The cursor {} cannot be saved: {}", key, dead.cause());
       case Outcome.Undrained u ->
           log.warn("The cursor {} was not saved before the end; events come again", key);
     }

@@ -176,7 +176,7 @@ final class FlushStripe<K, V> implements Runnable {
         case NOT_FOUND -> new Outcome.NotFound();
       };
     } catch (KeeperException e) {
-      around.vitals().writeFailed(e.getMessage());
+      around.vitals().writeFailed(String.valueOf(e.getMessage()));
       return new Outcome.Rejected(Outcome.Why.UNAVAILABLE);
     } finally {
       endTurn();

@@ -106,7 +106,8 @@ public final class PostgresLastValueStore implements LastValueStore<String, Stri
   @Override
   public List<Result> write(List<Entry<String, String>> entries) {
     var sorted = entries.stream().sorted(Comparator.comparing(Entry::key)).toList();
-    var results = run(connection -> createsKeys ? upsert(connection, sorted) : update(connection, sorted));
+    var results =
+        run(connection -> createsKeys ? upsert(connection, sorted) : update(connection, sorted));
     var missing = createsKeys ? Result.SUPERSEDED : Result.NOT_FOUND;
     return entries.stream().map(entry -> results.getOrDefault(entry.key(), missing)).toList();
   }
@@ -196,11 +197,15 @@ public final class PostgresLastValueStore implements LastValueStore<String, Stri
     try (var connection = database.source().getConnection()) {
       return work.run(connection);
     } catch (SQLException e) {
-      throw isSetup(e) ? new KeeperException.Unavailable("The database", e) : SqlErrors.translate(e);
+      throw isSetup(e)
+          ? new KeeperException.Unavailable("The database", e)
+          : SqlErrors.translate(e);
     }
   }
 
-  /** A missing table or right is no entry's fault: wait for a person instead of setting all aside. */
+  /**
+   * A missing table or right is no entry's fault: wait for a person instead of setting all aside.
+   */
   private static boolean isSetup(SQLException e) {
     var state = e.getSQLState();
     return state != null

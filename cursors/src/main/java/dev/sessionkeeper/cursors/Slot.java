@@ -42,7 +42,9 @@ final class Slot<K, V> {
   private final CompletableFuture<Outcome> own;
   private final CompletionStage<Outcome> stage;
 
-  /** Waiters of older values that failed; at most those of one slot, as every heir shares its own. */
+  /**
+   * Waiters of older values that failed; at most those of one slot, as every heir shares its own.
+   */
   private final List<CompletableFuture<Outcome>> inherited = new ArrayList<>(1);
 
   private @Nullable Slot<K, V> heir;
@@ -113,7 +115,7 @@ final class Slot<K, V> {
     cause = failed.cause;
     submits += failed.submits;
     inherited.addAll(failed.inherited);
-    if (failed.own != own) {
+    if (failed.heir != this) {
       inherited.add(failed.own);
     }
   }

@@ -54,7 +54,11 @@ final class Stripe<K, V> {
 
   /** What became of an offer. */
   sealed interface Offered {
-    /** @param coalesced whether it shares the slot of another submit */
+    /**
+     * It waits to be written.
+     *
+     * @param coalesced whether it shares the slot of another submit
+     */
     record Taken(CompletionStage<Outcome> stage, boolean coalesced) implements Offered {}
 
     record NoRoom() implements Offered {}
@@ -139,8 +143,7 @@ final class Stripe<K, V> {
   }
 
   private boolean isFreshDue(long now) {
-    return !fresh.isEmpty()
-        && (draining || fresh.size() >= batchSize || freshDue() - now <= 0);
+    return !fresh.isEmpty() && (draining || fresh.size() >= batchSize || freshDue() - now <= 0);
   }
 
   private long freshDue() {

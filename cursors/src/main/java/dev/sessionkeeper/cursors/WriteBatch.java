@@ -103,15 +103,16 @@ final class WriteBatch<K, V> {
   }
 
   private void failed(List<Slot<K, V>> slots, KeeperException e, long began) {
+    var cause = String.valueOf(e.getMessage());
     stripe.wrote(around.time().since(began), false);
-    around.vitals().writeFailed(e.getMessage());
-    log.debug("{} values wait for their retry: {}", slots.size(), e.getMessage());
+    around.vitals().writeFailed(cause);
+    log.debug("{} values wait for their retry: {}", slots.size(), cause);
     for (var slot : slots) {
       if (around.retry().allowsAfter(slot.attempts + 1)) {
-        stripe.fail(slot, e.getMessage(), around.time().nanoTime());
+        stripe.fail(slot, cause, around.time().nanoTime());
       } else {
         around.counters().retryExhausted.increment();
-        condemn(slot, "All " + (slot.attempts + 1) + " attempts failed, the last: " + e.getMessage());
+        condemn(slot, "All " + (slot.attempts + 1) + " attempts failed, the last: " + cause);
       }
     }
   }

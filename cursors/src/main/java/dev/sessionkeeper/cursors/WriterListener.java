@@ -8,7 +8,9 @@ public interface WriterListener {
   /** A write reached the store. */
   default void flushed(Flush flush) {}
 
-  /** The writer became 80 % full, or is below that again: callers should slow down, or may go on. */
+  /**
+   * The writer became 80 % full, or is below that again: callers should slow down, or may go on.
+   */
   default void pressureChanged(boolean high) {}
 
   /**

@@ -63,8 +63,7 @@ public record WriterOptions(
   }
 
   public WriterOptions withBatchSize(int size) {
-    return new WriterOptions(
-        stripes, size, linger, maxLinger, maxItems, maxBytes, whenFull, retry);
+    return new WriterOptions(stripes, size, linger, maxLinger, maxItems, maxBytes, whenFull, retry);
   }
 
   public WriterOptions withLinger(Duration usual, Duration most) {

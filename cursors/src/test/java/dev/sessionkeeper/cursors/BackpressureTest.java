@@ -25,8 +25,7 @@ class BackpressureTest {
   @Test
   void aFullWriterRejectsAtOnceWhenItIsToldTo() {
     var given = full(new WhenFull.Reject());
-    assertThat(given.submit("new", 1).outcome())
-        .isEqualTo(new Outcome.Rejected(Outcome.Why.FULL));
+    assertThat(given.submit("new", 1).outcome()).isEqualTo(new Outcome.Rejected(Outcome.Why.FULL));
     assertThat(given.writer.metrics().rejected()).isEqualTo(1);
   }
 
@@ -43,8 +42,7 @@ class BackpressureTest {
   void whatIsRetryingCountsAsHeld() {
     var given = full(new WhenFull.Reject());
     assertThat(given.writer.metrics().retryQueueDepth()).isEqualTo(5);
-    assertThat(given.submit("new", 1).outcome())
-        .isEqualTo(new Outcome.Rejected(Outcome.Why.FULL));
+    assertThat(given.submit("new", 1).outcome()).isEqualTo(new Outcome.Rejected(Outcome.Why.FULL));
   }
 
   @Test

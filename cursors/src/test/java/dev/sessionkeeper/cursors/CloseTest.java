@@ -27,8 +27,7 @@ class CloseTest {
   @Test
   void aClosedWriterRejectsAndSaysWhy() {
     given.writer.close(Duration.ofSeconds(5));
-    assertThat(given.submit("a", 1).outcome())
-        .isEqualTo(new Outcome.Rejected(Outcome.Why.CLOSED));
+    assertThat(given.submit("a", 1).outcome()).isEqualTo(new Outcome.Rejected(Outcome.Why.CLOSED));
     assertThat(given.writer.health().status()).isEqualTo(WriterHealth.Status.DOWN);
   }
 

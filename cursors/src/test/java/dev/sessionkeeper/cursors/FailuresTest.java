@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sessionkeeper.RetryPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -85,12 +84,11 @@ class FailuresTest {
     for (var key : List.of("third", "first", "second", "alsoSecond")) {
       stripe.offer(new LastValueStore.Entry<>(key, 1, key), 1, 0);
     }
-    var slots = new HashMap<String, Slot<String, String>>();
-    stripe.take(Duration.ofMillis(5).toNanos()).forEach(slot -> slots.put(slot.key, slot));
-    stripe.fail(slots.get("third"), "down", 300);
-    stripe.fail(slots.get("first"), "down", 100);
-    stripe.fail(slots.get("second"), "down", 200);
-    stripe.fail(slots.get("alsoSecond"), "down", 200);
+    var taken = stripe.take(Duration.ofMillis(5).toNanos());
+    stripe.fail(taken.get(0), "down", 300);
+    stripe.fail(taken.get(1), "down", 100);
+    stripe.fail(taken.get(2), "down", 200);
+    stripe.fail(taken.get(3), "down", 200);
     long firstDelay = Duration.ofMillis(100).toNanos();
     assertThat(stripe.take(99 + firstDelay)).isEmpty();
     assertThat(stripe.take(100 + firstDelay)).extracting(slot -> slot.key).containsExactly("first");

@@ -206,8 +206,7 @@ class SeedDefectsTest {
   @DisplayName("P7: waiting for other values inside of a callback holds nobody up")
   @Timeout(30)
   void waitingInsideOfACallbackHoldsNobodyUp() throws Exception {
-    try (var writer =
-        CoalescingWriter.builder(new ScriptedStore()).options(options()).build()) {
+    try (var writer = CoalescingWriter.builder(new ScriptedStore()).options(options()).build()) {
       var done = new ArrayList<java.util.concurrent.CompletableFuture<Outcome>>();
       for (int i = 0; i < 200; i++) {
         var other = "other" + i;

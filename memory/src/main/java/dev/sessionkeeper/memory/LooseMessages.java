@@ -2,6 +2,7 @@ package dev.sessionkeeper.memory;
 
 import dev.sessionkeeper.KeeperException;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,13 +15,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * The messages of an unordered queue: ready ones by age, locked ones by receipt, and when each must
  * be looked at. Guarded by the lock of its queue.
+ *
+ * <p>New messages come in the order of their sequences, so a plain queue has them by age. The few
+ * that come back, after a failure or as dead letters, are kept in a tree beside it.
  */
 final class LooseMessages {
-  private final TreeMap<Long, Loose> all = new TreeMap<>();
-  private final TreeMap<Long, Loose> ready = new TreeMap<>();
+  private final ArrayDeque<Loose> fresh = new ArrayDeque<>();
+  private final TreeMap<Long, Loose> returned = new TreeMap<>();
+  private final TreeMap<Long, Loose> replayed = new TreeMap<>();
   private final Map<String, Loose> locked = new HashMap<>();
   private final DueTimes<Loose> due = new DueTimes<>(Loose.class);
   private final Alarm alarm;
+  private @Nullable Loose oldest;
+  private @Nullable Loose youngest;
+  private int readyCount;
   private long lastReceipt;
 
   LooseMessages(Ticks ticks, ReentrantLock lock, Runnable onDue) {
@@ -29,59 +37,119 @@ final class LooseMessages {
 
   Loose add(Stored stored) {
     var message = new Loose(stored);
-    all.put(stored.sequence, message);
+    if (stored.replays > 0) {
+      replayed.put(stored.sequence, message);
+      return message;
+    }
+    message.older = youngest;
+    if (youngest == null) {
+      oldest = message;
+    } else {
+      youngest.younger = message;
+    }
+    youngest = message;
     return message;
   }
 
   void forget(Loose message) {
-    all.remove(message.stored.sequence);
-    ready.remove(message.stored.sequence);
+    unready(message);
     due.forget(message);
+    message.gone = true;
+    if (message.stored.replays > 0) {
+      replayed.remove(message.stored.sequence);
+      return;
+    }
+    if (message.older == null) {
+      oldest = message.younger;
+    } else {
+      message.older.younger = message.younger;
+    }
+    if (message.younger == null) {
+      youngest = message.older;
+    } else {
+      message.younger.older = message.older;
+    }
   }
 
   /**
    * Puts an unlocked message where it belongs.
    *
-   * @return whether it can be received now
+   * @return whether it can be received now, and could not before
    */
   boolean place(Loose message, long now) {
     boolean isDue = message.stored.dueAt <= now;
-    if (isDue) {
-      ready.put(message.stored.sequence, message);
+    boolean isNews = isDue && !message.ready;
+    if (isNews) {
+      message.ready = true;
+      readyCount++;
+      if (message.isNew()) {
+        message.inFresh = true;
+        fresh.add(message);
+      } else {
+        returned.put(message.stored.sequence, message);
+      }
     }
     lookAt(
         message,
         isDue
             ? message.stored.expiresAt
             : Math.min(message.stored.dueAt, message.stored.expiresAt));
-    return isDue;
+    return isNews;
   }
 
   boolean hasReady() {
-    return !ready.isEmpty();
+    return readyCount > 0;
   }
 
   int readyCount() {
-    return ready.size();
+    return readyCount;
   }
 
   int lockedCount() {
     return locked.size();
   }
 
-  Optional<Instant> oldest() {
-    return all.isEmpty()
-        ? Optional.empty()
-        : Optional.of(all.firstEntry().getValue().stored.enqueuedAt);
+  /** When the oldest message was sent. */
+  Optional<Instant> oldestSentAt() {
+    var first = Optional.ofNullable(oldest).map(message -> message.stored.enqueuedAt);
+    var back =
+        replayed.isEmpty()
+            ? Optional.<Instant>empty()
+            : Optional.of(replayed.firstEntry().getValue().stored.enqueuedAt);
+    return first.isPresent() && back.isPresent() && back.get().isBefore(first.get())
+        ? back
+        : first.or(() -> back);
   }
 
   /** The oldest message that is ready; it is in nobody's hands until it is locked. */
   Loose takeReady() {
-    var first = ready.pollFirstEntry();
-    if (first == null) {
+    // A message that has died of age meanwhile is still in the queue of new ones.
+    while (!fresh.isEmpty() && fresh.element().gone) {
+      fresh.remove();
+    }
+    if (fresh.isEmpty() && returned.isEmpty()) {
       throw new NoSuchElementException("No message is ready");
     }
-    return first.getValue();
+    boolean takesReturned =
+        fresh.isEmpty()
+            || (!returned.isEmpty() && returned.firstKey() < fresh.element().stored.sequence);
+    var first = takesReturned ? returned.firstEntry().getValue() : fresh.element();
+    unready(first);
+    return first;
+  }
+
+  private void unready(Loose message) {
+    if (!message.ready) {
+      return;
+    }
+    message.ready = false;
+    readyCount--;
+    if (!message.inFresh) {
+      returned.remove(message.stored.sequence);
+    } else if (!fresh.isEmpty() && fresh.element().equals(message)) {
+      fresh.remove();
+      message.inFresh = false;
+    }
   }
 
   /** Locks a message and says what proves it. */
@@ -136,8 +204,18 @@ final class LooseMessages {
     @Nullable String receipt;
     long lockEnd;
 
+    private boolean ready;
+    private boolean inFresh;
+    private boolean gone;
+    private @Nullable Loose older;
+    private @Nullable Loose younger;
+
     Loose(Stored stored) {
       this.stored = stored;
+    }
+
+    private boolean isNew() {
+      return stored.attempts == 0 && stored.replays == 0 && stored.message.notBefore().isEmpty();
     }
   }
 }

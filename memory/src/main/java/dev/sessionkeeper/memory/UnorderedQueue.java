@@ -246,7 +246,10 @@ final class UnorderedQueue implements MemoryQueue, MessageSource {
           messages.readyCount(),
           messages.lockedCount(),
           books.shelf.size(),
-          messages.oldest().map(at -> Duration.between(at, ticks.instant())).orElse(Duration.ZERO));
+          messages
+              .oldestSentAt()
+              .map(at -> Duration.between(at, ticks.instant()))
+              .orElse(Duration.ZERO));
     } finally {
       lock.unlock();
     }

@@ -22,6 +22,7 @@ final class DeadLetterBugs {
         HoldingBugs.session("D-01", "a dead letter is deleted", Deletes::new),
         new PlantedBug("D-01", "a dead letter loses its last error", LosesTheError::new),
         new PlantedBug("D-02", "replayed messages are appended", Appends::new),
+        new PlantedBug("D-02a", "a replayed message is not marked", Appends::new),
         new PlantedBug("D-03", "a second replay puts back again", ReplaysTwice::new),
         new PlantedBug("D-03", "a dry run is none", ReplaysWhenAsked::new),
         new PlantedBug("O-01", "what is held counts as ready", CountsWrong::new),

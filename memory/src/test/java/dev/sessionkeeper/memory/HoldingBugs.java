@@ -170,7 +170,7 @@ final class HoldingBugs {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
-      return owner.map(o -> o.settle(settlements)).orElse(inner.settle(settlements));
+      return owner.map(o -> o.settle(settlements)).orElseGet(() -> inner.settle(settlements));
     }
   }
 

@@ -70,7 +70,7 @@ class RandomisedOwnersTest {
         PlantedBug.all().stream().filter(b -> b.defect().equals(defect)).findFirst().orElseThrow();
     var time = ContractTime.settable();
     return RandomisedOwners.run(
-            bug.provider().apply(time.source()), QUEUE, time, new Plan(5, 8, 20, 2_000))
+            bug.provider().apply(time.source()), QUEUE, time, new Plan(5, 8, 8, 6_000))
         .violations();
   }
 }

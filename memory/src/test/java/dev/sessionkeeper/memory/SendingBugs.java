@@ -13,6 +13,7 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.Capabilities;
 import dev.sessionkeeper.spi.DeadLetter;
 import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -29,6 +30,7 @@ final class SendingBugs {
         new PlantedBug("Q-02", "forgets what kind of body it was", ForgetsTheForm::new),
         new PlantedBug("Q-03", "a duplicate is stored again", StoresTwice::new),
         new PlantedBug("Q-03", "duplicates are found by body", ComparesBodies::new),
+        new PlantedBug("Q-03a", "ids are remembered for a week", RemembersForAWeek::new),
         new PlantedBug("Q-04", "a batch is stored one by one", OneByOne::new),
         new PlantedBug("Q-05", "a message without session gets one", MakesUpSessions::new),
         new PlantedBug("Q-05", "a queue changes its mode", ChangesMode::new),
@@ -65,6 +67,17 @@ final class SendingBugs {
                 : inner.send(queue, List.of(message)));
       }
       return outcomes;
+    }
+  }
+
+  private static final class RemembersForAWeek extends Breakable {
+    RemembersForAWeek(TimeSource time) {
+      super(time);
+    }
+
+    @Override
+    public boolean declare(QueueName queue, QueueSettings settings) {
+      return super.declare(queue, settings.withDuplicateWindow(Duration.ofDays(7)));
     }
   }
 

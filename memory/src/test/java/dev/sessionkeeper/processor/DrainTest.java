@@ -217,6 +217,36 @@ class DrainTest {
   }
 
   @Test
+  void anInterruptedDrainHurriesAndStillGivesEverySessionBack() throws Exception {
+    bench.holds("a1");
+    var running = new CountDownLatch(1);
+    MessageHandler handler =
+        (delivery, session) -> {
+          running.countDown();
+          new CountDownLatch(1).await();
+          return Settlement.complete();
+        };
+    var processor = bench.processor(handler).drainTimeout(Duration.ofMinutes(5)).build().start();
+    running.await();
+    var report = new CompletableFuture<DrainReport>();
+    var wasInterrupted = new AtomicBoolean();
+    var drainer =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  report.complete(processor.drain());
+                  wasInterrupted.set(Thread.interrupted());
+                });
+    eventually().until(() -> processor.state() == SessionProcessor.State.DRAINING);
+    drainer.interrupt();
+
+    assertThat(report.get(20, TimeUnit.SECONDS).unfinished()).containsExactly(SessionId.of("a"));
+    drainer.join();
+    assertThat(wasInterrupted).isTrue();
+    assertThat(bench.acceptElsewhere("a")).isInstanceOf(AcceptResult.Accepted.class);
+  }
+
+  @Test
   void aHandlerCannotDrainItsOwnProcessorButMayCloseIt() {
     bench.holds("a1");
     var processor = new AtomicReference<SessionProcessor>();

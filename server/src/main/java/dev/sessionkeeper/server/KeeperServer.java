@@ -17,6 +17,7 @@ import dev.sessionkeeper.server.operations.HealthRoutes;
 import dev.sessionkeeper.server.operations.Metrics;
 import dev.sessionkeeper.server.operations.StatusPage;
 import dev.sessionkeeper.server.queues.QueuesFeature;
+import dev.sessionkeeper.server.registry.RegistryFeature;
 import dev.sessionkeeper.server.security.Guard;
 import dev.sessionkeeper.server.security.SecurityConfig;
 import dev.sessionkeeper.server.streams.StreamsFeature;
@@ -35,7 +36,11 @@ import org.slf4j.LoggerFactory;
 public final class KeeperServer implements AutoCloseable {
   /** All features, in the order in which they are opened. */
   static final List<Feature.Opener> FEATURES =
-      List.of(QueuesFeature::open, StreamsFeature::open, GatewayFeature::open);
+      List.of(
+          QueuesFeature::open,
+          StreamsFeature::open,
+          RegistryFeature::open,
+          GatewayFeature::open);
 
   private static final Logger log = LoggerFactory.getLogger(KeeperServer.class);
 

@@ -21,6 +21,9 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
   /** The broker is a few round trips away; a wait that is shorter would never find anything. */
   private static final Duration SHORTEST_WAIT = Duration.ofMillis(100);
 
+  /** As long as that it takes to ask the broker anew. */
+  private static final Duration SHORTEST_FIRST_WAIT = Duration.ofMillis(400);
+
   private final QueueContext queue;
   private final ReadySessions ready;
   private final LockSessions locking;
@@ -39,7 +42,8 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
   @Override
   public AcceptResult acceptNext(Owner owner, Duration wait) throws InterruptedException {
     requireOpen();
-    var taken = ready.take(atLeast(wait), locking::lockFor);
+    var shortest = locking.isPending() ? SHORTEST_WAIT : SHORTEST_FIRST_WAIT;
+    var taken = ready.take(longer(wait, shortest), locking::lockFor);
     requireOpen();
     if (taken.isEmpty()) {
       locking.failIfFailing();
@@ -56,7 +60,9 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
     if (holder.isPresent()) {
       return new AcceptResult.Locked(holder.get().lease().until());
     }
-    var result = new LockNamedSession(queue, locking, ready, shelf).lock(session, atLeast(wait));
+    var result =
+        new LockNamedSession(queue, locking, ready, shelf)
+            .lock(session, longer(wait, SHORTEST_WAIT));
     return switch (result) {
       case LockNamedSession.Taken taken -> new AcceptResult.Accepted(hold(taken.session(), owner));
       case LockNamedSession.Empty empty -> new AcceptResult.NoSession();
@@ -66,8 +72,8 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
     };
   }
 
-  private static Duration atLeast(Duration wait) {
-    return wait.compareTo(SHORTEST_WAIT) < 0 ? SHORTEST_WAIT : wait;
+  private static Duration longer(Duration one, Duration other) {
+    return one.compareTo(other) < 0 ? other : one;
   }
 
   private ServiceBusHeldSession hold(OpenSession open, Owner owner) {

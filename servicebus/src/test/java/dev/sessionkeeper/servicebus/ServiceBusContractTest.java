@@ -13,6 +13,7 @@ class ServiceBusContractTest extends QueueProviderContract {
   @BeforeAll
   static void start() {
     broker = TestBroker.start();
+    WarmUp.run(broker.provider(TimeSource.system()));
   }
 
   @AfterAll

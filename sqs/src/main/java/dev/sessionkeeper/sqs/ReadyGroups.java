@@ -53,7 +53,7 @@ final class ReadyGroups {
       return false;
     }
     ready.add(batch);
-    var unused = queue.time().schedule(KEPT, () -> queue.io().execute(() -> giveUp(batch)));
+    var unused = queue.time().schedule(KEPT, () -> Thread.startVirtualThread(() -> giveUp(batch)));
     return true;
   }
 

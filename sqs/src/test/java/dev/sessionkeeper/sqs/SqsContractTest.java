@@ -14,6 +14,7 @@ class SqsContractTest extends QueueProviderContract {
   @BeforeAll
   static void start() {
     sqs = TestSqs.start();
+    WarmUp.run(sqs.provider(TimeSource.system(), STATES));
   }
 
   @AfterAll

@@ -28,6 +28,10 @@ final class TestSqs implements AutoCloseable {
     this.client = client;
   }
 
+  static TestSqs start() {
+    return start(new RefuseExpiredReceipts());
+  }
+
   static TestSqs start(ExecutionInterceptor... interceptors) {
     if (System.getenv(REGION) != null) {
       return new TestSqs(Optional.empty(), cloud());
@@ -43,7 +47,6 @@ final class TestSqs implements AutoCloseable {
             .httpClient(UrlConnectionHttpClient.create())
             .overrideConfiguration(
                 override -> {
-                  override.addExecutionInterceptor(new RefuseExpiredReceipts());
                   for (var interceptor : interceptors) {
                     override.addExecutionInterceptor(interceptor);
                   }

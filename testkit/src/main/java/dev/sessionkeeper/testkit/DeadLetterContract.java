@@ -38,7 +38,9 @@ public abstract class DeadLetterContract extends StateContract {
         .satisfies(
             letter -> {
               assertThat(letter.message()).isEqualTo(message);
-              assertThat(letter.sequence()).isEqualTo(stored.sequence());
+              if (stored.sequence() != SendOutcome.UNKNOWN_SEQUENCE) {
+                assertThat(letter.sequence()).isEqualTo(stored.sequence());
+              }
               assertThat(letter.attempts()).isEqualTo(2);
               assertThat(letter.reason()).isEqualTo("unreadable");
               assertThat(letter.lastError()).isEqualTo("line 3, column 7");
@@ -90,7 +92,7 @@ public abstract class DeadLetterContract extends StateContract {
   }
 
   @Test
-  @ContractRule("D-02")
+  @ContractRule("D-02a")
   void theOrderOfDyingDoesNotMatter() throws Exception {
     declared(QueueSettings.ordered());
     sent("a", "a1", "a2", "a3");
@@ -108,7 +110,7 @@ public abstract class DeadLetterContract extends StateContract {
   }
 
   @Test
-  @ContractRule("D-02")
+  @ContractRule("D-02a")
   void aReplayedMessageBeginsAgainAtTheFirstAttemptAndIsMarked() throws Exception {
     declared(QueueSettings.ordered().withMaxDeliveryCount(2));
     sent("a", "a1");
@@ -133,7 +135,7 @@ public abstract class DeadLetterContract extends StateContract {
   }
 
   @Test
-  @ContractRule("D-02")
+  @ContractRule("D-02a")
   void aMessageThatDiedOfAgeLivesAgain() throws Exception {
     declared(QueueSettings.ordered());
     sent(message("a", "old").withTtl(Duration.ofSeconds(1)));

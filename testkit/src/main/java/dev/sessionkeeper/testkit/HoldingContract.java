@@ -236,12 +236,14 @@ public abstract class HoldingContract extends RefusingContract {
     long epoch = session.lease().epoch();
 
     complete(sessions.resume(SessionId.of("a"), epoch).orElseThrow(), first);
-    var again = sessions.resume(SessionId.of("a"), epoch).orElseThrow().receive(10, Duration.ZERO);
+    var resumed = sessions.resume(SessionId.of("a"), epoch).orElseThrow();
+    var again = resumed.receive(10, Duration.ZERO);
 
     assertThat(again)
         .extracting(delivery -> delivery.payload().asText())
         .containsExactly("a2", "a3");
     assertThat(again).extracting(Delivery::attempt).containsOnly(1);
+    assertThat(resumed.receive(10, Duration.ZERO)).isEqualTo(again);
     session.close();
   }
 

@@ -17,6 +17,7 @@ import java.util.Random;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /** One owner of a {@link RandomisedOwners} run: mostly diligent, sometimes not. */
 final class RandomisedOwner {
@@ -28,6 +29,7 @@ final class RandomisedOwner {
   private final QueueName queue;
   private final ContractTime time;
   private final History history;
+  private final Consumer<Violation> violations;
   private final ArrayDeque<Abandoned> abandoned = new ArrayDeque<>();
 
   RandomisedOwner(
@@ -36,13 +38,15 @@ final class RandomisedOwner {
       QueueProvider provider,
       QueueName queue,
       ContractTime time,
-      History history) {
+      History history,
+      Consumer<Violation> violations) {
     this.owner = Owner.of(name);
     this.random = random;
     this.provider = provider;
     this.queue = queue;
     this.time = time;
     this.history = history;
+    this.violations = violations;
   }
 
   /** Takes sessions until it is over, and counts the messages that have come to their end. */
@@ -59,6 +63,9 @@ final class RandomisedOwner {
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    } catch (KeeperException e) {
+      // Owners are told of a lost lease and of nothing else, whatever they do.
+      violations.accept(new Violation("I2", owner + " was refused with " + e.getMessage()));
     }
   }
 

@@ -15,8 +15,10 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -36,6 +38,7 @@ public final class RandomisedOwners {
   private final ContractTime time;
   private final Plan plan;
   private final History history = new History();
+  private final Queue<Violation> refusals = new ConcurrentLinkedQueue<>();
   private final AtomicInteger finished = new AtomicInteger();
   private volatile boolean over;
 
@@ -77,7 +80,13 @@ public final class RandomisedOwners {
     for (int i = 0; i < plan.owners(); i++) {
       var owner =
           new RandomisedOwner(
-              "owner-" + i, new Random(plan.seed() * 31 + i), provider, queue, time, history);
+              "owner-" + i,
+              new Random(plan.seed() * 31 + i),
+              provider,
+              queue,
+              time,
+              history,
+              refusals::add);
       threads.add(Thread.ofVirtual().start(() -> owner.work(finished, () -> over)));
     }
     boolean inTime = letTimePass();
@@ -128,7 +137,7 @@ public final class RandomisedOwners {
   private Outcome outcome(boolean inTime) {
     var events = history.events();
     var dead = deadLetters();
-    var violations = new ArrayList<Violation>();
+    var violations = new ArrayList<>(refusals);
     if (!inTime) {
       violations.add(
           new Violation(

@@ -167,7 +167,7 @@ public abstract class SendingContract extends ContractFixture {
   }
 
   @Test
-  @ContractRule("Q-03")
+  @ContractRule("Q-03a")
   void anIdIsForgottenAfterTheDuplicateWindow() throws Exception {
     declared(settings().withDuplicateWindow(Duration.ofSeconds(1)));
     var message = message("a", "a1").withId(MessageId.of("order-20"));

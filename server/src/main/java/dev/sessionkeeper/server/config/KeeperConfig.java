@@ -2,13 +2,16 @@ package dev.sessionkeeper.server.config;
 
 import dev.sessionkeeper.server.gateway.BotsConfig;
 import dev.sessionkeeper.server.gateway.GithubConfig;
+import dev.sessionkeeper.server.jobs.JobsConfig;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Field;
 import dev.sessionkeeper.server.json.FieldError;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.server.json.InvalidInput;
+import dev.sessionkeeper.server.registry.RegistryConfig;
 import dev.sessionkeeper.server.security.SecurityConfig;
 import dev.sessionkeeper.server.streams.StreamsConfig;
+import dev.sessionkeeper.server.usage.UsageConfig;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -25,6 +28,9 @@ public final class KeeperConfig {
           QueuesConfig.SECTION,
           StreamsConfig.SECTION,
           SecurityConfig.SECTION,
+          RegistryConfig.SECTION,
+          UsageConfig.SECTION,
+          JobsConfig.SECTION,
           GithubConfig.SECTION,
           BotsConfig.SECTION);
 

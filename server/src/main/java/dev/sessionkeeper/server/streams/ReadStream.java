@@ -33,6 +33,8 @@ final class ReadStream implements Response.StreamBody {
   private long lastWrite;
 
   /**
+   * A reader that has connected.
+   *
    * @param end the last event of the stream when the reader came
    * @param tracker moves the cursor of a named subscriber
    */

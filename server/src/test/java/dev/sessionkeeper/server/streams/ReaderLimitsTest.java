@@ -35,8 +35,7 @@ class ReaderLimitsTest {
       var ids = slow.ids();
       assertThat(slow.lines).anyMatch(line -> line.startsWith("data: {\"lastEventId\":"));
       try (var again =
-          new RawReader(
-              server.port(), "/streams/much/events", "Last-Event-ID: " + ids.getLast())) {
+          new RawReader(server.port(), "/streams/much/events", "Last-Event-ID: " + ids.getLast())) {
         await().atMost(Duration.ofSeconds(20)).until(() -> again.ids().contains(100L));
         assertThat(again.ids().getFirst()).isEqualTo(ids.getLast() + 1);
       }

@@ -24,8 +24,7 @@ final class StreamServer implements AutoCloseable {
   private final StreamsFeature feature;
   private final HttpServer http;
 
-  private StreamServer(StreamsFeature feature, MeterRegistry meters, int port)
-      throws IOException {
+  private StreamServer(StreamsFeature feature, MeterRegistry meters, int port) throws IOException {
     this.feature = feature;
     this.meters = meters;
     this.http =

@@ -73,8 +73,10 @@ class StreamsTest {
   void eventsComeAsPublished() throws Exception {
     try (var reader = reader("")) {
       assertThat(reader.lines).anyMatch(line -> line.startsWith("HTTP/1.1 200"));
-      assertThat(reader.lines).anyMatch(line -> line.matches("(?i)content-type: text/event-stream.*"));
-      var answer = server.post(stream, "{\"event\":\"tick\",\"data\":{\"text\":\"line\\nbreak é\"}}");
+      assertThat(reader.lines)
+          .anyMatch(line -> line.matches("(?i)content-type: text/event-stream.*"));
+      var answer =
+          server.post(stream, "{\"event\":\"tick\",\"data\":{\"text\":\"line\\nbreak é\"}}");
       assertThat(answer.statusCode()).isEqualTo(201);
       assertThat(answer.body()).isEqualTo("{\"id\":1}");
       await()
@@ -336,7 +338,11 @@ class StreamsTest {
               () ->
                   assertThat(reader.lines)
                       .containsSubsequence(
-                          "data: null", "data: 1.50", "data: \"text\"", "data: [1,2]", "data: true"));
+                          "data: null",
+                          "data: 1.50",
+                          "data: \"text\"",
+                          "data: [1,2]",
+                          "data: true"));
     }
   }
 
@@ -345,7 +351,10 @@ class StreamsTest {
         c -> {
           try (var s = c.createStatement()) {
             s.execute(
-                "DELETE FROM keeper.stream_event WHERE stream = '" + stream + "' AND id <= " + upTo);
+                "DELETE FROM keeper.stream_event WHERE stream = '"
+                    + stream
+                    + "' AND id <= "
+                    + upTo);
             s.execute(
                 "UPDATE keeper.stream SET first_id = "
                     + (upTo + 1)

@@ -1,0 +1,22 @@
+package dev.sessionkeeper.cursors;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The short form of {@link SurviveOutage}, whose main method runs the long one. */
+class OutageTest {
+
+  @Test
+  @Timeout(60)
+  void aStoreThatIsDownUnderLoadLosesNothing() throws Exception {
+    var outcome =
+        new SurviveOutage(
+                1_000, Duration.ofMillis(500), Duration.ofMillis(2_500), Duration.ofMillis(500))
+            .run();
+    assertThat(outcome.violations()).isEmpty();
+    assertThat(outcome.accepted()).isGreaterThan(1_000);
+  }
+}

@@ -1,0 +1,81 @@
+package dev.sessionkeeper.server.jobs;
+
+import dev.sessionkeeper.jobs.Jobs;
+import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import java.util.List;
+import java.util.function.BiPredicate;
+
+/** Shows jobs, runs them before their time, and pauses them. Jobs belong to no tenant. */
+public final class JobRoutes {
+  private static final int SHORT_HISTORY = 5;
+  private static final int LONG_HISTORY = 100;
+
+  private final Jobs jobs;
+
+  public JobRoutes(Jobs jobs) {
+    this.jobs = jobs;
+  }
+
+  public List<Route> routes() {
+    return List.of(
+        Route.get("/jobs", Role.READ, this::list)
+            .summary("All jobs: owner, epoch, lease, next run, the last five runs")
+            .answers(200, "The jobs", JobItem.Listing.class),
+        Route.get("/jobs/{name}", Role.READ, this::show)
+            .summary("One job with its last hundred runs")
+            .answers(200, "The job", JobItem.class)
+            .problems(ProblemType.NOT_FOUND),
+        act("run", "Runs a job at the next look of any node; audited", jobs::requestRun),
+        act("pause", "Stops the schedule of a job; audited", jobs::pause),
+        act("resume", "Goes on with the schedule of a job; audited", jobs::resume));
+  }
+
+  private Route act(String name, String summary, BiPredicate<String, String> act) {
+    return Route.post(
+            "/jobs/{name}/" + name,
+            Role.OPERATE,
+            request -> {
+              requireNoTenant(request);
+              var job = request.parameter("name");
+              if (!act.test(job, request.caller().name())) {
+                throw unknown(job);
+              }
+              return show(request);
+            })
+        .summary(summary)
+        .answers(200, "The job", JobItem.class)
+        .problems(ProblemType.NOT_FOUND);
+  }
+
+  private Response list(Request request) {
+    requireNoTenant(request);
+    var items =
+        jobs.views().stream()
+            .map(view -> JobItem.of(view, jobs.history(view.name(), SHORT_HISTORY)))
+            .toList();
+    return Response.ok(new JobItem.Listing(items));
+  }
+
+  private Response show(Request request) {
+    requireNoTenant(request);
+    var name = request.parameter("name");
+    var view = jobs.view(name).orElseThrow(() -> unknown(name));
+    return Response.ok(JobItem.of(view, jobs.history(name, LONG_HISTORY)));
+  }
+
+  private static void requireNoTenant(Request request) {
+    if (request.caller().tenant().isPresent()) {
+      throw ProblemType.FORBIDDEN
+          .with("Jobs are of the whole server; this credential is bound to a tenant")
+          .toException();
+    }
+  }
+
+  private static RuntimeException unknown(String job) {
+    return ProblemType.NOT_FOUND.with("There is no job " + job).toException();
+  }
+}

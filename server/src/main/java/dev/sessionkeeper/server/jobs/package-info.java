@@ -1,0 +1,5 @@
+/** The routes of scheduled jobs. */
+@NullMarked
+package dev.sessionkeeper.server.jobs;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,144 @@
+package dev.sessionkeeper.server.registry;
+
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.jobs.JobOptions;
+import dev.sessionkeeper.jobs.Jobs;
+import dev.sessionkeeper.registry.RegistryEvent;
+import dev.sessionkeeper.registry.RegistryJobs;
+import dev.sessionkeeper.registry.RegistryOptions;
+import dev.sessionkeeper.registry.SessionRegistry;
+import dev.sessionkeeper.registry.usage.Usage;
+import dev.sessionkeeper.server.Feature;
+import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.jobs.JobMeters;
+import dev.sessionkeeper.server.jobs.JobRoutes;
+import dev.sessionkeeper.server.jobs.JobsConfig;
+import dev.sessionkeeper.server.usage.UsageConfig;
+import dev.sessionkeeper.server.usage.UsageMeters;
+import dev.sessionkeeper.server.usage.UsageRoutes;
+import dev.sessionkeeper.store.Database;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+
+/**
+ * Registered sessions, their usage, and the jobs that keep both. They need a database: on an engine
+ * without one there are no such routes.
+ */
+public final class RegistryFeature implements Feature {
+  private final NumberEventsSoon numbering;
+  private final WatchClock clock;
+  private final Jobs jobs;
+  private final List<Route> routes;
+
+  private RegistryFeature(Context context, DataSource source) {
+    SessionRegistry.migrate(source);
+    var config = context.config();
+    var database = Database.of(source);
+    numbering = new NumberEventsSoon(database, context.time());
+    var meters = new RegistryMeters(context.meters(), context.time());
+    var options = options(config).listener(event -> heard(event, meters));
+    var registry = SessionRegistry.create(source, options);
+    meters.watch(registry, options.kinds().keySet());
+    var usageMeters = new UsageMeters(context.meters());
+    var usage =
+        Usage.create(
+            source,
+            config
+                .get(UsageConfig.SECTION)
+                .options()
+                .time(context.time())
+                .listener(usageMeters));
+    clock = new WatchClock(usage, usageMeters, context.time());
+    jobs = Jobs.create(source, source, jobOptions(context));
+    RegistryJobs.register(
+        jobs, registry, usage, database, config.get(RegistryConfig.SECTION).expirySweep());
+    jobs.start();
+    routes =
+        Stream.of(
+                new SessionRoutes(registry, options.kinds().keySet()).routes(),
+                new UsageRoutes(usage, registry).routes(),
+                new JobRoutes(jobs).routes())
+            .flatMap(List::stream)
+            .toList();
+  }
+
+  public static Feature open(Context context) {
+    return context
+        .engine()
+        .database()
+        .<Feature>map(source -> new RegistryFeature(context, source))
+        .orElseGet(WithoutDatabase::new);
+  }
+
+  private static RegistryOptions options(KeeperConfig config) {
+    var registry = config.get(RegistryConfig.SECTION);
+    return RegistryOptions.of(registry.kinds())
+        .lifetime(registry.lifetime())
+        .period(config.get(UsageConfig.SECTION).period());
+  }
+
+  private static JobOptions jobOptions(Context context) {
+    var config = context.config().get(JobsConfig.SECTION);
+    return JobOptions.defaults()
+        .owner(Owner.unique("server"))
+        .lease(config.lease())
+        .poll(config.poll())
+        .time(context.time())
+        .listener(new JobMeters(context.meters()));
+  }
+
+  private void heard(RegistryEvent event, RegistryMeters meters) {
+    meters.accept(event);
+    if (!(event instanceof RegistryEvent.Found)) {
+      numbering.signal();
+    }
+  }
+
+  @Override
+  public List<Route> routes() {
+    return routes;
+  }
+
+  @Override
+  public Optional<String> notReady() {
+    return Optional.empty();
+  }
+
+  @Override
+  public void reconfigure(KeeperConfig config) {
+    // Prices and leases are read at the start: two nodes with different ones would disagree.
+  }
+
+  @Override
+  public void close() {
+    clock.close();
+    jobs.close();
+    numbering.close();
+  }
+
+  /** In memory there is nothing that could be billed for. */
+  private static final class WithoutDatabase implements Feature {
+    @Override
+    public List<Route> routes() {
+      return List.of();
+    }
+
+    @Override
+    public Optional<String> notReady() {
+      return Optional.empty();
+    }
+
+    @Override
+    public void reconfigure(KeeperConfig config) {
+      // Nothing runs.
+    }
+
+    @Override
+    public void close() {
+      // Nothing runs.
+    }
+  }
+}

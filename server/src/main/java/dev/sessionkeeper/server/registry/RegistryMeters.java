@@ -1,0 +1,71 @@
+package dev.sessionkeeper.server.registry;
+
+import dev.sessionkeeper.registry.RegistryEvent;
+import dev.sessionkeeper.registry.SessionRegistry;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import dev.sessionkeeper.time.TimeSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Counts sessions by kind. */
+final class RegistryMeters implements Consumer<RegistryEvent> {
+  private static final Logger log = LoggerFactory.getLogger(RegistryMeters.class);
+  private static final Duration FRESH = Duration.ofSeconds(10);
+
+  private final MeterRegistry registry;
+  private final TimeSource time;
+  private Map<Integer, Long> active = Map.of();
+  private long countedAt;
+
+  RegistryMeters(MeterRegistry registry, TimeSource time) {
+    this.registry = registry;
+    this.time = time;
+    this.countedAt = time.nanoTime() - FRESH.toNanos();
+  }
+
+  /** Shows how many sessions are active; counted when somebody looks, and then not for a while. */
+  void watch(SessionRegistry sessions, Set<Integer> kinds) {
+    for (var kind : kinds) {
+      Gauge.builder("keeper.sessions.active", () -> active(sessions, kind))
+          .description("Registered sessions that are active now")
+          .tag("kind", Integer.toString(kind))
+          .register(registry);
+      for (var name : new String[] {"created", "upgraded", "expired", "ended", "renewed"}) {
+        registry.counter("keeper.sessions." + name, "kind", Integer.toString(kind));
+      }
+    }
+  }
+
+  private synchronized double active(SessionRegistry sessions, int kind) {
+    if (time.since(countedAt).compareTo(FRESH) >= 0) {
+      try {
+        active = sessions.activeByKind();
+      } catch (RuntimeException e) {
+        log.debug("Active sessions could not be counted", e);
+      }
+      countedAt = time.nanoTime();
+    }
+    return active.getOrDefault(kind, 0L);
+  }
+
+  @Override
+  public void accept(RegistryEvent event) {
+    switch (event) {
+      case RegistryEvent.Created(var kind) -> count("created", kind);
+      case RegistryEvent.Upgraded(var kind) -> count("upgraded", kind);
+      case RegistryEvent.Expired(var kind) -> count("expired", kind);
+      case RegistryEvent.Ended(var kind) -> count("ended", kind);
+      case RegistryEvent.Renewed(var kind) -> count("renewed", kind);
+      case RegistryEvent.Found found -> {}
+    }
+  }
+
+  private void count(String what, int kind) {
+    registry.counter("keeper.sessions." + what, "kind", Integer.toString(kind)).increment();
+  }
+}

@@ -1,0 +1,49 @@
+package dev.sessionkeeper.server.registry;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.sessionkeeper.registry.RegisteredSession;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * A registered session as the API shows it.
+ *
+ * @param status created, existing or upgraded, in the answer to a PUT
+ */
+record SessionItem(
+    UUID sessionId,
+    UUID userObjectId,
+    UUID tenantObjectId,
+    UUID capacityId,
+    int sessionKind,
+    Instant sessionStartUtc,
+    Instant sessionEndUtc,
+    @JsonProperty("isActive") boolean active,
+    Optional<String> status) {
+
+  /** A page, the newest first. */
+  record Listing(List<SessionItem> sessions, Optional<String> nextCursor) {}
+
+  static SessionItem of(RegisteredSession session) {
+    return of(session, Optional.empty());
+  }
+
+  static SessionItem of(RegisteredSession session, String status) {
+    return of(session, Optional.of(status));
+  }
+
+  private static SessionItem of(RegisteredSession session, Optional<String> status) {
+    return new SessionItem(
+        session.sessionId(),
+        session.userObjectId(),
+        session.tenantObjectId(),
+        session.capacityId(),
+        session.kind(),
+        session.startedAt(),
+        session.endsAt(),
+        session.isActive(),
+        status);
+  }
+}

@@ -1,0 +1,149 @@
+package dev.sessionkeeper.server.registry;
+
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.registry.PutOutcome;
+import dev.sessionkeeper.registry.RegisteredSession;
+import dev.sessionkeeper.registry.SessionFilter;
+import dev.sessionkeeper.registry.SessionRegistry;
+import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.server.json.Fields;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/** Registered sessions: begin or find, read, list, end, renew. */
+final class SessionRoutes {
+  private static final UUID NOBODY = new UUID(0, 0);
+
+  private final SessionRegistry registry;
+  private final Set<Integer> kinds;
+
+  SessionRoutes(SessionRegistry registry, Set<Integer> kinds) {
+    this.registry = registry;
+    this.kinds = kinds;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.put("/sessions", Role.SEND, this::put)
+            .summary("The active session of a user on a capacity, of at least this kind")
+            .takes(PutRequest.class)
+            .answers(200, "It was there: existing", SessionItem.class)
+            .answers(201, "It began: created or upgraded", SessionItem.class)
+            .problems(ProblemType.TENANT_MISMATCH),
+        Route.get("/sessions", Role.READ, this::list)
+            .summary("Registered sessions, the newest first")
+            .query("tenantObjectId", "Only of this tenant")
+            .query("userObjectId", "Only of this user")
+            .query("capacityId", "Only on this capacity")
+            .query("active", "true or false")
+            .query("limit", "Sessions per page, 1 to 1000")
+            .query("cursor", "nextCursor of the page before")
+            .answers(200, "A page", SessionItem.Listing.class)
+            .problems(ProblemType.INVALID_CURSOR),
+        Route.get("/sessions/{id}", Role.READ, this::show)
+            .summary("One registered session")
+            .answers(200, "The session", SessionItem.class)
+            .problems(ProblemType.NOT_FOUND),
+        Route.delete("/sessions/{id}", Role.SEND, this::end)
+            .summary("Ends a session now; again, the same answer")
+            .answers(200, "The ended session", SessionItem.class)
+            .problems(ProblemType.NOT_FOUND),
+        Route.post("/sessions/{id}/renew", Role.SEND, this::renew)
+            .summary("Lets a session live for a whole lifetime from now")
+            .answers(200, "The session with its new end", SessionItem.class)
+            .problems(ProblemType.NOT_FOUND, ProblemType.CONFLICT));
+  }
+
+  private Response put(Request request) {
+    var wish = request.json(in -> PutRequest.read(in, kinds));
+    if (!request.caller().sees(wish.tenantObjectId())) {
+      throw ProblemType.FORBIDDEN
+          .with("This credential is bound to another tenant")
+          .toException();
+    }
+    return switch (registry.put(wish.toRegistry())) {
+      case PutOutcome.Created(var session) ->
+          Response.created(SessionItem.of(session, "created"));
+      case PutOutcome.Upgraded(var session) ->
+          Response.created(SessionItem.of(session, "upgraded"));
+      case PutOutcome.Existing(var session) -> Response.ok(SessionItem.of(session, "existing"));
+      case PutOutcome.TenantMismatch() ->
+          throw ProblemType.TENANT_MISMATCH
+              .with("The user has a session on this capacity under another tenant")
+              .toException();
+    };
+  }
+
+  private record Wish(SessionFilter filter, Page.Request page) {
+    static Wish read(Fields in) {
+      var tenant = in.optional("tenantObjectId", Decode.guid());
+      var user = in.optional("userObjectId", Decode.guid());
+      var capacity = in.optional("capacityId", Decode.guid());
+      var active = in.optional("active", Decode.bool());
+      var page = Request.page(in);
+      return new Wish(
+          new SessionFilter(tenant.get(), user.get(), capacity.get(), active.get()), page);
+    }
+  }
+
+  private Response list(Request request) {
+    var wish = request.query(Wish::read);
+    var filter = wish.filter();
+    if (filter.tenantObjectId().isPresent()
+        && !request.caller().sees(filter.tenantObjectId().get())) {
+      filter = filter.tenant(NOBODY);
+    } else if (request.caller().tenant().isPresent()) {
+      filter = filter.tenant(request.caller().tenant().get());
+    }
+    var page = registry.list(filter, wish.page());
+    return Response.ok(
+        new SessionItem.Listing(
+            page.items().stream().map(SessionItem::of).toList(), page.next()));
+  }
+
+  private Response show(Request request) {
+    return Response.ok(SessionItem.of(named(request)));
+  }
+
+  private Response end(Request request) {
+    var session = registry.end(named(request).sessionId()).orElseThrow(SessionRoutes::unknown);
+    return Response.ok(SessionItem.of(session));
+  }
+
+  private Response renew(Request request) {
+    var session = registry.renew(named(request).sessionId()).orElseThrow(SessionRoutes::unknown);
+    if (!session.isActive()) {
+      throw ProblemType.CONFLICT
+          .with("The session has ended; only an active one can be renewed")
+          .toException();
+    }
+    return Response.ok(SessionItem.of(session));
+  }
+
+  /** The session of the path; one that the caller must not see is not there. */
+  private RegisteredSession named(Request request) {
+    return guid(request.parameter("id"))
+        .flatMap(registry::find)
+        .filter(session -> request.caller().sees(session.tenantObjectId()))
+        .orElseThrow(SessionRoutes::unknown);
+  }
+
+  private static Optional<UUID> guid(String text) {
+    try {
+      return Optional.of(Decode.parseGuid(text));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static RuntimeException unknown() {
+    return ProblemType.NOT_FOUND.with("There is no such session").toException();
+  }
+}

@@ -1,0 +1,55 @@
+package dev.sessionkeeper.server.usage;
+
+import dev.sessionkeeper.registry.usage.Usage;
+import dev.sessionkeeper.registry.usage.UsageProof;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/** The sums of each tenant in microseconds times factor, and whether metering stands still. */
+record ProofView(List<Tenant> tenants, Optional<Hold> hold) {
+
+  /** The sums of one tenant. Each is read from another place. */
+  record Tenant(
+      UUID tenantObjectId,
+      BigDecimal activeMicros,
+      BigDecimal corrections,
+      BigDecimal ledger,
+      BigDecimal batches,
+      BigDecimal acknowledged,
+      BigDecimal pending,
+      BigDecimal dead,
+      Differences differences) {
+    static Tenant of(UsageProof proof) {
+      return new Tenant(
+          proof.tenantObjectId(),
+          proof.active(),
+          proof.corrections(),
+          proof.ledger(),
+          proof.batches(),
+          proof.acknowledged(),
+          proof.pending(),
+          proof.dead(),
+          new Differences(
+              proof.ledgerDifference(),
+              proof.batchDifference(),
+              proof.acknowledgedDifference()));
+    }
+  }
+
+  /** All are 0. */
+  record Differences(BigDecimal ledger, BigDecimal batches, BigDecimal acknowledged) {}
+
+  /** Why nothing is metered. */
+  record Hold(Instant since, Duration jump, String reason) {
+    static Hold of(Usage.MeteringHold hold) {
+      return new Hold(hold.since(), hold.jump(), hold.reason());
+    }
+  }
+
+  /** Whether a hold was released. */
+  record Released(boolean released) {}
+}

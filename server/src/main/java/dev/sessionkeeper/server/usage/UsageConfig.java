@@ -1,0 +1,66 @@
+package dev.sessionkeeper.server.usage;
+
+import dev.sessionkeeper.registry.usage.UsageOptions;
+import dev.sessionkeeper.server.config.ConfigContext;
+import dev.sessionkeeper.server.config.ConfigSection;
+import dev.sessionkeeper.server.config.Secret;
+import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.server.json.Fields;
+import dev.sessionkeeper.webhook.TargetGuard;
+import dev.sessionkeeper.webhook.WebhookRequest;
+import dev.sessionkeeper.webhook.WebhookSignature;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * How usage is metered and where it is posted.
+ *
+ * @param endpoint without it batches wait
+ * @param period the time for which a session of factor 1 costs 1 unit
+ */
+public record UsageConfig(
+    Optional<URI> endpoint,
+    Duration interval,
+    Duration period,
+    Optional<WebhookSignature> signature,
+    boolean allowPrivateTargets) {
+  public static final ConfigSection<UsageConfig> SECTION =
+      ConfigSection.of("usage", UsageConfig::read);
+
+  static UsageConfig read(Fields in, ConfigContext context) {
+    var endpoint = in.optional("endpoint", Decode.text(2000).map(UsageConfig::url));
+    var interval =
+        in.optional(
+            "interval",
+            Duration.ofMinutes(1),
+            Decode.duration(Duration.ofSeconds(1), Duration.ofDays(1)));
+    var period =
+        in.optional(
+            "period",
+            Duration.ofDays(30),
+            Decode.duration(Duration.ofSeconds(1), Duration.ofDays(36_500)));
+    var secret = in.optional("secret", context.secret().map(UsageConfig::signature));
+    var allow = in.optional("allow_private_targets", false, Decode.bool());
+    in.check();
+    return new UsageConfig(
+        endpoint.get(), interval.get(), period.get(), secret.get(), allow.get());
+  }
+
+  private static URI url(String text) {
+    var url = URI.create(text);
+    WebhookRequest.requireUrl(url);
+    return url;
+  }
+
+  private static WebhookSignature signature(Secret secret) {
+    return WebhookSignature.of(secret.reveal());
+  }
+
+  public UsageOptions options() {
+    var guard = allowPrivateTargets ? TargetGuard.allowingPrivate() : TargetGuard.publicOnly();
+    var options = UsageOptions.defaults().interval(interval).guard(guard);
+    var signed = signature.map(options::signature).orElse(options);
+    return endpoint.map(signed::endpoint).orElse(signed);
+  }
+}

@@ -1,0 +1,81 @@
+package dev.sessionkeeper.server.usage;
+
+import dev.sessionkeeper.registry.usage.UsageEvent;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** Counts what is metered and delivered. Tenants are never labels. */
+public final class UsageMeters implements Consumer<UsageEvent> {
+  private final Counter rows;
+  private final Timer metering;
+  private final Timer emissions;
+  private final Counter records;
+  private final Counter failures;
+  private final Counter dead;
+  private final Counter holds;
+  private final Counter fenceRejections;
+  private final AtomicInteger held;
+
+  public UsageMeters(MeterRegistry registry) {
+    rows =
+        Counter.builder("keeper.usage.ledger.rows")
+            .description("Rows written to the ledger")
+            .register(registry);
+    metering =
+        Timer.builder("keeper.usage.metering")
+            .description("How long the metering of a slot took")
+            .register(registry);
+    emissions =
+        Timer.builder("keeper.usage.emission")
+            .description("Batches that the receiver took, and how long that took")
+            .register(registry);
+    records =
+        Counter.builder("keeper.usage.emitted.records")
+            .description("Records that the receiver took")
+            .register(registry);
+    failures =
+        Counter.builder("keeper.usage.emission.failures")
+            .description("Posts of usage that failed and are repeated")
+            .register(registry);
+    dead =
+        Counter.builder("keeper.usage.batches.dead")
+            .description("Batches that the receiver refused for good")
+            .register(registry);
+    holds =
+        Counter.builder("keeper.usage.metering.holds")
+            .description("Jumps of the database's clock that stopped metering")
+            .register(registry);
+    held = registry.gauge("keeper.usage.metering.held", new AtomicInteger());
+    fenceRejections = registry.counter("keeper.fence.rejections");
+  }
+
+  /** Whether metering stands still now, as the database says. */
+  public void held(boolean now) {
+    held.set(now ? 1 : 0);
+  }
+
+  @Override
+  public void accept(UsageEvent event) {
+    switch (event) {
+      case UsageEvent.Metered metered -> {
+        rows.increment(metered.rows());
+        metering.record(metered.took());
+      }
+      case UsageEvent.Held jump -> {
+        holds.increment();
+        held(true);
+      }
+      case UsageEvent.Released released -> held(false);
+      case UsageEvent.Delivered delivered -> {
+        emissions.record(delivered.took());
+        records.increment(delivered.records());
+      }
+      case UsageEvent.DeliveryFailed failed -> failures.increment();
+      case UsageEvent.Dead refused -> dead.increment();
+      case UsageEvent.FenceRejected rejected -> fenceRejections.increment();
+    }
+  }
+}

@@ -1,0 +1,179 @@
+package dev.sessionkeeper.server.usage;
+
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.registry.SessionRegistry;
+import dev.sessionkeeper.registry.usage.Usage;
+import dev.sessionkeeper.registry.usage.UsageBatch;
+import dev.sessionkeeper.server.http.Caller;
+import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.server.json.Fields;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/** The ledger, its proof, its outbox and its corrections. */
+public final class UsageRoutes {
+  private static final UUID NOBODY = new UUID(0, 0);
+
+  private final Usage usage;
+  private final SessionRegistry registry;
+
+  public UsageRoutes(Usage usage, SessionRegistry registry) {
+    this.usage = usage;
+    this.registry = registry;
+  }
+
+  public List<Route> routes() {
+    return List.of(
+        Route.get("/usages", Role.READ, this::ledger)
+            .summary("What was metered, by tenant and time")
+            .query("tenantObjectId", "Only of this tenant")
+            .query("from", "Only what overlaps the time from here")
+            .query("to", "Only what overlaps the time up to here")
+            .query("limit", "Rows per page, 1 to 1000")
+            .query("cursor", "nextCursor of the page before")
+            .answers(200, "A page", UsageItem.Listing.class)
+            .problems(ProblemType.INVALID_CURSOR),
+        Route.get("/usages/proof", Role.READ, this::proof)
+            .summary("The sums of sessions, ledger, batches and answers; their differences are 0")
+            .query("tenantObjectId", "Only of this tenant")
+            .answers(200, "The sums", ProofView.class),
+        Route.get("/usages/batches", Role.READ, this::batches)
+            .summary("The outbox, the newest first")
+            .query("tenantObjectId", "Only of this tenant")
+            .query("state", "pending, acknowledged or dead")
+            .query("limit", "Batches per page, 1 to 1000")
+            .query("cursor", "nextCursor of the page before")
+            .answers(200, "A page", BatchItem.Listing.class)
+            .problems(ProblemType.INVALID_CURSOR),
+        Route.post("/usages/batches/{id}/replay", Role.OPERATE, this::replay)
+            .summary("Sends a batch again: the same bytes under the same key; audited")
+            .answers(200, "The batch", BatchItem.class)
+            .problems(ProblemType.NOT_FOUND),
+        Route.post("/usages/corrections", Role.OPERATE, this::correct)
+            .summary("Bills a record at another factor, by a reversal and a new record; audited")
+            .takes(CorrectionRequest.class)
+            .answers(201, "What was appended", UsageItem.Corrected.class)
+            .problems(ProblemType.NOT_FOUND),
+        Route.post("/usages/hold/release", Role.OPERATE, this::release)
+            .summary("Lets metering go on after the database's clock jumped; audited")
+            .answers(200, "Whether there was a hold", ProofView.Released.class));
+  }
+
+  private record LedgerWish(
+      Optional<UUID> tenant, Optional<Instant> from, Optional<Instant> to, Page.Request page) {
+    static LedgerWish read(Fields in) {
+      var tenant = in.optional("tenantObjectId", Decode.guid());
+      var from = in.optional("from", Decode.instant());
+      var to = in.optional("to", Decode.instant());
+      var page = Request.page(in);
+      return new LedgerWish(tenant.get(), from.get(), to.get(), page);
+    }
+  }
+
+  private Response ledger(Request request) {
+    var wish = request.query(LedgerWish::read);
+    var page =
+        usage.ledger(seen(request, wish.tenant()), wish.from(), wish.to(), wish.page());
+    return Response.ok(
+        new UsageItem.Listing(page.items().stream().map(UsageItem::of).toList(), page.next()));
+  }
+
+  private Response proof(Request request) {
+    var tenant =
+        request.query(
+            in -> {
+              var asked = in.optional("tenantObjectId", Decode.guid());
+              in.check();
+              return asked.get();
+            });
+    var tenants = usage.proof(seen(request, tenant)).stream().map(ProofView.Tenant::of).toList();
+    return Response.ok(new ProofView(tenants, usage.hold().map(ProofView.Hold::of)));
+  }
+
+  private record BatchWish(
+      Optional<UUID> tenant, Optional<UsageBatch.State> state, Page.Request page) {
+    static BatchWish read(Fields in) {
+      var tenant = in.optional("tenantObjectId", Decode.guid());
+      var state =
+          in.optional(
+              "state",
+              Decode.oneOf(Decode.words(UsageBatch.State.class, UsageBatch.State::text)));
+      var page = Request.page(in);
+      return new BatchWish(tenant.get(), state.get(), page);
+    }
+  }
+
+  private Response batches(Request request) {
+    var wish = request.query(BatchWish::read);
+    var page = usage.batches(seen(request, wish.tenant()), wish.state(), wish.page());
+    return Response.ok(
+        new BatchItem.Listing(page.items().stream().map(BatchItem::of).toList(), page.next()));
+  }
+
+  private Response replay(Request request) {
+    var id = guid(request.parameter("id"));
+    var batch =
+        id.flatMap(usage::batch)
+            .filter(found -> request.caller().sees(found.tenantObjectId()))
+            .orElseThrow(UsageRoutes::unknown);
+    usage.replay(batch, request.caller().name());
+    return Response.ok(BatchItem.of(usage.batch(batch.batchId()).orElse(batch)));
+  }
+
+  private Response correct(Request request) {
+    var wish = request.json(CorrectionRequest::read);
+    var session =
+        registry
+            .find(wish.session())
+            .filter(found -> request.caller().sees(found.tenantObjectId()))
+            .orElseThrow(UsageRoutes::unknown);
+    var rows =
+        usage
+            .correct(
+                session.sessionId(),
+                wish.seq(),
+                wish.factor(),
+                request.caller().name(),
+                wish.reason())
+            .orElseThrow(UsageRoutes::unknown);
+    return Response.created(
+        new UsageItem.Corrected(rows.stream().map(UsageItem::of).toList()));
+  }
+
+  private Response release(Request request) {
+    if (request.caller().tenant().isPresent()) {
+      throw ProblemType.FORBIDDEN
+          .with("Metering is of the whole server; this credential is bound to a tenant")
+          .toException();
+    }
+    return Response.ok(new ProofView.Released(usage.release(request.caller().name())));
+  }
+
+  /** The tenant whose rows are shown: the credential's goes first, and another one is nobody. */
+  private static Optional<UUID> seen(Request request, Optional<UUID> asked) {
+    Caller caller = request.caller();
+    if (asked.isPresent() && !caller.sees(asked.get())) {
+      return Optional.of(NOBODY);
+    }
+    return asked.or(caller::tenant);
+  }
+
+  private static Optional<UUID> guid(String text) {
+    try {
+      return Optional.of(Decode.parseGuid(text));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static RuntimeException unknown() {
+    return ProblemType.NOT_FOUND.with("There is no such record or batch").toException();
+  }
+}
