@@ -130,10 +130,7 @@ final class ReadAnswer {
   }
 
   private static boolean isChunked(Head head) {
-    return head.header("transfer-encoding")
-        .orElse("")
-        .toLowerCase(Locale.ROOT)
-        .contains("chunked");
+    return head.header("transfer-encoding").orElse("").toLowerCase(Locale.ROOT).contains("chunked");
   }
 
   private static long lengthOf(Head head) {

@@ -22,7 +22,8 @@ public record JobsConfig(Duration lease, Duration poll) {
     var lease =
         in.optional(
             "lease", Duration.ofSeconds(15), Decode.duration(SECOND, Duration.ofMinutes(10)));
-    var poll = in.optional("poll", SECOND, Decode.duration(Duration.ofMillis(50), Duration.ofMinutes(1)));
+    var poll =
+        in.optional("poll", SECOND, Decode.duration(Duration.ofMillis(50), Duration.ofMinutes(1)));
     in.check();
     return new JobsConfig(lease.get(), poll.get());
   }

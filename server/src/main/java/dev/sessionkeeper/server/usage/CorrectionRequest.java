@@ -17,7 +17,8 @@ record CorrectionRequest(String recordId, BigDecimal factor, String reason) {
 
   static CorrectionRequest read(Fields in) {
     var id = in.required("recordId", Decode.text(60).map(CorrectionRequest::record));
-    var factor = in.required("factor", Decode.decimal(BigDecimal.ZERO, MOST).map(CorrectionRequest::factor));
+    var factor =
+        in.required("factor", Decode.decimal(BigDecimal.ZERO, MOST).map(CorrectionRequest::factor));
     var reason = in.required("reason", Decode.text(500));
     in.check();
     return new CorrectionRequest(id.get(), factor.get(), reason.get());

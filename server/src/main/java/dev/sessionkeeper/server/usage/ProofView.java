@@ -34,9 +34,7 @@ record ProofView(List<Tenant> tenants, Optional<Hold> hold) {
           proof.pending(),
           proof.dead(),
           new Differences(
-              proof.ledgerDifference(),
-              proof.batchDifference(),
-              proof.acknowledgedDifference()));
+              proof.ledgerDifference(), proof.batchDifference(), proof.acknowledgedDifference()));
     }
   }
 

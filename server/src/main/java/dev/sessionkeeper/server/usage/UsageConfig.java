@@ -43,8 +43,7 @@ public record UsageConfig(
     var secret = in.optional("secret", context.secret().map(UsageConfig::signature));
     var allow = in.optional("allow_private_targets", false, Decode.bool());
     in.check();
-    return new UsageConfig(
-        endpoint.get(), interval.get(), period.get(), secret.get(), allow.get());
+    return new UsageConfig(endpoint.get(), interval.get(), period.get(), secret.get(), allow.get());
   }
 
   private static URI url(String text) {

@@ -79,8 +79,7 @@ public final class UsageRoutes {
 
   private Response ledger(Request request) {
     var wish = request.query(LedgerWish::read);
-    var page =
-        usage.ledger(seen(request, wish.tenant()), wish.from(), wish.to(), wish.page());
+    var page = usage.ledger(seen(request, wish.tenant()), wish.from(), wish.to(), wish.page());
     return Response.ok(
         new UsageItem.Listing(page.items().stream().map(UsageItem::of).toList(), page.next()));
   }
@@ -103,8 +102,7 @@ public final class UsageRoutes {
       var tenant = in.optional("tenantObjectId", Decode.guid());
       var state =
           in.optional(
-              "state",
-              Decode.oneOf(Decode.words(UsageBatch.State.class, UsageBatch.State::text)));
+              "state", Decode.oneOf(Decode.words(UsageBatch.State.class, UsageBatch.State::text)));
       var page = Request.page(in);
       return new BatchWish(tenant.get(), state.get(), page);
     }
@@ -143,8 +141,7 @@ public final class UsageRoutes {
                 request.caller().name(),
                 wish.reason())
             .orElseThrow(UsageRoutes::unknown);
-    return Response.created(
-        new UsageItem.Corrected(rows.stream().map(UsageItem::of).toList()));
+    return Response.created(new UsageItem.Corrected(rows.stream().map(UsageItem::of).toList()));
   }
 
   private Response release(Request request) {

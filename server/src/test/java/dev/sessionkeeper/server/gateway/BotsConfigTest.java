@@ -60,8 +60,7 @@ class BotsConfigTest {
   @Test
   void limitsAndQueueSettingsMayStandApart() {
     var bots =
-        read(
-                """
+        read("""
                 bots:
                   - { name: task-tactician, events: ["issues.*"] }
                 session_limits:
@@ -84,7 +83,9 @@ class BotsConfigTest {
             github: { secrets: ["written down"], max_body: 1MB }
             bots: [ { name: one, events: ["isues"] } ]
             """);
-    assertThat(config.warnings()).anyMatch(w -> w.contains("secret")).anyMatch(w -> w.contains("isues"));
+    assertThat(config.warnings())
+        .anyMatch(w -> w.contains("secret"))
+        .anyMatch(w -> w.contains("isues"));
     assertThat(config.get(GithubConfig.SECTION).maxBody()).isEqualTo(1 << 20);
     assertThat(config.get(GithubConfig.SECTION).toString()).doesNotContain("written down");
   }

@@ -50,12 +50,18 @@ final class GatewayServer implements AutoCloseable {
         "github: { secrets: [\"env:HOOK\", \"env:OLD_HOOK\"] }\n" + bots,
         Path.of("").toAbsolutePath(),
         Map.of(
-            "HOOK", SECRET,
-            "OLD_HOOK", OLD_SECRET,
-            "KEEPER_STORE_URL", database.url(),
-            "KEEPER_STORE_USER", database.user(),
-            "KEEPER_STORE_PASSWORD", database.password(),
-            "KEEPER_SERVER_PORT", "0"),
+            "HOOK",
+            SECRET,
+            "OLD_HOOK",
+            OLD_SECRET,
+            "KEEPER_STORE_URL",
+            database.url(),
+            "KEEPER_STORE_USER",
+            database.user(),
+            "KEEPER_STORE_PASSWORD",
+            database.password(),
+            "KEEPER_SERVER_PORT",
+            "0"),
         Map.of());
   }
 
@@ -129,8 +135,7 @@ final class GatewayServer implements AutoCloseable {
 
   /** Takes and completes everything in a session of a bot's queue, in order. */
   List<JsonNode> drain(String queue, String session) {
-    var lease =
-        post("/queues/" + queue + "/leases", "{\"sessionId\":\"" + session + "\"}").json();
+    var lease = post("/queues/" + queue + "/leases", "{\"sessionId\":\"" + session + "\"}").json();
     var id = lease.get("leaseId").asString();
     var all = new ArrayList<JsonNode>();
     while (true) {
@@ -154,8 +159,7 @@ final class GatewayServer implements AutoCloseable {
 
   /** Makes the head of a session a dead letter. */
   void kill(String queue, String session) {
-    var lease =
-        post("/queues/" + queue + "/leases", "{\"sessionId\":\"" + session + "\"}").json();
+    var lease = post("/queues/" + queue + "/leases", "{\"sessionId\":\"" + session + "\"}").json();
     var id = lease.get("leaseId").asString();
     var messages = get("/queues/" + queue + "/leases/" + id + "/messages").json().get("messages");
     settle(queue, id, messages.get(0), "deadLetter");

@@ -70,10 +70,13 @@ class GatewayTest {
     assertThat(unsigned.status()).isEqualTo(401);
     assertThat(server.deliver("pull_request", id(), "[1]").status()).isEqualTo(400);
     assertThat(
-            server.deliver("pull_request", id(), "<x/>".getBytes(UTF_8), "text/xml", SECRET)
+            server
+                .deliver("pull_request", id(), "<x/>".getBytes(UTF_8), "text/xml", SECRET)
                 .status())
         .isEqualTo(415);
-    assertThat(server.count("SELECT count(*) FROM keeper.github_event WHERE repository = 'acme/rotation'"))
+    assertThat(
+            server.count(
+                "SELECT count(*) FROM keeper.github_event WHERE repository = 'acme/rotation'"))
         .isEqualTo(2);
   }
 
@@ -120,7 +123,8 @@ class GatewayTest {
 
   @Test
   void aPayloadOverTheQueuesLimitTravelsAsAReference() {
-    var json = pull("acme/large", 1, 1).replaceFirst("\\{", "{\"x\":\"" + "y".repeat(2_000_000) + "\",");
+    var json =
+        pull("acme/large", 1, 1).replaceFirst("\\{", "{\"x\":\"" + "y".repeat(2_000_000) + "\",");
     var reply = server.deliver("pull_request", json);
     assertThat(reply.status()).isEqualTo(202);
     var event = reply.json().get("eventId").asString();
@@ -152,11 +156,11 @@ class GatewayTest {
             .header("Content-Type", "application/json")
             .header("X-GitHub-Event", "pull_request")
             .header("X-GitHub-Delivery", id())
-            .header("X-Hub-Signature-256", dev.sessionkeeper.github.GitHubSignature.sign(SECRET, body))
+            .header(
+                "X-Hub-Signature-256", dev.sessionkeeper.github.GitHubSignature.sign(SECRET, body))
             .header("traceparent", "00-" + trace + "-00f067aa0ba902b7-01")
             .POST(HttpRequest.BodyPublishers.ofByteArray(body)));
-    var properties =
-        server.drain("one", "acme/trace/pull_request/1").getFirst().get("properties");
+    var properties = server.drain("one", "acme/trace/pull_request/1").getFirst().get("properties");
     assertThat(properties.get("trace_id").asString()).isEqualTo(trace);
     assertThat(properties.get("traceparent").asString()).startsWith("00-" + trace + "-");
   }
@@ -210,11 +214,16 @@ class GatewayTest {
     assertThat(again.get("replayId")).isEqualTo(done.get("replayId"));
 
     var second = server.drain("one", session);
-    assertThat(second).extracting(m -> m.get("body").get("step").asInt()).containsExactly(0, 1, 2, 3);
-    assertThat(second).extracting(m -> m.get("properties").get("replayed").asString()).containsOnly("true");
+    assertThat(second)
+        .extracting(m -> m.get("body").get("step").asInt())
+        .containsExactly(0, 1, 2, 3);
+    assertThat(second)
+        .extracting(m -> m.get("properties").get("replayed").asString())
+        .containsOnly("true");
     assertThat(second)
         .extracting(m -> m.get("messageId").asString())
-        .doesNotContainAnyElementsOf(first.stream().map(m -> m.get("messageId").asString()).toList());
+        .doesNotContainAnyElementsOf(
+            first.stream().map(m -> m.get("messageId").asString()).toList());
     assertThat(second)
         .extracting(m -> m.get("properties").get("correlation_id").asString())
         .containsExactlyElementsOf(
@@ -231,8 +240,11 @@ class GatewayTest {
     server.kill("one", "acme/graves/pull_request/1");
     var wish = "\"repository\":\"acme/graves\",\"deadLetters\":true";
     assertThat(
-            server.post("/events/replay", "{" + wish + ",\"dryRun\":true}").json()
-                .get("wouldReplay").asInt())
+            server
+                .post("/events/replay", "{" + wish + ",\"dryRun\":true}")
+                .json()
+                .get("wouldReplay")
+                .asInt())
         .isEqualTo(1);
     assertThat(server.post("/events/replay", "{" + wish + "}").json().get("replayed").asInt())
         .isEqualTo(1);
@@ -252,7 +264,9 @@ class GatewayTest {
     try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       var all =
           IntStream.range(0, 60)
-              .mapToObj(i -> threads.submit(() -> server.deliver("pull_request", pull("acme/race", 1, i))))
+              .mapToObj(
+                  i ->
+                      threads.submit(() -> server.deliver("pull_request", pull("acme/race", 1, i))))
               .toList();
       for (var one : all) {
         assertThat(one.get().status()).isEqualTo(202);

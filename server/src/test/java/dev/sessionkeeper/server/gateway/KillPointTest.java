@@ -86,7 +86,8 @@ class KillPointTest {
                 isCommit
                     ? AcceptDelivery.Outcome.Duplicate.class
                     : AcceptDelivery.Outcome.Accepted.class);
-        assertThat(outcome.routes()).extracting(RoutedMessage::bot)
+        assertThat(outcome.routes())
+            .extracting(RoutedMessage::bot)
             .containsExactlyInAnyOrder("entity", "repository", "plain");
         assertStored(event, 1);
       }
@@ -95,10 +96,13 @@ class KillPointTest {
 
   private static int statementsOfAnIntake() throws Exception {
     var count = new AtomicInteger();
-    accept(event(), breaking((call, work) -> {
-      count.incrementAndGet();
-      return work.run();
-    }));
+    accept(
+        event(),
+        breaking(
+            (call, work) -> {
+              count.incrementAndGet();
+              return work.run();
+            }));
     return count.get();
   }
 
@@ -106,9 +110,7 @@ class KillPointTest {
     var id = event.id().toString();
     assertThat(count("SELECT count(*) FROM keeper.github_event WHERE id = '" + id + "'"))
         .isEqualTo(times);
-    assertThat(
-            count(
-                "SELECT count(*) FROM keeper.message WHERE properties LIKE '%" + id + "%'"))
+    assertThat(count("SELECT count(*) FROM keeper.message WHERE properties LIKE '%" + id + "%'"))
         .isEqualTo(2L * times);
     assertThat(
             count("SELECT count(*) FROM keeper.loose_message WHERE properties LIKE '%" + id + "%'"))
@@ -146,8 +148,7 @@ class KillPointTest {
             Optional.empty(),
             Optional.of("application/json"),
             event.payload().toBytes());
-    var added =
-        new NewEvent(event, raw, Map.of(), TraceContext.continuing(""), List.of());
+    var added = new NewEvent(event, raw, Map.of(), TraceContext.continuing(""), List.of());
     return new AcceptDelivery(Database.of(over), new StoreOutbox(queues), 2).accept(added, BOTS);
   }
 

@@ -22,7 +22,11 @@ import tools.jackson.databind.json.JsonMapper;
 class PushTest {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
   private static final String SECRET =
-      "whsec_" + Base64.getEncoder().encodeToString("thirty-two bytes for the tests!!".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+      "whsec_"
+          + Base64.getEncoder()
+              .encodeToString(
+                  "thirty-two bytes for the tests!!"
+                      .getBytes(java.nio.charset.StandardCharsets.US_ASCII));
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
   private static String bot(String name, String repositories, Receiver receiver, String more) {
@@ -74,16 +78,15 @@ class PushTest {
                   return Receiver.Answer.of(200);
                 });
         var server =
-            GatewayServer.start("bots:\n" + bot("pushed", "acme/*", receiver, "max_concurrent_sessions: 8"))) {
+            GatewayServer.start(
+                "bots:\n" + bot("pushed", "acme/*", receiver, "max_concurrent_sessions: 8"))) {
       for (int step = 0; step < 8; step++) {
         for (int number = 1; number <= 4; number++) {
           assertThat(server.deliver("pull_request", pull("acme/app", number, step)).status())
               .isEqualTo(202);
         }
       }
-      await()
-          .atMost(PATIENCE)
-          .until(() -> receiver.posts.size() - failed.size() >= 32);
+      await().atMost(PATIENCE).until(() -> receiver.posts.size() - failed.size() >= 32);
       var steps = steps(receiver, failed);
       assertThat(steps).hasSize(4);
       assertThat(steps.values())
@@ -92,11 +95,19 @@ class PushTest {
       assertThat(failed).hasSize(8);
       checkHeaders(receiver);
       checkAttempts(receiver);
-      await().atMost(PATIENCE).until(() -> server.get("/metrics").text().contains("keeper_session_duration_seconds_bucket{bot_name=\"pushed\""));
+      await()
+          .atMost(PATIENCE)
+          .until(
+              () ->
+                  server
+                      .get("/metrics")
+                      .text()
+                      .contains("keeper_session_duration_seconds_bucket{bot_name=\"pushed\""));
       assertThat(server.get("/metrics").text())
           .contains("keeper_active_sessions{bot_name=\"pushed\",ordering_scope=\"entity\"}")
           .contains("keeper_concurrent_session_utilization{bot_name=\"pushed\"}")
-          .contains("keeper_session_message_count_bucket{bot_name=\"pushed\",entity_type=\"pull_request\",le=\"10.0\"}")
+          .contains(
+              "keeper_session_message_count_bucket{bot_name=\"pushed\",entity_type=\"pull_request\",le=\"10.0\"}")
           .contains("keeper_session_timeouts_total{bot_name=\"pushed\",timeout_reason=\"idle\"}")
           .contains("keeper_order_violations_total{bot_name=\"pushed\"} 0.0");
     }
@@ -125,7 +136,9 @@ class PushTest {
   private static void checkAttempts(Receiver receiver) {
     var attempts = new HashMap<String, List<Integer>>();
     for (var post : receiver.posts) {
-      attempts.computeIfAbsent(post.header("webhook-id"), id -> new ArrayList<>()).add(post.attempt());
+      attempts
+          .computeIfAbsent(post.header("webhook-id"), id -> new ArrayList<>())
+          .add(post.attempt());
     }
     assertThat(attempts).hasSize(32);
     assertThat(attempts.values())
@@ -135,13 +148,17 @@ class PushTest {
   @Test
   void aMessageThatIsGoneOrFailsTooOftenIsSetAsideAndItsSessionGoesOn() throws Exception {
     try (var receiver =
-            new Receiver(post -> Receiver.Answer.of(step(post) == 0 ? 410 : step(post) == 1 ? 500 : 200));
+            new Receiver(
+                post -> Receiver.Answer.of(step(post) == 0 ? 410 : step(post) == 1 ? 500 : 200));
         var server =
-            GatewayServer.start("bots:\n" + bot("gone", "acme/*", receiver, "max_delivery_count: 2"))) {
+            GatewayServer.start(
+                "bots:\n" + bot("gone", "acme/*", receiver, "max_delivery_count: 2"))) {
       for (int step = 0; step < 3; step++) {
         server.deliver("pull_request", pull("acme/app", 1, step));
       }
-      await().atMost(PATIENCE).until(() -> receiver.posts.stream().anyMatch(post -> step(post) == 2));
+      await()
+          .atMost(PATIENCE)
+          .until(() -> receiver.posts.stream().anyMatch(post -> step(post) == 2));
       var letters = server.get("/queues/gone/dead-letters").json().get("deadLetters");
       assertThat(letters).hasSize(2);
       assertThat(letters.get(0).get("reason").asString()).contains("410");
@@ -190,7 +207,12 @@ class PushTest {
       }
       await()
           .atMost(PATIENCE)
-          .until(() -> server.get("/metrics").text().contains("keeper_push_circuit_open{bot_name=\"dead\"} 1.0"));
+          .until(
+              () ->
+                  server
+                      .get("/metrics")
+                      .text()
+                      .contains("keeper_push_circuit_open{bot_name=\"dead\"} 1.0"));
       assertThat(receiver.posts).hasSizeLessThan(60);
       dead.set(false);
       await()
@@ -206,7 +228,9 @@ class PushTest {
         var after = new Receiver(post -> Receiver.Answer.of(200));
         var server =
             GatewayServer.start(
-                "bots:\n" + bot("moving", "acme/*", before, "") + bot("leaving", "acme/*", before, ""))) {
+                "bots:\n"
+                    + bot("moving", "acme/*", before, "")
+                    + bot("leaving", "acme/*", before, ""))) {
       server.deliver("pull_request", pull("acme/app", 1, 0));
       await().atMost(PATIENCE).until(() -> before.posts.size() == 2);
       server.reload("bots:\n" + bot("moving", "acme/*", after, ""));
@@ -229,7 +253,9 @@ class PushTest {
       server.deliver("pull_request", pull("acme/app", 1, 0));
       await()
           .atMost(PATIENCE)
-          .until(() -> server.get("/queues/inside/dead-letters").json().get("deadLetters").size() == 1);
+          .until(
+              () ->
+                  server.get("/queues/inside/dead-letters").json().get("deadLetters").size() == 1);
       assertThat(receiver.posts).isEmpty();
       assertThat(server.get("/queues/inside/dead-letters").text()).contains("private address");
     }

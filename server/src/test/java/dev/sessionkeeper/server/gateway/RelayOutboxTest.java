@@ -62,8 +62,10 @@ class RelayOutboxTest {
         await().atMost(PATIENCE).until(() -> memory.stats(BAD).depth() == 10);
       }
       assertThat(sends.values()).allSatisfy(count -> assertThat(count).hasValue(1));
-      assertThat(texts(memory, GOOD)).containsExactly("0", "1", "2", "3", "4", "5", "6", "7", "8", "9");
-      assertThat(texts(memory, BAD)).containsExactly("0", "1", "2", "3", "4", "5", "6", "7", "8", "9");
+      assertThat(texts(memory, GOOD))
+          .containsExactly("0", "1", "2", "3", "4", "5", "6", "7", "8", "9");
+      assertThat(texts(memory, BAD))
+          .containsExactly("0", "1", "2", "3", "4", "5", "6", "7", "8", "9");
     }
   }
 
@@ -109,8 +111,7 @@ class RelayOutboxTest {
         connection.rollback();
       }
       Database.of(source)
-          .doInTransaction(
-              connection -> relay.send(connection, GOOD, List.of(message("good", 2))));
+          .doInTransaction(connection -> relay.send(connection, GOOD, List.of(message("good", 2))));
       relay.committed(List.of(GOOD));
       await().atMost(PATIENCE).until(() -> memory.stats(GOOD).depth() == 1);
       assertThat(texts(memory, GOOD)).containsExactly("2");
