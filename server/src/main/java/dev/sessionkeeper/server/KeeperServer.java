@@ -37,10 +37,7 @@ public final class KeeperServer implements AutoCloseable {
   /** All features, in the order in which they are opened. */
   static final List<Feature.Opener> FEATURES =
       List.of(
-          QueuesFeature::open,
-          StreamsFeature::open,
-          RegistryFeature::open,
-          GatewayFeature::open);
+          QueuesFeature::open, StreamsFeature::open, RegistryFeature::open, GatewayFeature::open);
 
   private static final Logger log = LoggerFactory.getLogger(KeeperServer.class);
 
