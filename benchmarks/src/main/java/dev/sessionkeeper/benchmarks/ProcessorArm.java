@@ -83,8 +83,7 @@ final class ProcessorArm implements Arm {
     for (int at = 0; at < load.messages(); at += BATCH) {
       var batch = new ArrayList<Message>(BATCH);
       for (int i = at; i < Math.min(at + BATCH, load.messages()); i++) {
-        batch.add(
-            Message.of(ids[i % ids.length], payload).withId(MessageId.of("m" + i)));
+        batch.add(Message.of(ids[i % ids.length], payload).withId(MessageId.of("m" + i)));
       }
       batches.add(batch);
     }
