@@ -54,7 +54,7 @@ final class ConsumerProcess {
                 .onFailure((delivery, error) -> Settlement.keepRetrying(retryDelay(), "failed"))
                 .build()
                 .start()) {
-      System.out.println("ready");
+      System.out.println("ready " + processor.state());
       while (System.in.read() >= 0) {
         // The parent lives.
       }

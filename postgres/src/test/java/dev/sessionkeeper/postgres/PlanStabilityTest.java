@@ -23,9 +23,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * No statement of the hot path may ever read more than it needs: not when it was planned on an empty
- * table, not after a vacuum that found nothing, not on a large backlog. The database counts what it
- * reads, so nothing is guessed. (Seen red: a join that began at the lanes read all of them.)
+ * No statement of the hot path may ever read more than it needs: not when it was planned on an
+ * empty table, not after a vacuum that found nothing, not on a large backlog. The database counts
+ * what it reads, so nothing is guessed. (Seen red: a join that began at the lanes read all of
+ * them.)
  */
 class PlanStabilityTest {
   private static final QueueName QUEUE = QueueName.of("plans");
@@ -113,8 +114,7 @@ class PlanStabilityTest {
     }
   }
 
-  private static void settle(
-      HeldSession held, long sequence, Settlement settlement) {
+  private static void settle(HeldSession held, long sequence, Settlement settlement) {
     held.settle(List.of(new Settled(sequence, settlement))).toCompletableFuture().join();
   }
 

@@ -10,10 +10,10 @@ interface Arm extends AutoCloseable {
   void consume(Load load) throws Exception;
 
   /** Stops consuming; what was sent stays. */
-  void stopConsuming() throws Exception;
+  void stopConsuming();
 
   @Override
-  void close() throws Exception;
+  void close() throws java.sql.SQLException;
 
   /** Sends for one thread. */
   interface Producer extends AutoCloseable {
@@ -21,7 +21,7 @@ interface Arm extends AutoCloseable {
     void send(int[] sessions, byte[][] bodies) throws Exception;
 
     @Override
-    void close() throws Exception;
+    void close() throws java.sql.SQLException;
   }
 
   /** Makes a fresh arm. */

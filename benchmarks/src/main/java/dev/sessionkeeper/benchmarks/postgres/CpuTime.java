@@ -28,7 +28,7 @@ final class CpuTime {
   private static double ticks(long pid, boolean withReaped) {
     try {
       var stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
-      var fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+      var fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
       double sum = 0;
       for (int i = USER; i <= (withReaped ? CHILDREN_SYSTEM : USER + 1); i++) {
         sum += Double.parseDouble(fields[i]);

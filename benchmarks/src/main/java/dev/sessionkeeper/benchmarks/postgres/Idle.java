@@ -2,6 +2,7 @@ package dev.sessionkeeper.benchmarks.postgres;
 
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.Locale;
 import javax.sql.DataSource;
 
 /** What a processor costs that has nothing to do. */
@@ -15,9 +16,11 @@ record Idle(DataSource database, long databasePid) {
       double client = clientSeconds();
       Thread.sleep(duration);
       PostgresBenchmark.print(
-          "idle: database %.2f %%, client %.2f %% of one core",
-          (CpuTime.secondsOf(databasePid) - server) * 100 / duration.toSeconds(),
-          (clientSeconds() - client) * 100 / duration.toSeconds());
+          String.format(
+              Locale.ROOT,
+              "idle: database %.2f %%, client %.2f %% of one core",
+              (CpuTime.secondsOf(databasePid) - server) * 100 / duration.toSeconds(),
+              (clientSeconds() - client) * 100 / duration.toSeconds()));
     }
   }
 

@@ -10,7 +10,7 @@ final class Latencies {
   private final AtomicLongArray counts = new AtomicLongArray(BUCKETS);
 
   void add(long nanos) {
-    counts.incrementAndGet((int) Math.clamp(nanos / BUCKET_NANOS, 0, BUCKETS - 1));
+    counts.incrementAndGet(Math.clamp(nanos / BUCKET_NANOS, 0, BUCKETS - 1));
   }
 
   void clear() {

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.benchmarks.postgres;
 
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
@@ -28,12 +29,14 @@ record Latency(DataSource database) {
       }
       Thread.sleep(500);
       PostgresBenchmark.print(
-          "latency at 1,000 msg/s: p50 %.2f ms, p99 %.2f ms, p99.9 %.2f ms; handled %d, open %d",
-          load.latencies.millis(0.5),
-          load.latencies.millis(0.99),
-          load.latencies.millis(0.999),
-          load.handled.get(),
-          load.open());
+          String.format(
+              Locale.ROOT,
+              "latency at 1,000 msg/s: p50 %.2f ms, p99 %.2f ms, p99.9 %.2f ms; handled %d, open %d",
+              load.latencies.millis(0.5),
+              load.latencies.millis(0.99),
+              load.latencies.millis(0.999),
+              load.handled.get(),
+              load.open()));
     }
   }
 

@@ -54,7 +54,7 @@ public final class PostgresBenchmark {
   }
 
   private void run(String cell) throws Exception {
-    var parts = cell.split("-");
+    var parts = cell.split("-", -1);
     switch (parts[0]) {
       case "steady" -> steady(cell, Integer.parseInt(parts[1]), 4, 20);
       case "single" -> steady(cell, Integer.parseInt(parts[1]), 16, 1);
@@ -78,26 +78,30 @@ public final class PostgresBenchmark {
       bare.add(steady(shape, RowPerSessionArm::open));
       keeper.add(steady(shape, KeeperArm::open));
       print(
-          "%s #%d  row per session %.1fk/s, %.0f+%.0f us  keeper %.1fk/s, %.0f+%.0f us",
-          cell,
-          i + 1,
-          bare.get(i).perSecond() / 1000,
-          bare.get(i).databaseMicros(),
-          bare.get(i).clientMicros(),
-          keeper.get(i).perSecond() / 1000,
-          keeper.get(i).databaseMicros(),
-          keeper.get(i).clientMicros());
+          String.format(
+              Locale.ROOT,
+              "%s #%d  row per session %.1fk/s, %.0f+%.0f us  keeper %.1fk/s, %.0f+%.0f us",
+              cell,
+              i + 1,
+              bare.get(i).perSecond() / 1000,
+              bare.get(i).databaseMicros(),
+              bare.get(i).clientMicros(),
+              keeper.get(i).perSecond() / 1000,
+              keeper.get(i).databaseMicros(),
+              keeper.get(i).clientMicros()));
     }
     print(
-        "%s: row per session %s msg/s, keeper %s msg/s, ratio %s, database CPU per message %s;"
-            + " violations %d, left %d",
-        cell,
-        Runs.of(bare.stream().map(SteadyState.Result::perSecond).toList()).thousands(),
-        Runs.of(keeper.stream().map(SteadyState.Result::perSecond).toList()).thousands(),
-        ratios(bare, keeper, SteadyState.Result::perSecond).plain(),
-        ratios(bare, keeper, SteadyState.Result::databaseMicros).plain(),
-        keeper.stream().mapToLong(SteadyState.Result::violations).sum(),
-        keeper.stream().mapToLong(SteadyState.Result::left).sum());
+        String.format(
+            Locale.ROOT,
+            "%s: row per session %s msg/s, keeper %s msg/s, ratio %s, database CPU per message %s;"
+                + " violations %d, left %d",
+            cell,
+            Runs.of(bare.stream().map(SteadyState.Result::perSecond).toList()).thousands(),
+            Runs.of(keeper.stream().map(SteadyState.Result::perSecond).toList()).thousands(),
+            ratios(bare, keeper, SteadyState.Result::perSecond).plain(),
+            ratios(bare, keeper, SteadyState.Result::databaseMicros).plain(),
+            keeper.stream().mapToLong(SteadyState.Result::violations).sum(),
+            keeper.stream().mapToLong(SteadyState.Result::left).sum()));
   }
 
   private SteadyState.Result steady(SteadyState shape, Arm.Factory factory) throws Exception {
@@ -119,16 +123,18 @@ public final class PostgresBenchmark {
       }
     }
     print(
-        "%s: produce %s / %s msg/s, ratio %s; consume %s / %s msg/s, ratio %s; violations %d, left %d",
-        cell,
-        Runs.of(bare.stream().map(Drain.Result::sentPerSecond).toList()).thousands(),
-        Runs.of(keeper.stream().map(Drain.Result::sentPerSecond).toList()).thousands(),
-        ratios(bare, keeper, Drain.Result::sentPerSecond).plain(),
-        Runs.of(bare.stream().map(Drain.Result::handledPerSecond).toList()).thousands(),
-        Runs.of(keeper.stream().map(Drain.Result::handledPerSecond).toList()).thousands(),
-        ratios(bare, keeper, Drain.Result::handledPerSecond).plain(),
-        keeper.stream().mapToLong(Drain.Result::violations).sum(),
-        keeper.stream().mapToLong(Drain.Result::left).sum());
+        String.format(
+            Locale.ROOT,
+            "%s: produce %s / %s msg/s, ratio %s; consume %s / %s msg/s, ratio %s; violations %d, left %d",
+            cell,
+            Runs.of(bare.stream().map(Drain.Result::sentPerSecond).toList()).thousands(),
+            Runs.of(keeper.stream().map(Drain.Result::sentPerSecond).toList()).thousands(),
+            ratios(bare, keeper, Drain.Result::sentPerSecond).plain(),
+            Runs.of(bare.stream().map(Drain.Result::handledPerSecond).toList()).thousands(),
+            Runs.of(keeper.stream().map(Drain.Result::handledPerSecond).toList()).thousands(),
+            ratios(bare, keeper, Drain.Result::handledPerSecond).plain(),
+            keeper.stream().mapToLong(Drain.Result::violations).sum(),
+            keeper.stream().mapToLong(Drain.Result::left).sum()));
   }
 
   private static <R> Runs ratios(
@@ -140,7 +146,7 @@ public final class PostgresBenchmark {
     return Runs.of(ratios);
   }
 
-  static void print(String format, Object... values) {
-    System.out.println(String.format(Locale.ROOT, format, values));
+  static void print(String line) {
+    System.out.println(line);
   }
 }

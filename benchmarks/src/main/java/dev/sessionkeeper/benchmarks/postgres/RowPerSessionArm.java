@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import javax.sql.DataSource;
 import org.postgresql.PGConnection;
@@ -168,7 +169,7 @@ final class RowPerSessionArm implements Arm {
   /** A session in hand: fence, first and last message that was handled. */
   private record Hold(long fence, long first, long last) {}
 
-  private static int take(ResultSet rows, TreeMap<Long, Hold> held, Load load) throws SQLException {
+  private static int take(ResultSet rows, Map<Long, Hold> held, Load load) throws SQLException {
     int found = 0;
     while (rows.next()) {
       long key = rows.getLong(1);
@@ -186,8 +187,7 @@ final class RowPerSessionArm implements Arm {
     return found;
   }
 
-  private static void bind(PreparedStatement statement, TreeMap<Long, Hold> held)
-      throws SQLException {
+  private static void bind(PreparedStatement statement, Map<Long, Hold> held) throws SQLException {
     var keys = held.keySet().stream().mapToLong(Long::longValue).toArray();
     set(statement, 1, "int8", keys);
     set(statement, 2, "int8", keys);
@@ -197,16 +197,20 @@ final class RowPerSessionArm implements Arm {
   }
 
   @Override
-  public void stopConsuming() throws InterruptedException {
+  public void stopConsuming() {
     isConsuming = false;
-    for (var consumer : consumers) {
-      consumer.join();
+    try {
+      for (var consumer : consumers) {
+        consumer.join();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
     consumers.clear();
   }
 
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     stopConsuming();
   }
 }

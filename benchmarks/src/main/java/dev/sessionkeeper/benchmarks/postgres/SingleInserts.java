@@ -3,6 +3,7 @@ package dev.sessionkeeper.benchmarks.postgres;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
@@ -25,8 +26,12 @@ record SingleInserts(Duration window, int repetitions) {
       ratios.add(keeper.get(i) / plain.get(i));
     }
     PostgresBenchmark.print(
-        "insert: plain single-row insert %s /s, keeper single sends %s /s, ratio %s",
-        Runs.of(plain).thousands(), Runs.of(keeper).thousands(), Runs.of(ratios).plain());
+        String.format(
+            Locale.ROOT,
+            "insert: plain single-row insert %s /s, keeper single sends %s /s, ratio %s",
+            Runs.of(plain).thousands(),
+            Runs.of(keeper).thousands(),
+            Runs.of(ratios).plain()));
   }
 
   private double plain(DataSource database) throws Exception {

@@ -4,6 +4,7 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -27,7 +28,7 @@ record SteadyState(int sessions, int producers, int batch, Duration warmUp, Dura
   Result run(Arm arm, long databasePid) throws Exception {
     var load = new Load(sessions, producers);
     var failure = new AtomicReference<Exception>();
-    var stop = new AtomicReference<>(false);
+    var stop = new AtomicBoolean();
     arm.consume(load);
     var threads = new ArrayList<Thread>();
     for (int i = 0; i < producers; i++) {
@@ -65,11 +66,7 @@ record SteadyState(int sessions, int producers, int batch, Duration warmUp, Dura
   }
 
   private void produce(
-      Arm arm,
-      Load load,
-      int producer,
-      AtomicReference<Boolean> stop,
-      AtomicReference<Exception> failure) {
+      Arm arm, Load load, int producer, AtomicBoolean stop, AtomicReference<Exception> failure) {
     try (var sender = arm.producer()) {
       while (!stop.get()) {
         if (load.open() > MOST_OPEN) {
