@@ -76,7 +76,7 @@ public final class RegistryBenchmark {
       """
       \\set u random(1, 100000)
       SELECT session_id FROM keeper.registered_session
-       WHERE user_id = lpad(to_hex(:u), 32, '0')::uuid AND capacity_id = '00000000-0000-0000-0000-000000000001'
+       WHERE user_id = lpad(to_hex(:u::bigint), 32, '0')::uuid AND capacity_id = '00000000-0000-0000-0000-000000000001'
          AND ended_at IS NULL;
       """;
 
@@ -94,7 +94,7 @@ public final class RegistryBenchmark {
       INSERT INTO bench.plain_session (user_id, capacity_id) VALUES (gen_random_uuid(), '00000000-0000-0000-0000-000000000001') ON CONFLICT DO NOTHING RETURNING session_id;
       \\else
       SELECT session_id FROM keeper.registered_session
-       WHERE user_id = lpad(to_hex(:u), 32, '0')::uuid AND capacity_id = '00000000-0000-0000-0000-000000000001'
+       WHERE user_id = lpad(to_hex(:u::bigint), 32, '0')::uuid AND capacity_id = '00000000-0000-0000-0000-000000000001'
          AND ended_at IS NULL;
       \\endif
       """;

@@ -138,8 +138,8 @@ class RegistryRoutesTest {
     put("ops-key", UUID.randomUUID(), 3);
     var metrics = call("ops-key", "GET", "/metrics", "").body();
     assertThat(metrics)
-        .contains("keeper_sessions_created_total{kind=\"3\"}")
-        .contains("keeper_sessions_active{kind=\"3\"}")
+        .contains("keeper_registered_sessions_total{change=\"created\",kind=\"3\"}")
+        .contains("keeper_registered_sessions_active{kind=\"3\"}")
         .contains("keeper_fence_rejections_total")
         .contains("keeper_stale_leases_taken_over_total")
         .contains("keeper_usage_emission_failures_total");
