@@ -48,7 +48,7 @@ public final class EventStream implements AutoCloseable {
   public void close() {
     reading.close();
     try {
-      if (Thread.currentThread() != thread) {
+      if (!Thread.currentThread().equals(thread)) {
         thread.join();
       }
     } catch (InterruptedException e) {

@@ -5,6 +5,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.ProtocolException;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Locale;
@@ -20,6 +21,7 @@ final class ReadAnswer {
   /** Bytes of the body that are read, so that a receiver can finish its answer in peace. */
   static final int READ = 64 * 1024;
 
+  private static final long UNTIL_CLOSED = Long.MAX_VALUE;
   private static final int MOST_HEADER_BYTES = 32 * 1024;
   private static final int MOST_INTERIM_ANSWERS = 8;
   private static final Pattern STATUS_LINE = Pattern.compile("HTTP/1\\.[01] ([1-9][0-9]{2})( .*)?");
@@ -51,23 +53,31 @@ final class ReadAnswer {
     throw new ProtocolException("answered with nothing but interim answers");
   }
 
-  /** The beginning of the body; what had come when the other side stopped, if it did. */
-  String body(Head head) {
+  /**
+   * What came of a body.
+   *
+   * @param text its beginning; what had come when the other side stopped, if it did
+   * @param whole false when it announced its end and the connection ended before
+   */
+  record Body(String text, boolean whole) {}
+
+  /** The body. One that takes too long is left alone, and counts as whole. */
+  Body body(Head head) {
+    boolean whole = true;
     var kept = new ByteArrayOutputStream();
     try {
-      if (head.header("transfer-encoding")
-          .orElse("")
-          .toLowerCase(Locale.ROOT)
-          .contains("chunked")) {
+      if (isChunked(head)) {
         readChunks(kept);
       } else {
         copy(lengthOf(head), kept);
       }
-    } catch (IOException cut) {
-      // The status has decided already; a body that breaks off changes nothing.
-      return kept.toString(StandardCharsets.UTF_8);
+    } catch (SocketTimeoutException slow) {
+      // Its status has come and it is still there: that is answer enough.
+      whole = true;
+    } catch (IOException brokenOff) {
+      whole = lengthOf(head) == UNTIL_CLOSED && !isChunked(head);
     }
-    return kept.toString(StandardCharsets.UTF_8);
+    return new Body(kept.toString(StandardCharsets.UTF_8), whole);
   }
 
   private Head oneHead() throws IOException {
@@ -108,12 +118,19 @@ final class ReadAnswer {
     while (left > 0 && bodyBytes < READ) {
       int read = in.read(buffer, 0, (int) Math.min(left, buffer.length));
       if (read < 0) {
+        if (length != UNTIL_CLOSED) {
+          throw new EOFException("broke off its answer");
+        }
         return;
       }
       kept.write(buffer, 0, Math.min(read, KEPT - kept.size()));
       bodyBytes += read;
       left -= read;
     }
+  }
+
+  private static boolean isChunked(Head head) {
+    return head.header("transfer-encoding").orElse("").toLowerCase(Locale.ROOT).contains("chunked");
   }
 
   private static long lengthOf(Head head) {
@@ -123,7 +140,7 @@ final class ReadAnswer {
     return head.header("content-length")
         .filter(text -> text.matches("[0-9]{1,18}"))
         .map(Long::parseLong)
-        .orElse(Long.MAX_VALUE);
+        .orElse(UNTIL_CLOSED);
   }
 
   private String line() throws IOException {

@@ -139,12 +139,15 @@ public final class WebhookSender {
   }
 
   private WebhookResult resultOf(ReadAnswer.Head head, ReadAnswer answer) {
-    var text = answer.body(head);
+    var body = answer.body(head);
     if (head.status() >= 200 && head.status() < 300) {
-      return new WebhookResult.Delivered(head.status());
+      // A receiver that dies in the middle of its answer may not have kept what it was about to.
+      return body.whole()
+          ? new WebhookResult.Delivered(head.status())
+          : new WebhookResult.Unreachable("broke off its answer " + head.status());
     }
     var wait = RetryAfter.parse(head.header("retry-after"), head.header("date"), time.instant());
-    return new WebhookResult.Refused(head.status(), wait, text);
+    return new WebhookResult.Refused(head.status(), wait, body.text());
   }
 
   private SSLSocket secure(Socket plain, URI url) throws IOException {

@@ -159,6 +159,24 @@ class WebhookSenderTest {
   }
 
   @Test
+  void anAnswerThatBreaksOffIsNotTakenForADelivery() throws IOException {
+    for (var answer :
+        new String[] {
+          "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{",
+          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"
+        }) {
+      try (var receiver = new RawReceiver(RawReceiver.text(answer))) {
+        assertThat(sender.post(to(receiver.url())))
+            .isEqualTo(new Unreachable("broke off its answer 200"));
+      }
+    }
+    try (var receiver = new RawReceiver(RawReceiver.text("HTTP/1.1 200 OK\r\n\r\nall of it"))) {
+      assertThat(sender.post(to(receiver.url()))).isEqualTo(new Delivered(200));
+    }
+  }
+
+  @Test
   void whatIsNotHttpIsNoAnswer() throws IOException {
     for (var answer :
         new String[] {

@@ -7,11 +7,14 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.DeadLetter;
 import dev.sessionkeeper.spi.HeldSession;
+import dev.sessionkeeper.spi.OperableSessions.Act;
+import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.spi.QueueStats;
 import dev.sessionkeeper.time.TimeSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 
 /** Defects of dead letters and of operator acts: D-01 to D-03, O-01 to O-05. */
 final class DeadLetterBugs {
@@ -26,15 +29,11 @@ final class DeadLetterBugs {
         new PlantedBug("D-03", "a second replay puts back again", ReplaysTwice::new),
         new PlantedBug("D-03", "a dry run is none", ReplaysWhenAsked::new),
         new PlantedBug("O-01", "what is held counts as ready", CountsWrong::new),
-        new PlantedBug("O-02", "a pause does not take the session away", Acts.without(PAUSE)),
-        new PlantedBug("O-03", "parking is forgotten", Acts.without(PARK)),
-        new PlantedBug("O-04", "a release does nothing", Acts.without(RELEASE)),
+        new PlantedBug("O-02", "a pause does not take the session away", Acts.without(Act.PAUSE)),
+        new PlantedBug("O-03", "parking is forgotten", Acts.without(Act.PARK)),
+        new PlantedBug("O-04", "a release does nothing", Acts.without(Act.RELEASE)),
         new PlantedBug("O-05", "setting all aside sets one aside", OnlyTheHead::new));
   }
-
-  private static final Breakable.Act PAUSE = Breakable.Act.PAUSE;
-  private static final Breakable.Act PARK = Breakable.Act.PARK;
-  private static final Breakable.Act RELEASE = Breakable.Act.RELEASE;
 
   private static final class Deletes extends BreakableSession {
     Deletes(HeldSession inner) {
@@ -160,8 +159,7 @@ final class DeadLetterBugs {
       this.broken = broken;
     }
 
-    static java.util.function.Function<TimeSource, dev.sessionkeeper.spi.QueueProvider> without(
-        Act broken) {
+    static Function<TimeSource, QueueProvider> without(Act broken) {
       return time -> new Acts(time, broken);
     }
 

@@ -18,6 +18,7 @@ import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
 import dev.sessionkeeper.spi.HeldSession;
+import dev.sessionkeeper.spi.OperableSessions.Act;
 import dev.sessionkeeper.testkit.SettableClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -156,7 +157,7 @@ class MemoryDetailsTest {
     settle(session, session.receive(1, Duration.ZERO).getFirst().sequence(), done());
     var receive = waiting(() -> session.receive(1, Duration.ofSeconds(30)));
 
-    provider.act(QUEUE, A, MemoryQueueProvider.Act.RELEASE, "test");
+    provider.act(QUEUE, A, Act.RELEASE, "test");
 
     assertThatThrownBy(() -> receive.get(10, TimeUnit.SECONDS))
         .hasCauseInstanceOf(KeeperException.LockLost.class);

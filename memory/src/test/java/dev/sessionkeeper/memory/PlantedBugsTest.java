@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -61,7 +62,7 @@ class PlantedBugsTest {
     BrokenProviderRun.provider = MemoryQueueProvider::create;
   }
 
-  private static TreeSet<String> rulesOfTheDocument() throws IOException {
+  private static Set<String> rulesOfTheDocument() throws IOException {
     try (var lines = Files.lines(Path.of("..", "docs", "contract.md"))) {
       return lines
           .map(RULE::matcher)

@@ -37,10 +37,7 @@ public final class KeeperServer implements AutoCloseable {
   /** All features, in the order in which they are opened. */
   static final List<Feature.Opener> FEATURES =
       List.of(
-          QueuesFeature::open,
-          StreamsFeature::open,
-          RegistryFeature::open,
-          GatewayFeature::open);
+          QueuesFeature::open, StreamsFeature::open, RegistryFeature::open, GatewayFeature::open);
 
   private static final Logger log = LoggerFactory.getLogger(KeeperServer.class);
 
@@ -55,11 +52,15 @@ public final class KeeperServer implements AutoCloseable {
   private final HttpServer http;
   private boolean closed;
 
-  private KeeperServer(KeeperConfig config, Supplier<ConfigSources> sources, TimeSource time) {
+  private KeeperServer(
+      KeeperConfig config,
+      Supplier<ConfigSources> sources,
+      TimeSource time,
+      Supplier<Engine> openEngine) {
     this.config = config;
     try {
       guard = opened(new Guard(config.get(SecurityConfig.SECTION), server().host(), time));
-      engine = opened(OpenEngine.open(config, time));
+      engine = opened(openEngine.get());
       var context = new Feature.Context(config, engine, metrics.registry(), time);
       FEATURES.forEach(opener -> features.add(opened(opener.open(context))));
       reload = new Reload(config, sources, this::objectionsTo, this::reconfigure);
@@ -79,7 +80,15 @@ public final class KeeperServer implements AutoCloseable {
    */
   public static KeeperServer start(
       KeeperConfig config, Supplier<ConfigSources> sources, TimeSource time) {
-    return new KeeperServer(config, sources, time);
+    return start(config, sources, time, () -> OpenEngine.open(config, time));
+  }
+
+  static KeeperServer start(
+      KeeperConfig config,
+      Supplier<ConfigSources> sources,
+      TimeSource time,
+      Supplier<Engine> openEngine) {
+    return new KeeperServer(config, sources, time, openEngine);
   }
 
   /** Where it listens. */

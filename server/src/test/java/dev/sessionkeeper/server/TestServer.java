@@ -2,12 +2,16 @@ package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
+import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -23,14 +27,27 @@ public final class TestServer implements AutoCloseable {
   private final HttpClient client = HttpClient.newHttpClient();
   private volatile String yaml;
 
-  private TestServer(String yaml) {
+  private TestServer(String yaml, Optional<QueueProvider> queues) {
     this.yaml = yaml;
+    var config = KeeperConfig.read(sources());
+    var time = TimeSource.system();
     this.server =
-        KeeperServer.start(KeeperConfig.read(sources()), this::sources, TimeSource.system());
+        queues.isEmpty()
+            ? KeeperServer.start(config, this::sources, time)
+            : KeeperServer.start(
+                config,
+                this::sources,
+                time,
+                () -> new QueuesElsewhere(new MemoryEngine(time), queues.get()));
   }
 
   public static TestServer start(String yaml) {
-    return new TestServer(yaml);
+    return new TestServer(yaml, Optional.empty());
+  }
+
+  /** A server whose queues are those of this provider. */
+  public static TestServer over(QueueProvider queues) {
+    return new TestServer("", Optional.of(queues));
   }
 
   private ConfigSources sources() {
@@ -85,14 +102,24 @@ public final class TestServer implements AutoCloseable {
       request.header(headers[i], headers[i + 1]);
     }
     try {
-      var response = client.send(request.build(), HttpResponse.BodyHandlers.ofString());
-      return new Reply(response.statusCode(), response.body(), response);
+      var response = client.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
+      try (var in = response.body()) {
+        return new Reply(response.statusCode(), textOf(response, in), response.headers());
+      }
     } catch (IOException e) {
       throw new AssertionError(method + " " + path, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new AssertionError(e);
     }
+  }
+
+  /** Of an event stream, which does not end, only the head is read. */
+  private static String textOf(HttpResponse<?> response, InputStream in) throws IOException {
+    var type = response.headers().firstValue("Content-Type").orElse("");
+    return type.startsWith("text/event-stream")
+        ? ""
+        : new String(in.readAllBytes(), StandardCharsets.UTF_8);
   }
 
   @Override
@@ -102,13 +129,13 @@ public final class TestServer implements AutoCloseable {
   }
 
   /** An answer. */
-  public record Reply(int status, String body, HttpResponse<String> response) {
+  public record Reply(int status, String body, HttpHeaders headers) {
     public JsonNode json() {
       return MAPPER.readTree(body);
     }
 
     public String header(String name) {
-      return response.headers().firstValue(name).orElse("");
+      return headers.firstValue(name).orElse("");
     }
 
     /** The last part of a problem's type; blank when the answer is none. */

@@ -8,6 +8,7 @@ import dev.sessionkeeper.spi.HeldSession.Settled;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 
 /** Settles what is out, in order. The caller holds the session's lock. */
 final class SettleDeliveries {
@@ -55,7 +56,11 @@ final class SettleDeliveries {
     }
     var stages = new ArrayList<CompletableFuture<Void>>();
     for (var settled : settlements) {
-      stages.add(settle(settled.settlement()));
+      var stage = settle(settled.settlement());
+      stages.add(stage);
+      if (stage.isCompletedExceptionally()) {
+        break;
+      }
     }
     return CompletableFuture.allOf(stages.toArray(new CompletableFuture<?>[0]));
   }
@@ -93,11 +98,24 @@ final class SettleDeliveries {
 
   private CompletableFuture<Void> deadLetter(Handed first, String reason, String error) {
     done(first);
-    return open.deadLetter(
-        first.message(),
-        reason,
-        error,
-        queue.deadLetterProperties(first.message(), first.attempt()));
+    var dead =
+        open.deadLetter(
+            first.message(),
+            reason,
+            error,
+            queue.deadLetterProperties(first.message(), first.attempt()));
+    // It takes two requests, so what is settled behind it must not be sent before it is through: if
+    // the connection broke in between, this one would come again after its successors were done.
+    waitFor(dead);
+    return dead;
+  }
+
+  private static void waitFor(CompletableFuture<Void> stage) {
+    try {
+      stage.join();
+    } catch (CompletionException e) {
+      // The caller finds it in the stage.
+    }
   }
 
   private void done(Handed first) {

@@ -33,11 +33,12 @@ class ServiceBusRandomisedTest {
               .withLockDuration(Duration.ofSeconds(5))
               .withMaxDeliveryCount(1000));
       var random = new Random(SEED);
-      trouble.scheduleWithFixedDelay(
-          () -> mishap(broker.server().faults(), random, mishaps),
-          1500,
-          900,
-          TimeUnit.MILLISECONDS);
+      var unused =
+          trouble.scheduleWithFixedDelay(
+              () -> mishap(broker.server().faults(), random, mishaps),
+              1500,
+              900,
+              TimeUnit.MILLISECONDS);
 
       var report =
           RandomisedRun.on(provider, QUEUE, SEED).ofSize(12, 600).run(Duration.ofSeconds(60));

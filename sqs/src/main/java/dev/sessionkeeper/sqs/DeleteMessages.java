@@ -32,9 +32,14 @@ final class DeleteMessages {
     this.io = io;
   }
 
-  /** Fails with {@link ReceiptRefused} if the message is no longer ours. */
-  CompletableFuture<Void> delete(String receipt) {
-    var deletion = new Deletion(receipt, new CompletableFuture<>());
+  /**
+   * Deletes a message. Fails with {@link ReceiptRefused} if it is no longer ours.
+   *
+   * @param lane what the deletions of one hold have in common: after one that failed, none behind
+   *     it is done, or a message would come again after its successors are gone
+   */
+  CompletableFuture<Void> delete(String receipt, Lane lane) {
+    var deletion = new Deletion(receipt, lane, new CompletableFuture<>());
     waiting.add(deletion);
     runIfNeeded();
     return deletion.done();
@@ -64,7 +69,11 @@ final class DeleteMessages {
       if (deletion == null) {
         break;
       }
-      batch.add(deletion);
+      if (deletion.lane().isBroken) {
+        deletion.fail(new KeeperException.Unavailable("SQS, for an earlier message, and this one"));
+      } else {
+        batch.add(deletion);
+      }
     }
     return batch;
   }
@@ -75,7 +84,7 @@ final class DeleteMessages {
       try {
         left = tryToDelete(left, !RETRY.allowsAfter(attempt));
       } catch (RuntimeException e) {
-        left.forEach(deletion -> deletion.done().completeExceptionally(e));
+        left.forEach(deletion -> deletion.fail(e));
         return;
       }
       if (!left.isEmpty()) {
@@ -93,12 +102,9 @@ final class DeleteMessages {
       if (failure == null) {
         batch.get(i).done().complete(null);
       } else if (failure.isReceiptRefused()) {
-        batch.get(i).done().completeExceptionally(new ReceiptRefused(failure.reason()));
+        batch.get(i).fail(new ReceiptRefused(failure.reason()));
       } else if (isLast) {
-        batch
-            .get(i)
-            .done()
-            .completeExceptionally(new KeeperException.Unavailable("SQS, " + failure.reason()));
+        batch.get(i).fail(new KeeperException.Unavailable("SQS, " + failure.reason()));
       } else {
         again.add(batch.get(i));
       }
@@ -114,7 +120,17 @@ final class DeleteMessages {
     }
   }
 
-  private record Deletion(String receipt, CompletableFuture<Void> done) {}
+  /** One hold. */
+  static final class Lane {
+    private volatile boolean isBroken;
+  }
+
+  private record Deletion(String receipt, Lane lane, CompletableFuture<Void> done) {
+    void fail(RuntimeException failure) {
+      lane.isBroken = true;
+      done.completeExceptionally(failure);
+    }
+  }
 
   /** SQS no longer knows the receipt: its time was over. */
   static final class ReceiptRefused extends RuntimeException {

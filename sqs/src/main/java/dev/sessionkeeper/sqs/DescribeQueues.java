@@ -190,8 +190,8 @@ final class DescribeQueues {
         .stream()
         .filter(url -> !QueueNames.isDeadLetters(url))
         .map(url -> client.listQueueTags(request -> request.queueUrl(url)).tags())
-        .filter(tags -> tags.containsKey(TAG + "queue"))
-        .map(tags -> QueueName.of(tags.get(TAG + "queue")))
+        .flatMap(tags -> Optional.ofNullable(tags.get(TAG + "queue")).stream())
+        .map(QueueName::of)
         .sorted()
         .toList();
   }

@@ -33,8 +33,7 @@ final class MessageCodec {
   /**
    * A message on its way to SQS.
    *
-   * @param replays how often it was put back from the dead letters
-   * @param sequence the first one it ever had; 0 when it has none yet
+   * @param size in bytes, as SQS counts them
    */
   record Outgoing(
       String body,
@@ -43,6 +42,12 @@ final class MessageCodec {
       String duplicateId,
       int size) {}
 
+  /**
+   * Encodes a message.
+   *
+   * @param replays how often it was put back from the dead letters
+   * @param sequence the first one it ever had; 0 when it has none yet
+   */
   static Outgoing encode(Message message, int replays, long sequence) {
     var meta = new HashMap<String, String>();
     meta.put("id", message.id().value());

@@ -94,7 +94,7 @@ final class ReadyGroups {
 
   private void giveUp(Batch batch) {
     synchronized (this) {
-      if (!ready.removeIf(each -> each == batch)) {
+      if (!ready.remove(batch)) {
         return;
       }
     }

@@ -16,6 +16,7 @@ final class SettleDeliveries {
   private final SessionId session;
   private final InFlight inFlight;
   private final DeleteMessages deleting;
+  private final DeleteMessages.Lane lane = new DeleteMessages.Lane();
 
   SettleDeliveries(SqsQueue queue, SessionId session, InFlight inFlight, DeleteMessages deleting) {
     this.queue = queue;
@@ -49,7 +50,11 @@ final class SettleDeliveries {
   CompletableFuture<Void> settle(List<Settled> settlements, long epoch) {
     var stages = new ArrayList<CompletableFuture<Void>>();
     for (var settled : settlements) {
-      stages.add(settle(settled.settlement()));
+      var stage = settle(settled.settlement());
+      stages.add(stage);
+      if (stage.isCompletedExceptionally()) {
+        break;
+      }
     }
     return CompletableFuture.allOf(stages.toArray(new CompletableFuture<?>[0]))
         .exceptionallyCompose(failure -> CompletableFuture.failedFuture(translate(failure, epoch)));
@@ -82,7 +87,7 @@ final class SettleDeliveries {
 
   private CompletableFuture<Void> delete(Item first) {
     inFlight.settled();
-    return deleting.delete(first.received().receipt());
+    return deleting.delete(first.received().receipt(), lane);
   }
 
   private CompletableFuture<Void> deadLetter(Item first, String reason, String error) {

@@ -89,7 +89,10 @@ final class SqsMessages implements MessageSource, AutoCloseable {
 
   private void setAside(Received received, int attempts, String reason) {
     queue.setAside(received, attempts, reason, "");
-    var unused = deleting.delete(received.receipt()).exceptionally(failure -> null);
+    var unused =
+        deleting
+            .delete(received.receipt(), new DeleteMessages.Lane())
+            .exceptionally(failure -> null);
   }
 
   @Override
@@ -131,7 +134,7 @@ final class SqsMessages implements MessageSource, AutoCloseable {
 
   private CompletableFuture<Void> delete(InHand held) {
     return deleting
-        .delete(held.received().receipt())
+        .delete(held.received().receipt(), new DeleteMessages.Lane())
         .exceptionallyCompose(failure -> CompletableFuture.failedFuture(translate(failure, held)));
   }
 

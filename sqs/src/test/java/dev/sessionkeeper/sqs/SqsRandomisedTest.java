@@ -33,8 +33,9 @@ class SqsRandomisedTest {
               .withLockDuration(Duration.ofSeconds(3))
               .withMaxDeliveryCount(1000));
       answers.begin(40);
-      trouble.scheduleWithFixedDelay(
-          () -> expired.addAndGet(receipts.expireAll()), 1500, 1500, TimeUnit.MILLISECONDS);
+      var unused =
+          trouble.scheduleWithFixedDelay(
+              () -> expired.addAndGet(receipts.expireAll()), 1500, 1500, TimeUnit.MILLISECONDS);
 
       var report =
           RandomisedRun.on(provider, QUEUE, SEED).ofSize(12, 400).run(Duration.ofSeconds(60));

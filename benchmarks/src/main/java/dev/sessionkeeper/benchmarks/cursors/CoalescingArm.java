@@ -8,8 +8,6 @@ import javax.sql.DataSource;
 
 /** The product's writer with its defaults. */
 final class CoalescingArm implements WriterArm {
-  private static final Runnable NOBODY = () -> {};
-
   private final CoalescingWriter<String, String> writer;
 
   CoalescingArm(DataSource source) {
@@ -23,21 +21,21 @@ final class CoalescingArm implements WriterArm {
   }
 
   @Override
-  public void submit(int stream, long event, Runnable saved) {
-    var stage = writer.submit("stream" + stream, event, Long.toString(event));
-    if (saved != NOBODY) {
-      stage.thenAccept(
-          outcome -> {
-            if (!outcome.isSaved()) {
-              throw new IllegalStateException("Not saved: " + outcome);
-            }
-            saved.run();
-          });
-    }
+  public void submit(int stream, long event) {
+    writer.submit("stream" + stream, event, Long.toString(event));
   }
 
-  static Runnable nobody() {
-    return NOBODY;
+  @Override
+  public void submit(int stream, long event, Runnable saved) {
+    writer
+        .submit("stream" + stream, event, Long.toString(event))
+        .thenAccept(
+            outcome -> {
+              if (!outcome.isSaved()) {
+                throw new IllegalStateException("Not saved: " + outcome);
+              }
+              saved.run();
+            });
   }
 
   @Override

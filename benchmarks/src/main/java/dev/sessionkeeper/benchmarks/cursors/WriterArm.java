@@ -4,6 +4,11 @@ package dev.sessionkeeper.benchmarks.cursors;
 interface WriterArm extends AutoCloseable {
   String name();
 
+  /** Hands over an event that nobody waits for. */
+  default void submit(int stream, long event) {
+    submit(stream, event, () -> {});
+  }
+
   /**
    * Hands over an event, waiting as long as the arm wants; {@code saved} runs when it is durable.
    */

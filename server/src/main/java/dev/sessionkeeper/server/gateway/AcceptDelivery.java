@@ -82,8 +82,7 @@ final class AcceptDelivery {
     }
   }
 
-  private Outcome store(Connection connection, NewEvent added, List<Bot> bots)
-      throws SQLException {
+  private Outcome store(Connection connection, NewEvent added, List<Bot> bots) throws SQLException {
     var event = added.event();
     EventTable.lock(connection, lanes(event, bots));
     var inserted = EventTable.insert(connection, added);

@@ -83,7 +83,8 @@ final class EventTable {
       statement.setString(3, event.type());
       statement.setString(4, event.action().map(EventTable::storable).orElse(null));
       statement.setString(
-          5, event.repository().map(RepositoryRef::fullName).map(EventTable::storable).orElse(null));
+          5,
+          event.repository().map(RepositoryRef::fullName).map(EventTable::storable).orElse(null));
       statement.setString(6, storable(event.entity().type()));
       statement.setString(7, storable(event.entity().id()));
       statement.setString(8, added.session());
@@ -95,8 +96,7 @@ final class EventTable {
       try (var rows = statement.executeQuery()) {
         return rows.next()
             ? Optional.of(
-                new Inserted(
-                    rows.getLong(1), rows.getObject(2, OffsetDateTime.class).toInstant()))
+                new Inserted(rows.getLong(1), rows.getObject(2, OffsetDateTime.class).toInstant()))
             : Optional.empty();
       }
     }

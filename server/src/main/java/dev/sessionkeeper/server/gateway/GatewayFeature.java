@@ -80,9 +80,7 @@ public final class GatewayFeature implements Feature {
     return queues instanceof PostgresQueueProvider store
         ? new StoreOutbox(store)
         : RelayOutbox.start(
-            PostgresQueueProvider.create(source, PostgresOptions.ofDefaults(), time),
-            queues,
-            time);
+            PostgresQueueProvider.create(source, PostgresOptions.ofDefaults(), time), queues, time);
   }
 
   /** Half of what there is: the queues need some, too. */

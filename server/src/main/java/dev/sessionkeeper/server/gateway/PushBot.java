@@ -29,10 +29,8 @@ final class PushBot implements AutoCloseable {
       Bot bot, PushTarget target, QueueProvider queues, BotMeters meters, TimeSource time) {
     var limits = bot.limits();
     var breaker =
-        new Breaker(
-            bot.name(), CIRCUIT_OPEN, limits.maxDuration().dividedBy(2), meters, time);
-    var handler =
-        new PushMessages(target, WebhookSender.create(time), breaker, meters, time);
+        new Breaker(bot.name(), CIRCUIT_OPEN, limits.maxDuration().dividedBy(2), meters, time);
+    var handler = new PushMessages(target, WebhookSender.create(time), breaker, meters, time);
     var processor =
         SessionProcessor.builder(queues, bot.queue(), handler)
             .maxConcurrentSessions(limits.maxConcurrentSessions())

@@ -24,7 +24,9 @@ final class PushBots implements AutoCloseable {
     this.time = time;
   }
 
-  /** Serves exactly these from now on. What was served before and is not any more finishes alone. */
+  /**
+   * Serves exactly these from now on. What was served before and is not any more finishes alone.
+   */
   synchronized void serve(List<Bot> bots) {
     if (closed) {
       return;

@@ -21,6 +21,7 @@ import java.util.Optional;
  * endpoint asks without using up the message's attempts, anything else is tried again by policy.
  */
 final class PushMessages implements MessageHandler {
+  private static final int GONE = 410;
   private static final int MAX_ANSWER = 300;
 
   private final WebhookSender sender;
@@ -64,20 +65,25 @@ final class PushMessages implements MessageHandler {
   private static Settlement settle(WebhookResult result) throws PushFailed {
     return switch (result) {
       case WebhookResult.Delivered delivered -> Settlement.complete();
-      case WebhookResult.Refused refused when refused.status() == 410 ->
-          Settlement.deadLetter("The endpoint answered 410 Gone", shortened(refused.answer()));
-      case WebhookResult.Refused refused when asksToWait(refused) ->
-          Settlement.keepRetrying(
-              refused.retryAfter().orElseThrow(),
-              "The endpoint answered " + refused.status() + " and asked to wait");
-      case WebhookResult.Refused refused ->
-          throw new PushFailed(
-              "The endpoint answered " + refused.status() + ": " + shortened(refused.answer()));
+      case WebhookResult.Refused refused -> settleRefused(refused);
       case WebhookResult.Unreachable no ->
           throw new PushFailed("The endpoint did not answer: " + no.reason());
       case WebhookResult.Forbidden no ->
           throw new PushFailed("The endpoint is not called: " + no.reason());
     };
+  }
+
+  private static Settlement settleRefused(WebhookResult.Refused refused) throws PushFailed {
+    var what = "The endpoint answered " + refused.status();
+    if (refused.status() == GONE) {
+      return Settlement.deadLetter(what + " Gone", shortened(refused.answer()));
+    }
+    if (asksToWait(refused)) {
+      return Settlement.keepRetrying(
+          refused.retryAfter().orElseThrow(), what + " and asked to wait");
+    }
+    throw new PushFailed(
+        refused.answer().isBlank() ? what : what + ": " + shortened(refused.answer()));
   }
 
   /** Whether the endpoint is alive and says when to come back. */
@@ -88,8 +94,8 @@ final class PushMessages implements MessageHandler {
   private static String outcomeOf(WebhookResult result) {
     return switch (result) {
       case WebhookResult.Delivered delivered -> "delivered";
-      case WebhookResult.Refused refused when refused.status() == 410 -> "gone";
-      case WebhookResult.Refused refused -> asksToWait(refused) ? "asked_to_wait" : "refused";
+      case WebhookResult.Refused refused ->
+          refused.status() == GONE ? "gone" : asksToWait(refused) ? "asked_to_wait" : "refused";
       case WebhookResult.Unreachable no -> "unreachable";
       case WebhookResult.Forbidden no -> "forbidden";
     };

@@ -111,8 +111,7 @@ final class ReadEvents {
     return conditions;
   }
 
-  private static EventView.Detail detail(Connection connection, ResultSet row)
-      throws SQLException {
+  private static EventView.Detail detail(Connection connection, ResultSet row) throws SQLException {
     var event = view(row);
     return new EventView.Detail(
         event,

@@ -97,9 +97,7 @@ final class RelayOutbox implements Outbox {
     properties.put(TARGET, queue.value());
     message.session().ifPresent(session -> properties.put(SESSION, session.value()));
     var lane = message.session().map(SessionId::value).orElseGet(() -> message.id().value());
-    return message
-        .inSession(SessionId.fromKey(queue + " " + lane))
-        .withProperties(properties);
+    return message.inSession(SessionId.fromKey(queue + " " + lane)).withProperties(properties);
   }
 
   private Settlement carryOver(Delivery delivery, SessionContext lane) {

@@ -96,11 +96,7 @@ final class ReplayEvents {
   }
 
   private Replay step(
-      Connection connection,
-      UUID id,
-      Conditions conditions,
-      List<Bot> targets,
-      Set<QueueName> used)
+      Connection connection, UUID id, Conditions conditions, List<Bot> targets, Set<QueueName> used)
       throws SQLException {
     var replay = ReplayTable.forUpdate(connection, id);
     if (replay.finished()) {
@@ -135,8 +131,7 @@ final class ReplayEvents {
   /** An event and to whom it goes. */
   private record Wanted(KeptEvents.Kept kept, List<Bot> bots) {}
 
-  private int send(
-      Connection connection, UUID replay, List<Wanted> wanted, Set<QueueName> used)
+  private int send(Connection connection, UUID replay, List<Wanted> wanted, Set<QueueName> used)
       throws SQLException {
     var byQueue = new LinkedHashMap<QueueName, List<Message>>();
     int count = 0;
@@ -158,8 +153,7 @@ final class ReplayEvents {
   }
 
   private Message message(KeptEvents.Kept kept, Bot bot, UUID replay) {
-    var build =
-        new BuildMessage(kept.trace().traceId(), kept.receivedAt(), outbox.maxBodyBytes());
+    var build = new BuildMessage(kept.trace().traceId(), kept.receivedAt(), outbox.maxBodyBytes());
     return AcceptDelivery.traced(build.build(kept.event(), bot), kept.trace())
         .withId(idOf(kept.event(), bot, replay))
         // Later messages of the session may have been handled: who cares can tell.

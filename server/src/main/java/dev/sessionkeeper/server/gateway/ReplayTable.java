@@ -34,8 +34,7 @@ final class ReplayTable {
   private ReplayTable() {}
 
   /** A replay: events from nextSeq to lastSeq are still to be looked at unless it is finished. */
-  record Replay(
-      UUID id, boolean finished, long nextSeq, long lastSeq, int events, int messages) {}
+  record Replay(UUID id, boolean finished, long nextSeq, long lastSeq, int events, int messages) {}
 
   /** What a new replay is made of. */
   record Added(UUID id, String key, String actor, String reason, String selection) {}

@@ -55,8 +55,7 @@ final class ServeBots implements AutoCloseable {
   List<ConfigError> objectionsTo(List<Bot> bots) {
     var errors = new ArrayList<ConfigError>();
     for (var bot : bots) {
-      objectionTo(bot)
-          .ifPresent(reason -> errors.add(new ConfigError("bots", bot.name(), reason)));
+      objectionTo(bot).ifPresent(reason -> errors.add(new ConfigError("bots", bot.name(), reason)));
     }
     return errors;
   }

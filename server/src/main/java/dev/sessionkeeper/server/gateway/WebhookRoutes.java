@@ -117,8 +117,7 @@ final class WebhookRoutes {
       }
     }
     var trace = TraceContext.continuing(request.header(TraceContext.NAME));
-    var outcome =
-        accept.accept(new NewEvent(event, raw, kept(request), trace, verdicts), matching);
+    var outcome = accept.accept(new NewEvent(event, raw, kept(request), trace, verdicts), matching);
     return answer(outcome, event, trace);
   }
 
@@ -129,8 +128,7 @@ final class WebhookRoutes {
       case AcceptDelivery.Outcome.Accepted accepted -> {
         meters.accepted(routedTo);
         log.info("Event {} {} to {}, trace {}", id, event.name(), routedTo, trace.traceId());
-        yield Response.json(
-            202, new Answer(id, routedTo, Optional.empty(), Optional.empty()));
+        yield Response.json(202, new Answer(id, routedTo, Optional.empty(), Optional.empty()));
       }
       case AcceptDelivery.Outcome.Duplicate duplicate -> {
         int revived = letters.isPossible() ? letters.revive(duplicate.routes()) : 0;

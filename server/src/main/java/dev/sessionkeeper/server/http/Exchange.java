@@ -162,7 +162,11 @@ final class Exchange implements Gate.Visit {
 
   private Response handle(byte[] body) {
     try {
-      return route().handler().handle(new Request(this, caller, body));
+      var call = new Request(this, caller, body);
+      if (route().docs().request().isEmpty()) {
+        call.requireNoFields();
+      }
+      return route().handler().handle(call);
     } catch (ClientGone e) {
       throw e;
     } catch (Throwable e) {

@@ -58,6 +58,17 @@ public final class Request {
     return Fields.read(body.length == 0 ? EMPTY_OBJECT : body, reader);
   }
 
+  /** A route that takes no body is content with an empty object. */
+  void requireNoFields() {
+    if (body.length > 0) {
+      json(
+          in -> {
+            in.check();
+            return "";
+          });
+    }
+  }
+
   public Caller caller() {
     return caller;
   }

@@ -1,26 +1,17 @@
 package dev.sessionkeeper.server.http;
 
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
-import io.vertx.core.net.impl.ConnectionBase;
-import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
 /** Writes one answer. The web server's objects are touched on the event loop only. */
 final class WriteResponse {
-  private static final Duration STEP = Duration.ofMillis(250);
-  private static final Duration LAST_PATIENCE = Duration.ofSeconds(5);
-
   private final HttpServerRequest request;
   private final HttpServerResponse response;
   private final Waiting waiting;
@@ -79,7 +70,7 @@ final class WriteResponse {
           }
         });
     try {
-      writer.writeTo(new Stream(loop));
+      writer.writeTo(new WriteStream(request, waiting, loop));
     } finally {
       loop.execute(
           () -> {
@@ -101,96 +92,11 @@ final class WriteResponse {
     }
   }
 
-  private static void settle(
-      CompletableFuture<Void> future, io.vertx.core.AsyncResult<Void> result) {
+  static void settle(CompletableFuture<Void> future, AsyncResult<Void> result) {
     if (result.succeeded()) {
       future.complete(null);
     } else {
       future.completeExceptionally(result.cause());
-    }
-  }
-
-  private final class Stream implements ResponseStream {
-    private final Executor loop;
-
-    Stream(Executor loop) {
-      this.loop = loop;
-    }
-
-    @Override
-    public boolean write(byte[] bytes, Duration patience) throws InterruptedException {
-      return write(bytes, patience, () -> response.reset());
-    }
-
-    @Override
-    public boolean write(byte[] bytes, Duration patience, byte[] lastWords)
-        throws InterruptedException {
-      return write(bytes, patience, () -> endWith(lastWords));
-    }
-
-    private boolean write(byte[] bytes, Duration patience, Runnable whenLate)
-        throws InterruptedException {
-      var written = new CompletableFuture<Void>();
-      loop.execute(() -> writePiece(bytes, written));
-      if (isDoneIn(written, patience)) {
-        return true;
-      }
-      loop.execute(whenLate);
-      return false;
-    }
-
-    /** Waits in short steps: a server that shuts down has less patience. */
-    private boolean isDoneIn(CompletableFuture<Void> written, Duration patience)
-        throws InterruptedException {
-      long left = patience.toNanos();
-      while (left > 0) {
-        long step = Math.min(left, STEP.toNanos());
-        try {
-          written.get(step, TimeUnit.NANOSECONDS);
-          return true;
-        } catch (ExecutionException e) {
-          throw new ClientGone();
-        } catch (TimeoutException e) {
-          left -= waiting.isOpen() ? step : Math.max(step, left / 2);
-        }
-      }
-      return false;
-    }
-
-    /** Ends the answer behind what still waits at the socket, and cuts what does not move. */
-    private void endWith(byte[] lastWords) {
-      if (response.closed() || response.ended()) {
-        return;
-      }
-      response.end(Buffer.buffer(lastWords)).onComplete(done -> request.connection().close());
-      Vertx.currentContext()
-          .owner()
-          .setTimer(LAST_PATIENCE.toMillis(), fired -> cut(request.connection()));
-    }
-
-    /** Closing a connection waits for its bytes to leave; this one's do not. */
-    private static void cut(HttpConnection connection) {
-      if (connection instanceof ConnectionBase base) {
-        base.channel().close();
-      }
-    }
-
-    private void writePiece(byte[] bytes, CompletableFuture<Void> written) {
-      if (response.closed() || response.ended()) {
-        written.completeExceptionally(new ClientGone());
-      } else {
-        response.write(Buffer.buffer(bytes)).onComplete(result -> settle(written, result));
-      }
-    }
-
-    @Override
-    public <T> Optional<T> await(Wait<T> wait) throws Exception {
-      return waiting.await(wait);
-    }
-
-    @Override
-    public boolean isOpen() {
-      return waiting.isOpen();
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.json;
 
+import dev.sessionkeeper.time.DurationText;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -143,8 +144,22 @@ public final class Decode {
         throw new InvalidInput(
             "", "must be a duration with its unit such as 5s or PT5S, was a number");
       }
-      return text().map(text -> Durations.parse(text, least, most)).decode(value);
+      return text().map(text -> parseDuration(text, least, most)).decode(value);
     };
+  }
+
+  private static Duration parseDuration(String text, Duration least, Duration most) {
+    Duration duration;
+    try {
+      duration = DurationText.parse(text);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(e.getMessage() + ", was " + shown(text), e);
+    }
+    if (duration.compareTo(least) < 0 || duration.compareTo(most) > 0) {
+      throw new IllegalArgumentException(
+          "must be from " + least + " to " + most + ", was " + shown(text));
+    }
+    return duration;
   }
 
   /** An RFC 3339 time with any offset. */

@@ -9,15 +9,21 @@ import java.util.Optional;
 record BodyView(Optional<RawJson> json, Optional<String> text, Optional<String> base64) {
   static BodyView of(Payload payload) {
     return switch (payload.form()) {
+      // A library may have sent as JSON what is none; written raw it would break the whole answer.
       case JSON ->
-          new BodyView(
-              Optional.of(new RawJson(payload.asText())), Optional.empty(), Optional.empty());
-      case TEXT -> new BodyView(Optional.empty(), Optional.of(payload.asText()), Optional.empty());
+          RawJson.of(payload.unsafeBytes())
+              .map(json -> new BodyView(Optional.of(json), Optional.empty(), Optional.empty()))
+              .orElseGet(() -> text(payload));
+      case TEXT -> text(payload);
       case BYTES ->
           new BodyView(
               Optional.empty(),
               Optional.empty(),
               Optional.of(Base64.getEncoder().encodeToString(payload.unsafeBytes())));
     };
+  }
+
+  private static BodyView text(Payload payload) {
+    return new BodyView(Optional.empty(), Optional.of(payload.asText()), Optional.empty());
   }
 }

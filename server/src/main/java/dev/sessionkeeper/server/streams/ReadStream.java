@@ -74,7 +74,7 @@ final class ReadStream implements Response.StreamBody {
     if (!write(out, Frame.retry(RECONNECT_MILLIS))) {
       return false;
     }
-    return start.gap().isEmpty() || send(out, List.of(start.gap().get()));
+    return start.gap().isEmpty() || sendGap(out, start.gap().get());
   }
 
   /** What follows, from memory; from the log when this reader is too far behind for that. */
@@ -84,47 +84,43 @@ final class ReadStream implements Response.StreamBody {
   }
 
   private boolean send(ResponseStream out, List<Frame> frames) throws InterruptedException {
-    var piece = new ByteArrayOutputStream(PIECE);
-    var inPiece = new ArrayList<Frame>();
-    for (var frame : withGap(frames)) {
-      if (piece.size() > 0 && piece.size() + frame.bytes().length > PIECE) {
-        if (!sendPiece(out, piece, inPiece)) {
+    long first = frames.getFirst().id();
+    if (first > sent + 1 && !sendGap(out, Frame.gap(sent, first))) {
+      return false;
+    }
+    var piece = new ArrayList<Frame>();
+    int size = 0;
+    for (var frame : frames) {
+      if (size > 0 && size + frame.bytes().length > PIECE) {
+        if (!sendPiece(out, piece, size)) {
           return false;
         }
+        piece.clear();
+        size = 0;
       }
-      piece.writeBytes(frame.bytes());
-      inPiece.add(frame);
+      piece.add(frame);
+      size += frame.bytes().length;
     }
-    return sendPiece(out, piece, inPiece);
+    return sendPiece(out, piece, size);
   }
 
-  private boolean sendPiece(ResponseStream out, ByteArrayOutputStream piece, List<Frame> frames)
+  private boolean sendGap(ResponseStream out, Frame gap) throws InterruptedException {
+    streams.meters().gap();
+    return sendPiece(out, List.of(gap), gap.bytes().length);
+  }
+
+  private boolean sendPiece(ResponseStream out, List<Frame> frames, int size)
       throws InterruptedException {
-    if (!write(out, piece.toByteArray())) {
+    var bytes = new ByteArrayOutputStream(size);
+    frames.forEach(frame -> bytes.writeBytes(frame.bytes()));
+    if (!write(out, bytes.toByteArray())) {
       return false;
     }
     sent = frames.getLast().id();
     streams.meters().sent(frames.size());
     confirmations.written(sent, time.nanoTime());
     confirm();
-    piece.reset();
-    frames.clear();
     return true;
-  }
-
-  private List<Frame> withGap(List<Frame> frames) {
-    var first = frames.getFirst();
-    boolean isGap = start.gap().isPresent() && first == start.gap().get();
-    if (isGap || first.id() > sent + 1) {
-      streams.meters().gap();
-    }
-    if (isGap || first.id() == sent + 1) {
-      return frames;
-    }
-    var all = new ArrayList<Frame>(frames.size() + 1);
-    all.add(Frame.gap(sent, first.id()));
-    all.addAll(frames);
-    return all;
   }
 
   private boolean write(ResponseStream out, byte[] bytes) throws InterruptedException {

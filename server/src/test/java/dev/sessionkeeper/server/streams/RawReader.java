@@ -3,6 +3,8 @@ package dev.sessionkeeper.server.streams;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -39,7 +41,7 @@ final class RawReader implements AutoCloseable {
     if (buffer > 0) {
       socket.setReceiveBufferSize(buffer);
     }
-    socket.connect(new java.net.InetSocketAddress("127.0.0.1", port));
+    socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
     var head = new StringBuilder("GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\n");
     for (var header : headers) {
       head.append(header).append("\r\n");

@@ -1,0 +1,70 @@
+package dev.sessionkeeper.benchmarks;
+
+import dev.sessionkeeper.servicebus.testserver.QueueOptions;
+import dev.sessionkeeper.servicebus.testserver.ServiceBusTestServer;
+import java.io.PrintStream;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import org.elasticmq.rest.sqs.SQSRestServerBuilder;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.sqs.SqsClient;
+
+/**
+ * What the providers of the clouds cost beside the bare SDK that does the same, on the same test
+ * server: receive in order and settle, one worker. It lives with the tests because its servers are
+ * for tests.
+ *
+ * <p>{@code mvn -pl benchmarks -am test-compile}, then {@code mvn -pl benchmarks exec:java
+ * -Dexec.classpathScope=test -Dexec.mainClass=dev.sessionkeeper.benchmarks.CloudBenchmark}.
+ */
+public final class CloudBenchmark {
+  private static final PrintStream OUT = System.out;
+
+  private CloudBenchmark() {}
+
+  public static void main(String[] arguments) throws Exception {
+    int messages = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 1000;
+    int repetitions = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 5;
+    var side = new SideBySide(2, repetitions);
+    var load = new Arm.Load(10, messages, false);
+    serviceBus(side, load);
+    sqs(side, load);
+    System.exit(0); // The SDKs keep threads.
+  }
+
+  private static void serviceBus(SideBySide side, Arm.Load load) throws Exception {
+    try (var server = ServiceBusTestServer.start()) {
+      server.declare("bare", QueueOptions.withSessions().lockDuration(Duration.ofMinutes(5)));
+      report("Service Bus", side, load, ServiceBusArms.on(server));
+    }
+  }
+
+  private static void sqs(SideBySide side, Arm.Load load) throws Exception {
+    var server = SQSRestServerBuilder.withInterface("127.0.0.1").withDynamicPort().start();
+    int port = server.waitUntilStarted().localAddress().getPort();
+    try (var client =
+        SqsClient.builder()
+            .endpointOverride(URI.create("http://127.0.0.1:" + port))
+            .region(Region.US_EAST_1)
+            .credentialsProvider(
+                StaticCredentialsProvider.create(AwsBasicCredentials.create("any", "any")))
+            .httpClient(UrlConnectionHttpClient.create())
+            .build()) {
+      report("SQS", side, load, SqsArms.on(client));
+    } finally {
+      server.stopAndWait();
+    }
+  }
+
+  private static void report(String what, SideBySide side, Arm.Load load, List<Arm> arms)
+      throws Exception {
+    OUT.println(what + ", " + load);
+    var rates = side.run(arms, load);
+    double first = SideBySide.median(rates.get(arms.get(0).name()));
+    rates.forEach((name, all) -> OUT.println(SideBySide.line(name, all, first)));
+  }
+}

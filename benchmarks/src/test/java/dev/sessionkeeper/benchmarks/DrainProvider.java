@@ -1,0 +1,61 @@
+package dev.sessionkeeper.benchmarks;
+
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.Payload;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.spi.AcceptResult;
+import dev.sessionkeeper.spi.HeldSession;
+import dev.sessionkeeper.spi.HeldSession.Settled;
+import dev.sessionkeeper.spi.QueueProvider;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.concurrent.CompletableFuture;
+
+/** A provider as one worker uses it: session after session, batch after batch. */
+record DrainProvider(String name, QueueProvider provider, int prefetch) implements Arm {
+  private static final QueueName QUEUE = QueueName.of("ours");
+
+  @Override
+  public long run(Load load) throws Exception {
+    provider.declare(QUEUE, QueueSettings.ordered());
+    for (int from = 0; from < load.messages(); from += 100) {
+      var batch = new ArrayList<Message>();
+      for (int i = from; i < Math.min(from + 100, load.messages()); i++) {
+        batch.add(Message.of(SessionId.of("s" + i % load.sessions()), Payload.text("m" + i)));
+      }
+      provider.send(QUEUE, batch);
+    }
+    long started = System.nanoTime();
+    int done = 0;
+    while (done < load.messages()) {
+      if (provider.sessions(QUEUE).acceptNext(Owner.of("bench"), Duration.ofSeconds(5))
+          instanceof AcceptResult.Accepted accepted) {
+        try (var session = accepted.session()) {
+          done += drain(session);
+        }
+      }
+    }
+    return System.nanoTime() - started;
+  }
+
+  private int drain(HeldSession session) throws InterruptedException {
+    var stages = new ArrayList<CompletableFuture<Void>>();
+    int done = 0;
+    for (var batch = session.receive(prefetch, Duration.ZERO);
+        !batch.isEmpty();
+        batch = session.receive(prefetch, done % 100 == 0 ? Duration.ZERO : Duration.ofMillis(5))) {
+      var settled =
+          batch.stream()
+              .map(delivery -> new Settled(delivery.sequence(), Settlement.complete()))
+              .toList();
+      stages.add(session.settle(settled).toCompletableFuture());
+      done += batch.size();
+    }
+    CompletableFuture.allOf(stages.toArray(new CompletableFuture<?>[0])).join();
+    return done;
+  }
+}
