@@ -79,7 +79,9 @@ class RegistryRoutesTest {
     assertThat(call("bound-key", "POST", "/sessions/" + id + "/renew", "").status()).isEqualTo(404);
     var tenant = foreign.json().get("tenantObjectId").asString();
     for (var path : new String[] {"/sessions", "/usages", "/usages/batches", "/usages/proof"}) {
-      assertThat(call("bound-key", "GET", path, "").body()).doesNotContain(tenant).doesNotContain(id);
+      assertThat(call("bound-key", "GET", path, "").body())
+          .doesNotContain(tenant)
+          .doesNotContain(id);
       assertThat(call("bound-key", "GET", path + "?tenantObjectId=" + tenant, "").body())
           .doesNotContain(id);
     }
@@ -99,10 +101,15 @@ class RegistryRoutesTest {
                     .json()
                     .get("usages")
                     .isEmpty());
-    var row = call("ops-key", "GET", "/usages?tenantObjectId=" + tenant, "").json().get("usages").get(0);
+    var row =
+        call("ops-key", "GET", "/usages?tenantObjectId=" + tenant, "").json().get("usages").get(0);
     assertThat(row.get("sessionId").asString()).isEqualTo(session.get("sessionId").asString());
     assertThat(row.get("from").asString()).isEqualTo(session.get("sessionStartUtc").asString());
-    var proof = call("ops-key", "GET", "/usages/proof?tenantObjectId=" + tenant, "").json().get("tenants").get(0);
+    var proof =
+        call("ops-key", "GET", "/usages/proof?tenantObjectId=" + tenant, "")
+            .json()
+            .get("tenants")
+            .get(0);
     assertThat(proof.get("differences").get("ledger").decimalValue()).isZero();
     assertThat(proof.get("pending").decimalValue()).isPositive();
     var corrected =
@@ -110,26 +117,46 @@ class RegistryRoutesTest {
             "ops-key",
             "POST",
             "/usages/corrections",
-            "{\"recordId\":\"" + row.get("recordId").asString() + "\",\"factor\":0,\"reason\":\"waived\"}");
+            "{\"recordId\":\""
+                + row.get("recordId").asString()
+                + "\",\"factor\":0,\"reason\":\"waived\"}");
     assertThat(corrected.status()).isEqualTo(201);
     assertThat(corrected.json().get("usages").size()).isEqualTo(2);
-    var again = call("ops-key", "GET", "/usages/proof?tenantObjectId=" + tenant, "").json().get("tenants").get(0);
+    var again =
+        call("ops-key", "GET", "/usages/proof?tenantObjectId=" + tenant, "")
+            .json()
+            .get("tenants")
+            .get(0);
     assertThat(again.get("differences").get("ledger").decimalValue()).isZero();
     assertThat(again.get("corrections").decimalValue()).isNegative();
   }
 
   @Test
   void jobsAreShownRunPausedAndResumed() throws Exception {
-    assertThat(call("ops-key", "GET", "/jobs", "").json().get("jobs").size()).isGreaterThanOrEqualTo(5);
-    assertThat(call("ops-key", "POST", "/jobs/session-expiry/pause", "").json().get("paused").asBoolean()).isTrue();
+    assertThat(call("ops-key", "GET", "/jobs", "").json().get("jobs").size())
+        .isGreaterThanOrEqualTo(5);
+    assertThat(
+            call("ops-key", "POST", "/jobs/session-expiry/pause", "")
+                .json()
+                .get("paused")
+                .asBoolean())
+        .isTrue();
     assertThat(call("ops-key", "POST", "/jobs/session-expiry/run", "").status()).isEqualTo(200);
     await()
         .atMost(Duration.ofSeconds(30))
         .until(
             () ->
-                call("ops-key", "GET", "/jobs/session-expiry", "").json().get("history").valueStream()
+                call("ops-key", "GET", "/jobs/session-expiry", "")
+                    .json()
+                    .get("history")
+                    .valueStream()
                     .anyMatch(run -> run.get("outcome").asString().equals("completed")));
-    assertThat(call("ops-key", "POST", "/jobs/session-expiry/resume", "").json().get("paused").asBoolean()).isFalse();
+    assertThat(
+            call("ops-key", "POST", "/jobs/session-expiry/resume", "")
+                .json()
+                .get("paused")
+                .asBoolean())
+        .isFalse();
     assertThat(call("ops-key", "POST", "/jobs/unknown/run", "").status()).isEqualTo(404);
   }
 
