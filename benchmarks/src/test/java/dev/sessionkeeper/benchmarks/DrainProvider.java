@@ -13,7 +13,6 @@ import dev.sessionkeeper.spi.HeldSession.Settled;
 import dev.sessionkeeper.spi.QueueProvider;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** A provider as one worker uses it: session after session, batch after batch. */

@@ -69,6 +69,8 @@ public final class Jobs implements AutoCloseable {
   }
 
   /**
+   * With options of its own.
+   *
    * @param work for the transactions of the runs; may be a pool
    * @param lease for one connection that is kept for renewals; better not of the same pool
    */

@@ -102,7 +102,8 @@ final class RunJob implements Runnable {
     log.warn("Job {} failed (attempt {}), next in {}", claim.job(), attempts, pause, failure);
     try {
       if (!leases.fail(held.lease(), error, pause)) {
-        lost(context.rejected("fail").getMessage());
+        context.rejected("fail");
+        lost("its epoch was refused");
         return;
       }
     } catch (KeeperException e) {
@@ -139,7 +140,7 @@ final class RunJob implements Runnable {
 
   private void interrupt() {
     var running = thread;
-    if (running != null && running != Thread.currentThread()) {
+    if (running != null && !running.equals(Thread.currentThread())) {
       running.interrupt();
     }
   }

@@ -14,7 +14,7 @@ public record Schedule(Duration interval, Misfire misfire) {
         || interval.compareTo(Duration.ofDays(366)) > 0) {
       throw new IllegalArgumentException("interval must be 1 ms to 366 days, was " + interval);
     }
-    if (interval.getNano() % 1000 != 0) {
+    if (interval.toNanos() % 1000 != 0) {
       throw new IllegalArgumentException("interval must be whole microseconds, was " + interval);
     }
   }

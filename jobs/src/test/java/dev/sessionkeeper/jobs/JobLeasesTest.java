@@ -39,7 +39,7 @@ class JobLeasesTest {
 
   @Test
   void aJobThatIsHeldIsNotGivenToAnother() {
-    first.acquire("job", HOURLY).orElseThrow();
+    assertThat(first.acquire("job", HOURLY)).isPresent();
     assertThat(second.acquire("job", HOURLY)).isEmpty();
   }
 
@@ -60,7 +60,7 @@ class JobLeasesTest {
   void aLateOwnerCanNeitherCompleteNorFailNorReleaseNorRenew() {
     var late = first.acquire("job", HOURLY).orElseThrow();
     expire();
-    second.acquire("job", HOURLY).orElseThrow();
+    assertThat(second.acquire("job", HOURLY)).isPresent();
     var before = row();
     assertThat(first.fail(late.lease(), "late", Duration.ofHours(9))).isFalse();
     assertThat(first.release(late.lease())).isFalse();
@@ -75,7 +75,7 @@ class JobLeasesTest {
   void theEpochTellsTwoRunsOfOneOwnerApart() {
     var late = first.acquire("job", HOURLY).orElseThrow();
     expire();
-    first.acquire("job", HOURLY).orElseThrow();
+    assertThat(first.acquire("job", HOURLY)).isPresent();
     assertThat(completes(first, late)).isFalse();
     assertThat(renews(first, late)).isFalse();
   }

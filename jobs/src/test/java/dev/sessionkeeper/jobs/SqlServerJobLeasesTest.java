@@ -30,8 +30,10 @@ public class SqlServerJobLeasesTest {
   void aDueJob() throws Exception {
     execute(
         "CREATE ALIAS IF NOT EXISTS SYSUTCDATETIME FOR 'dev.sessionkeeper.jobs.SqlServerJobLeasesTest.now'");
-    for (var statement : script().split(";\\s*\n")) {
-      execute(statement);
+    for (var statement : script().split(";\\s*\n", -1)) {
+      if (!statement.isBlank()) {
+        execute(statement);
+      }
     }
     first.register("job", HOURLY);
     execute("UPDATE keeper.job SET next_run_at = DATEADD(hour, -1, next_run_at)");

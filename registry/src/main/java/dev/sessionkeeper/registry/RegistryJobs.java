@@ -67,10 +67,10 @@ public final class RegistryJobs {
   }
 
   private void number(JobContext context) {
-    while (context.isHeld() && NumberEvents.step(database, EVENTS_AT_ONCE) == EVENTS_AT_ONCE) {
-      // A full step: there is more.
-      continue;
-    }
+    int numbered;
+    do {
+      numbered = NumberEvents.step(database, EVENTS_AT_ONCE);
+    } while (numbered == EVENTS_AT_ONCE && context.isHeld());
   }
 
   private void reconcile(JobContext context) {

@@ -34,7 +34,10 @@ public class SqlServerPutSessionTest {
             + ";MODE=MSSQLServer;DB_CLOSE_DELAY=-1;DATABASE_TO_UPPER=false;CASE_INSENSITIVE_IDENTIFIERS=true");
     execute(source, "CREATE SCHEMA keeper");
     execute(source, "CREATE ALIAS SYSUTCDATETIME FOR '" + getClass().getName() + ".now'");
-    for (var statement : script().split(";\\s*\n")) {
+    for (var statement : script().split(";\\s*\n", -1)) {
+      if (statement.isBlank()) {
+        continue;
+      }
       execute(
           source,
           statement.contains("UNIQUE INDEX")

@@ -35,8 +35,8 @@ final class DeleteMessages {
   /**
    * Deletes a message. Fails with {@link ReceiptRefused} if it is no longer ours.
    *
-   * @param lane what the deletions of one hold have in common: after one that failed, none behind it
-   *     is done, or a message would come again after its successors are gone
+   * @param lane what the deletions of one hold have in common: after one that failed, none behind
+   *     it is done, or a message would come again after its successors are gone
    */
   CompletableFuture<Void> delete(String receipt, Lane lane) {
     var deletion = new Deletion(receipt, lane, new CompletableFuture<>());

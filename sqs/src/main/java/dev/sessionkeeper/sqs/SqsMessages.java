@@ -89,7 +89,10 @@ final class SqsMessages implements MessageSource, AutoCloseable {
 
   private void setAside(Received received, int attempts, String reason) {
     queue.setAside(received, attempts, reason, "");
-    var unused = deleting.delete(received.receipt(), new DeleteMessages.Lane()).exceptionally(failure -> null);
+    var unused =
+        deleting
+            .delete(received.receipt(), new DeleteMessages.Lane())
+            .exceptionally(failure -> null);
   }
 
   @Override

@@ -43,17 +43,25 @@ final class SqsSessions implements SessionSource, AutoCloseable {
   @Override
   public AcceptResult acceptNext(Owner owner, Duration wait) throws InterruptedException {
     requireOpen();
+    long end = queue.time().nanoTime() + wait.toNanos();
     ready.enter();
     try {
-      polling.await(wait, () -> closed || !ready.isEmpty());
+      while (true) {
+        var left = Duration.ofNanos(Math.max(0, end - queue.time().nanoTime()));
+        polling.await(left, () -> closed || !ready.isEmpty());
+        requireOpen();
+        var batch = ready.take();
+        if (batch.isPresent()) {
+          return new AcceptResult.Accepted(hold(batch.get(), owner));
+        }
+        // Another worker may have been faster; then there is time left.
+        if (end - queue.time().nanoTime() <= 0) {
+          return new AcceptResult.NoSession();
+        }
+      }
     } finally {
       ready.leave();
     }
-    requireOpen();
-    var batch = ready.take();
-    return batch.isEmpty()
-        ? new AcceptResult.NoSession()
-        : new AcceptResult.Accepted(hold(batch.get(), owner));
   }
 
   private SqsHeldSession hold(Batch batch, Owner owner) {

@@ -57,7 +57,11 @@ final class RefuseSomeEntries implements ExecutionInterceptor {
     }
     var failed = new ArrayList<>(response.failed());
     failed.add(
-        BatchResultErrorEntry.builder().id(refused).code("InternalError").senderFault(false).build());
+        BatchResultErrorEntry.builder()
+            .id(refused)
+            .code("InternalError")
+            .senderFault(false)
+            .build());
     return response.copy(
         copy ->
             copy.failed(failed)

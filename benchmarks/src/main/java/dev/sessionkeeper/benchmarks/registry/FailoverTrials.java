@@ -42,7 +42,12 @@ public final class FailoverTrials {
       }
     }
     System.out.printf(
-        Locale.ROOT, "%d of %d within %d s, the longest %.2f s%n", within, trials, lease + 1, worst);
+        Locale.ROOT,
+        "%d of %d within %d s, the longest %.2f s%n",
+        within,
+        trials,
+        lease + 1,
+        worst);
   }
 
   private static double trial(EmbeddedPostgres postgres, int lease) throws Exception {
@@ -53,9 +58,9 @@ public final class FailoverTrials {
     }
     var child = start(postgres, lease);
     try (var lines = child.inputReader()) {
-      for (var line = lines.readLine(); line != null && !line.equals("RUNNING"); line = lines.readLine()) {
-        // Until the child owns the job.
-        continue;
+      var line = lines.readLine();
+      while (line != null && !line.equals("RUNNING")) {
+        line = lines.readLine();
       }
       var acted = new CountDownLatch(1);
       var at = new AtomicLong();

@@ -31,7 +31,8 @@ final class HttpLoad {
   }
 
   /** What a run came to. */
-  record Result(double perSecond, double p50Millis, double p99Millis, Map<Integer, Long> statuses) {}
+  record Result(
+      double perSecond, double p50Millis, double p99Millis, Map<Integer, Long> statuses) {}
 
   /**
    * @param bodies the next body of a client, by its number

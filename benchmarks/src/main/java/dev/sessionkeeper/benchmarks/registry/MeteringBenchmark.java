@@ -57,17 +57,25 @@ public final class MeteringBenchmark {
       double seconds = (System.nanoTime() - started) / 1e9;
       int records = receiver.applied().recordCount();
       System.out.printf(
-          Locale.ROOT, "delivery: %,d records in %.2f s = %,.0f records/s%n", records, seconds, records / seconds);
+          Locale.ROOT,
+          "delivery: %,d records in %.2f s = %,.0f records/s%n",
+          records,
+          seconds,
+          records / seconds);
       started = System.nanoTime();
       boolean exact = usage.proof(Optional.empty()).stream().allMatch(UsageProof::isExact);
       System.out.printf(
-          Locale.ROOT, "proof: exact=%s in %.2f s; receiver: %d repeated, %d gaps%n",
-          exact, (System.nanoTime() - started) / 1e9, receiver.applied().repeatedRecords(), receiver.applied().gaps());
+          Locale.ROOT,
+          "proof: exact=%s in %.2f s; receiver: %d repeated, %d gaps%n",
+          exact,
+          (System.nanoTime() - started) / 1e9,
+          receiver.applied().repeatedRecords(),
+          receiver.applied().gaps());
     }
   }
 
-  private static void tick(HikariDataSource pool, Usage usage, SessionRegistry registry, double plain)
-      throws Exception {
+  private static void tick(
+      HikariDataSource pool, Usage usage, SessionRegistry registry, double plain) throws Exception {
     var done = new AtomicBoolean();
     try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       var putting = threads.submit(() -> putUntil(done, registry));
@@ -80,7 +88,14 @@ public final class MeteringBenchmark {
       System.out.printf(
           Locale.ROOT,
           "tick: %,d rows in %.2f s (%,.0f rows/s), %d PUTs meanwhile p50 %.1f ms p99 %.1f ms; set-based INSERT of the rows alone %.2f s, ratio %.2f%n",
-          rows, seconds, rows / seconds, nanos.length, at(nanos, 0.5), at(nanos, 0.99), plain, plain / seconds);
+          rows,
+          seconds,
+          rows / seconds,
+          nanos.length,
+          at(nanos, 0.5),
+          at(nanos, 0.99),
+          plain,
+          plain / seconds);
     }
   }
 
@@ -93,7 +108,11 @@ public final class MeteringBenchmark {
       var request =
           count % 2 == 0
               ? new SessionRequest(UUID.randomUUID(), new UUID(0, 1), UUID.randomUUID(), 1)
-              : new SessionRequest(new UUID(0, 1 + count), new UUID(0, 1 + (1 + count) % 100), new UUID(0, 1), 1 + count % 3);
+              : new SessionRequest(
+                  new UUID(0, 1 + count),
+                  new UUID(0, 1 + (1 + count) % 100),
+                  new UUID(0, 1),
+                  1 + count % 3);
       long started = System.nanoTime();
       PutOutcome outcome = registry.put(request);
       nanos[count++] = System.nanoTime() - started;

@@ -47,10 +47,21 @@ public final class RegistryBenchmark {
               new Pgbench(postgres, clients, time),
               repetitions);
       System.out.printf(
-          Locale.ROOT, "PUT /sessions, %d clients, %d x %d s, median [range]%n", clients, repetitions, seconds);
-      benchmark.compare("existing (100k users)", n -> body(1 + ThreadLocalRandom.current().nextInt(USERS), 1), EXISTING);
-      benchmark.compare("created (always new)", n -> body(ThreadLocalRandom.current().nextLong(1L << 40, 1L << 60), 1), CREATED);
-      benchmark.compare("hot key (one user)", n -> body(7, 1), EXISTING.replace("random(1, 100000)", "7"));
+          Locale.ROOT,
+          "PUT /sessions, %d clients, %d x %d s, median [range]%n",
+          clients,
+          repetitions,
+          seconds);
+      benchmark.compare(
+          "existing (100k users)",
+          n -> body(1 + ThreadLocalRandom.current().nextInt(USERS), 1),
+          EXISTING);
+      benchmark.compare(
+          "created (always new)",
+          n -> body(ThreadLocalRandom.current().nextLong(1L << 40, 1L << 60), 1),
+          CREATED);
+      benchmark.compare(
+          "hot key (one user)", n -> body(7, 1), EXISTING.replace("random(1, 100000)", "7"));
       benchmark.compare(
           "mixed (90 % existing)",
           n ->

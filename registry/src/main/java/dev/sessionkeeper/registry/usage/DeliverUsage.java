@@ -43,9 +43,9 @@ final class DeliverUsage {
     var acknowledged = new AtomicInteger();
     var threads = Executors.newVirtualThreadPerTaskExecutor();
     try {
-      while (goOn.getAsBoolean() && startSome(threads, room, acknowledged, goOn)) {
-        // Goes on with the lanes that became due meanwhile.
-        continue;
+      boolean more = true;
+      while (more && goOn.getAsBoolean()) {
+        more = startSome(threads, room, acknowledged, goOn);
       }
       return acknowledged.get();
     } catch (InterruptedException e) {

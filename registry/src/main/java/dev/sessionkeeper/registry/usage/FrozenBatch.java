@@ -49,8 +49,8 @@ record FrozenBatch(
     name.putLong(NAMESPACE.getMostSignificantBits()).putLong(NAMESPACE.getLeastSignificantBits());
     name.putLong(tenant.getMostSignificantBits()).putLong(tenant.getLeastSignificantBits());
     var hash = ByteBuffer.wrap(digest("SHA-1").digest(name.putLong(number).array()));
-    long high = hash.getLong() & ~0xF000L | 0x5000L;
-    long low = hash.getLong() & ~(3L << 62) | 1L << 63;
+    long high = (hash.getLong() & ~0xF000L) | 0x5000L;
+    long low = (hash.getLong() & ~(3L << 62)) | (1L << 63);
     return new UUID(high, low);
   }
 

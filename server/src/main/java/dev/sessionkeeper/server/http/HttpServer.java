@@ -161,7 +161,8 @@ public final class HttpServer implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new IOException("Interrupted while starting to listen", e);
     } catch (ExecutionException e) {
-      throw new IOException(String.valueOf(e.getCause().getMessage()), e.getCause());
+      var cause = e.getCause() == null ? e : e.getCause();
+      throw new IOException(String.valueOf(cause.getMessage()), cause);
     } catch (TimeoutException e) {
       throw new IOException("The address was not free in time", e);
     }

@@ -63,7 +63,7 @@ public final class OpenApi {
 
   private static String operationId(Route route) {
     var words = new StringBuilder(route.method().toLowerCase(java.util.Locale.ROOT));
-    for (var part : route.path().split("[^A-Za-z0-9]+")) {
+    for (var part : route.path().split("[^A-Za-z0-9]+", -1)) {
       if (!part.isEmpty()) {
         words.append(Character.toUpperCase(part.charAt(0))).append(part.substring(1));
       }

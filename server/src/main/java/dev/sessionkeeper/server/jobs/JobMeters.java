@@ -51,6 +51,6 @@ public final class JobMeters implements Consumer<JobEvent> {
   }
 
   private void count(String name, String job, long by) {
-    registry.counter(name, "job", job).increment(by);
+    registry.counter(name, "job", job).increment((double) by);
   }
 }

@@ -50,7 +50,7 @@ final class ReadJson {
     try (var parser = FACTORY.createParser(ObjectReadContext.empty(), source)) {
       var reader = new ReadJson(source, parser);
       parser.nextToken();
-      var value = reader.value("$");
+      var value = reader.value();
       if (parser.nextToken() != null) {
         throw new InvalidInput("$", "goes on behind the end of the document");
       }
@@ -76,15 +76,15 @@ final class ReadJson {
     }
   }
 
-  private JsonValue value(String path) {
+  private JsonValue value() {
     var token = parser.currentToken();
     if (token == null) {
-      throw new InvalidInput(path, "must be a JSON document, was empty");
+      throw new InvalidInput("$", "must be a JSON document, was empty");
     }
     int start = (int) parser.currentTokenLocation().getByteOffset();
     return switch (token) {
-      case START_OBJECT -> object(path, start);
-      case START_ARRAY -> array(path, start);
+      case START_OBJECT -> object(start);
+      case START_ARRAY -> array(start);
       case VALUE_STRING -> {
         var text = parser.getString();
         yield new JsonValue.Text(text, upToHere(start));
@@ -101,22 +101,22 @@ final class ReadJson {
     };
   }
 
-  private JsonValue object(String path, int start) {
+  private JsonValue object(int start) {
     var members = new LinkedHashMap<String, JsonValue>();
     while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
       var name = parser.currentName();
       parser.nextToken();
-      if (members.put(name, value(name)) != null) {
+      if (members.put(name, value()) != null) {
         throw new InvalidInput(name, "is there twice");
       }
     }
     return new JsonValue.Obj(members, upToHere(start));
   }
 
-  private JsonValue array(String path, int start) {
+  private JsonValue array(int start) {
     var items = new ArrayList<JsonValue>();
     while (parser.nextToken() != JsonToken.END_ARRAY) {
-      items.add(value(path));
+      items.add(value());
     }
     return new JsonValue.Arr(items, upToHere(start));
   }

@@ -17,7 +17,7 @@ final class Similar {
     }
     return known.stream()
         .filter(other -> distance(word, other) <= (other.length() < 4 ? 1 : 2))
-        .min(Comparator.comparing(other -> distance(word, other)));
+        .min(Comparator.comparingInt(other -> distance(word, other)));
   }
 
   /** How many letters have to be added, removed or changed. */

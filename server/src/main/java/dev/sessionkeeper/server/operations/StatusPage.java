@@ -15,29 +15,6 @@ public final class StatusPage {
       "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none';"
           + " frame-ancestors 'none'";
 
-  private static final String PAGE =
-      """
-      <!doctype html>
-      <html lang="en"><head><meta charset="utf-8"><title>Sessionkeeper</title>
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <style>
-      :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
-      body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
-      table { border-collapse: collapse; width: 100%% }
-      th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid #8885 }
-      td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
-      code { background: #8882; padding: .1rem .3rem }
-      </style></head><body>
-      <h1>Sessionkeeper</h1>
-      <p>Version %s, %s.</p>
-      <table><caption>Queues</caption>
-      <tr><th>queue<th>mode<th class="n">depth<th class="n">ready<th class="n">held<th class="n">dead letters</tr>
-      %s</table>
-      <p><a href="/queues">queues</a> · <a href="/metrics">metrics</a> ·
-      <a href="/health/ready">health</a> · <a href="/openapi.json">API description</a></p>
-      </body></html>
-      """;
-
   private final Engine engine;
   private final String version;
 
@@ -75,10 +52,34 @@ public final class StatusPage {
     if (rows.isEmpty()) {
       rows.append("<tr><td colspan=\"6\">None yet. Try <code>./keeper demo</code></tr>\n");
     }
-    var page = PAGE.formatted(escape(version), escape(engine.description()), rows);
-    return Response.text(200, "text/html; charset=utf-8", page)
+    return Response.text(200, "text/html; charset=utf-8", page(rows.toString()))
         .header("Content-Security-Policy", POLICY)
         .header("Referrer-Policy", "no-referrer");
+  }
+
+  private String page(String rows) {
+    return """
+      <!doctype html>
+      <html lang="en"><head><meta charset="utf-8"><title>Sessionkeeper</title>
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <style>
+      :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
+      body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+      table { border-collapse: collapse; width: 100%% }
+      th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid #8885 }
+      td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
+      code { background: #8882; padding: .1rem .3rem }
+      </style></head><body>
+      <h1>Sessionkeeper</h1>
+      <p>Version %s, %s.</p>
+      <table><caption>Queues</caption>
+      <tr><th>queue<th>mode<th class="n">depth<th class="n">ready<th class="n">held<th class="n">dead letters</tr>
+      %s</table>
+      <p><a href="/queues">queues</a> · <a href="/metrics">metrics</a> ·
+      <a href="/health/ready">health</a> · <a href="/openapi.json">API description</a></p>
+      </body></html>
+      """
+        .formatted(escape(version), escape(engine.description()), rows);
   }
 
   private static void number(StringBuilder rows, long number) {

@@ -37,10 +37,10 @@ final class NumberEventsSoon implements AutoCloseable {
   private void number() {
     planned.set(false);
     try {
-      while (!closed && NumberEvents.step(database, AT_ONCE) == AT_ONCE) {
-        // A full step: there is more.
-        continue;
-      }
+      int numbered;
+      do {
+        numbered = NumberEvents.step(database, AT_ONCE);
+      } while (numbered == AT_ONCE && !closed);
     } catch (RuntimeException e) {
       log.debug("Events were not numbered; the job does it later", e);
     }
