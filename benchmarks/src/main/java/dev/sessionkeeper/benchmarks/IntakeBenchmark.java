@@ -3,11 +3,13 @@ package dev.sessionkeeper.benchmarks;
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import java.io.PrintStream;
 import java.nio.file.Files;
+import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -59,16 +61,15 @@ public final class IntakeBenchmark {
   }
 
   private static Step inserting(EmbeddedPostgres bare) {
-    var connections = new ThreadLocal<java.sql.Connection>();
+    var idle = new ConcurrentLinkedQueue<Connection>();
     return number -> {
-      if (connections.get() == null) {
-        connections.set(bare.dataSource().getConnection());
-      }
-      try (var insert =
-          connections.get().prepareStatement("INSERT INTO bare (bytes) VALUES (?)")) {
+      var free = idle.poll();
+      var connection = free == null ? bare.dataSource().getConnection() : free;
+      try (var insert = connection.prepareStatement("INSERT INTO bare (bytes) VALUES (?)")) {
         insert.setBytes(1, GitHubLoad.payload(number % 500, number, 10_000));
         insert.executeUpdate();
       }
+      idle.add(connection);
     };
   }
 

@@ -7,6 +7,9 @@ import java.util.List;
 
 /** Conditions of a query with their values, joined by AND. Values never become part of the text. */
 final class Conditions {
+  /** Where the conditions stand in a query. */
+  static final String HERE = "<conditions>";
+
   private final List<String> texts = new ArrayList<>();
   private final List<Object> values = new ArrayList<>();
 
@@ -15,8 +18,9 @@ final class Conditions {
     values.addAll(List.of(its));
   }
 
-  String text() {
-    return texts.isEmpty() ? "TRUE" : String.join(" AND ", texts);
+  /** The query with these conditions in the place of {@value #HERE}. */
+  String in(String query) {
+    return query.replace(HERE, texts.isEmpty() ? "TRUE" : String.join(" AND ", texts));
   }
 
   /** Sets the values from this index on; tells the next index. */

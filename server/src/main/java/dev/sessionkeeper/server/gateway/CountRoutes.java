@@ -9,7 +9,7 @@ final class CountRoutes {
       """
       SELECT count(DISTINCT (r.event, r.bot))
         FROM keeper.github_event e JOIN keeper.github_route r ON r.event = e.seq
-       WHERE r.bot = ANY (?) AND %s
+       WHERE r.bot = ANY (?) AND <conditions>
       """; // github_route_pkey (event, message_id)
 
   private CountRoutes() {}
@@ -17,7 +17,7 @@ final class CountRoutes {
   static int count(Database database, Conditions conditions, Set<String> bots) {
     return database.withConnection(
         connection -> {
-          try (var statement = connection.prepareStatement(COUNT.formatted(conditions.text()))) {
+          try (var statement = connection.prepareStatement(conditions.in(COUNT))) {
             statement.setArray(1, connection.createArrayOf("text", bots.toArray()));
             conditions.bind(statement, 2);
             try (var rows = statement.executeQuery()) {

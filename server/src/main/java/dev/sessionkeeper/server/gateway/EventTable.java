@@ -164,7 +164,7 @@ final class EventTable {
   /** Forgets some events that are older than this; tells how many. */
   static int forget(Connection connection, long seconds, int most) throws SQLException {
     try (var statement = connection.prepareStatement(FORGET)) {
-      statement.setDouble(1, seconds);
+      statement.setDouble(1, (double) seconds);
       statement.setInt(2, most);
       return statement.executeUpdate();
     }

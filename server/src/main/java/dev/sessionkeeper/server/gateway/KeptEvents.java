@@ -17,7 +17,7 @@ final class KeptEvents {
   private static final String SEQS =
       """
       SELECT e.seq, octet_length(e.payload) FROM keeper.github_event e
-       WHERE e.seq BETWEEN ? AND ? AND %s ORDER BY e.seq LIMIT ?
+       WHERE e.seq BETWEEN ? AND ? AND <conditions> ORDER BY e.seq LIMIT ?
       """; // github_event_pkey
   private static final String EVENT =
       """
@@ -37,7 +37,7 @@ final class KeptEvents {
   static List<Long> seqs(
       Connection connection, Conditions conditions, long from, long to, int most, long bytes)
       throws SQLException {
-    try (var statement = connection.prepareStatement(SEQS.formatted(conditions.text()))) {
+    try (var statement = connection.prepareStatement(conditions.in(SEQS))) {
       statement.setLong(1, from);
       statement.setLong(2, to);
       statement.setInt(conditions.bind(statement, 3), most);

@@ -10,6 +10,7 @@ final class PushFailed extends Exception {
 
   /** What a person reads as the last error of a message. */
   @Override
+  @SuppressWarnings("OverrideThrowableToString") // the name of this class says nothing to them
   public String toString() {
     return String.valueOf(getMessage());
   }

@@ -25,13 +25,13 @@ final class ReadEvents {
       """;
   private static final String PAGE =
       COLUMNS
-          + " FROM keeper.github_event e WHERE e.seq < ? AND %s ORDER BY e.seq DESC LIMIT ?"; // pkey
+          + " FROM keeper.github_event e WHERE e.seq < ? AND <conditions> ORDER BY e.seq DESC LIMIT ?"; // pkey
   private static final String ONE =
       COLUMNS
           + ", e.content_type, e.traceparent, e.headers, e.verdicts"
-          + " FROM keeper.github_event e WHERE %s"; // github_event_id
+          + " FROM keeper.github_event e WHERE <conditions>"; // github_event_id
   private static final String PAYLOAD =
-      "SELECT e.content_type, e.payload FROM keeper.github_event e WHERE %s"; // github_event_id
+      "SELECT e.content_type, e.payload FROM keeper.github_event e WHERE <conditions>"; // github_event_id
 
   private final Database database;
 
@@ -63,7 +63,7 @@ final class ReadEvents {
 
   private static List<Row> rows(
       Connection connection, Conditions conditions, long before, int limit) throws SQLException {
-    try (var statement = connection.prepareStatement(PAGE.formatted(conditions.text()))) {
+    try (var statement = connection.prepareStatement(conditions.in(PAGE))) {
       statement.setLong(1, before);
       statement.setInt(conditions.bind(statement, 2), limit);
       try (var rows = statement.executeQuery()) {
@@ -80,7 +80,7 @@ final class ReadEvents {
     var conditions = byId(id, caller);
     return database.withConnection(
         connection -> {
-          try (var statement = connection.prepareStatement(ONE.formatted(conditions.text()))) {
+          try (var statement = connection.prepareStatement(conditions.in(ONE))) {
             conditions.bind(statement, 1);
             try (var rows = statement.executeQuery()) {
               return rows.next() ? Optional.of(detail(connection, rows)) : Optional.empty();
@@ -93,7 +93,7 @@ final class ReadEvents {
     var conditions = byId(id, caller);
     return database.withConnection(
         connection -> {
-          try (var statement = connection.prepareStatement(PAYLOAD.formatted(conditions.text()))) {
+          try (var statement = connection.prepareStatement(conditions.in(PAYLOAD))) {
             conditions.bind(statement, 1);
             try (var rows = statement.executeQuery()) {
               return rows.next()

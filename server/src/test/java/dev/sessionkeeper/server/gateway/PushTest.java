@@ -102,13 +102,13 @@ class PushTest {
                   server
                       .get("/metrics")
                       .text()
-                      .contains("keeper_session_duration_seconds_bucket{bot_name=\"pushed\""));
+                      .contains("session_timeouts_total{bot_name=\"pushed\",timeout_reason=\"idle\"}"));
       assertThat(server.get("/metrics").text())
           .contains("keeper_active_sessions{bot_name=\"pushed\",ordering_scope=\"entity\"}")
           .contains("keeper_concurrent_session_utilization{bot_name=\"pushed\"}")
           .contains(
               "keeper_session_message_count_bucket{bot_name=\"pushed\",entity_type=\"pull_request\",le=\"10.0\"}")
-          .contains("keeper_session_timeouts_total{bot_name=\"pushed\",timeout_reason=\"idle\"}")
+          .contains("keeper_session_duration_seconds_bucket{bot_name=\"pushed\"")
           .contains("keeper_order_violations_total{bot_name=\"pushed\"} 0.0");
     }
   }

@@ -77,7 +77,6 @@ class RelayOutboxTest {
       memory.declare(GOOD, QueueSettings.ordered());
       var target =
           around(
-              memory,
               (method, arguments) -> {
                 var outcome = method.invoke(memory, arguments);
                 if (method.getName().equals("send") && sends.incrementAndGet() % 2 == 1) {
@@ -141,7 +140,6 @@ class RelayOutboxTest {
   private static QueueProvider failing(
       QueueProvider real, AtomicBoolean down, ConcurrentHashMap<String, AtomicInteger> sends) {
     return around(
-        real,
         (method, arguments) -> {
           if (method.getName().equals("send")) {
             if (arguments[0].equals(BAD) && down.get()) {
@@ -162,7 +160,7 @@ class RelayOutboxTest {
     @Nullable Object call(Method method, Object[] arguments) throws Exception;
   }
 
-  private static QueueProvider around(QueueProvider real, Around around) {
+  private static QueueProvider around(Around around) {
     return (QueueProvider)
         Proxy.newProxyInstance(
             RelayOutboxTest.class.getClassLoader(),
