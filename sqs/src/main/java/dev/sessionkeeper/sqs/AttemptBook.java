@@ -9,7 +9,8 @@ import java.util.Map;
  * <p>SQS counts every receive, also of a batch-mate that nobody handled. Here only the first
  * message in hand of a hold that was lost counts, and what was settled as a retry. Receives of
  * other processes may have been attempts or not: they show in the number of the attempt, but a
- * message is tried at least once here before it can become a dead letter. The newest {@value #REMEMBERED} messages are remembered.
+ * message is tried at least once here before it can become a dead letter. The newest {@value
+ * #REMEMBERED} messages are remembered.
  */
 final class AttemptBook {
   private static final int REMEMBERED = 100_000;
