@@ -49,6 +49,7 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
     }
     long end = queue.nanoTime() + Math.max(wait.toNanos(), Duration.ofMillis(50).toNanos());
     var current = current();
+    forgetLost();
     while (true) {
       current.inbox.want(max);
       var left = Duration.ofNanos(Math.max(0, end - queue.nanoTime()));
@@ -67,8 +68,14 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
     }
   }
 
+  /** A message that its owner never settled is somebody else's by now. */
+  private void forgetLost() {
+    long longAgo = queue.nanoTime() - queue.settings().lockDuration().multipliedBy(2).toNanos();
+    inHand.values().removeIf(held -> held.lockedAt() - longAgo < 0);
+  }
+
   private Optional<Receipted> handOut(Receiver from, ServiceBusReceivedMessage message) {
-    var held = new InHand(from, message, attemptOf(message));
+    var held = new InHand(from, message, attemptOf(message), queue.nanoTime());
     var until = message.getLockedUntil().toInstant();
     var lock = queue.settings().lockDuration();
     if (Duration.between(queue.clock().now(), until).compareTo(lock.dividedBy(2)) < 0) {
@@ -188,7 +195,9 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
     if (held == null) {
       throw lockLost(receipt);
     }
-    return renewed(held);
+    var until = renewed(held);
+    inHand.computeIfPresent(receipt, (key, old) -> old.lockedAt(queue.nanoTime()));
+    return until;
   }
 
   private Instant renewed(InHand held) {
@@ -224,7 +233,12 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
     receiver.client.close();
   }
 
-  private record InHand(Receiver from, ServiceBusReceivedMessage message, int attempt) {
+  private record InHand(
+      Receiver from, ServiceBusReceivedMessage message, int attempt, long lockedAt) {
+    InHand lockedAt(long newest) {
+      return new InHand(from, message, attempt, newest);
+    }
+
     String name() {
       return "message " + message.getSequenceNumber();
     }

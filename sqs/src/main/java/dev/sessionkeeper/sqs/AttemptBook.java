@@ -7,9 +7,10 @@ import java.util.Map;
  * How often each message has failed, as far as this process knows.
  *
  * <p>SQS counts every receive, also of a batch-mate that nobody handled. Here only the first
- * message in hand of a hold that was lost counts, and what was settled as a retry. A message that
- * this process has not seen before is believed SQS's count, but is tried at least once here before
- * it can become a dead letter. The newest {@value #REMEMBERED} messages are remembered.
+ * message in hand of a hold that was lost counts, and what was settled as a retry. Receives of
+ * other processes may have been attempts or not: they show in the number of the attempt, but a
+ * message is tried at least once here before it can become a dead letter. The newest {@value
+ * #REMEMBERED} messages are remembered.
  */
 final class AttemptBook {
   private static final int REMEMBERED = 100_000;
@@ -24,26 +25,25 @@ final class AttemptBook {
         }
       };
 
-  /** What is known of a message that was received just now. */
-  record Known(int failures, boolean isFirstSeen, boolean keepsTrying, String lastError) {}
+  /**
+   * What is known of a message that was received just now.
+   *
+   * @param failures how often it has failed for certain
+   * @param elsewhere how often other processes have received it, whether they handled it or not
+   */
+  record Known(int failures, int elsewhere, boolean keepsTrying, String lastError) {}
 
   /** The message was received, for the n-th time by SQS's count. */
   synchronized Known received(String messageId, int receives) {
-    var entry = entries.get(messageId);
-    boolean firstSeen = entry == null;
-    if (entry == null) {
-      entry = new Line();
-      entry.failures = receives - 1;
-      entries.put(messageId, entry);
-    } else {
-      boolean lost = entry.inHand;
-      int elsewhere = Math.max(0, receives - entry.receives - 1);
-      entry.failures += (lost ? 1 : 0) + elsewhere;
-      entry.keepsTrying = entry.keepsTrying && !lost;
+    var entry = entries.computeIfAbsent(messageId, unseen -> new Line());
+    entry.elsewhere += Math.max(0, receives - entry.receives - 1);
+    if (entry.inHand) {
+      entry.failures++;
+      entry.keepsTrying = false;
     }
     entry.receives = receives;
     entry.inHand = false;
-    return new Known(entry.failures, firstSeen, entry.keepsTrying, entry.lastError);
+    return new Known(entry.failures, entry.elsewhere, entry.keepsTrying, entry.lastError);
   }
 
   /** It is the first one that its owner has to settle: if he is lost now, that was an attempt. */
@@ -71,6 +71,7 @@ final class AttemptBook {
   private static final class Line {
     private int receives;
     private int failures;
+    private int elsewhere;
     private boolean inHand;
     private boolean keepsTrying;
     private String lastError = "";

@@ -21,11 +21,12 @@ record Item(Received received, AttemptBook.Known known, int failures, String las
     return received.sequence();
   }
 
-  /** A message that this process has not seen before gets a last chance here. */
+  /** What other processes received counts only as far as a last chance is left here. */
   int attempt(int maxDeliveryCount) {
-    return known.isFirstSeen() && failures == known.failures()
-        ? Math.min(failures + 1, maxDeliveryCount)
-        : failures + 1;
+    int certain = failures + 1;
+    return certain >= maxDeliveryCount
+        ? certain
+        : Math.min(certain + known.elsewhere(), maxDeliveryCount);
   }
 
   Delivery delivery(int maxDeliveryCount) {

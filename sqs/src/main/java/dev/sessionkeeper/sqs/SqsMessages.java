@@ -35,6 +35,7 @@ final class SqsMessages implements MessageSource, AutoCloseable {
     if (max < 1) {
       throw new IllegalArgumentException("max must be at least 1, was " + max);
     }
+    inHand.values().removeIf(this::isOver);
     polling.await(wait, () -> !arrived.isEmpty());
     var batch = new ArrayList<Receipted>();
     while (batch.size() < max) {
@@ -76,7 +77,7 @@ final class SqsMessages implements MessageSource, AutoCloseable {
       } else if (due.isPositive()) {
         early.add(new Hidden(received.receipt(), SqsQueue.seconds(due)));
       } else {
-        var known = new AttemptBook.Known(received.receives() - 1, false, false, "");
+        var known = new AttemptBook.Known(received.receives() - 1, 0, false, "");
         arrived.add(
             new InHand(Item.of(received, known), queue.time().nanoTime() + lock().toNanos()));
       }

@@ -26,7 +26,7 @@ final class VetMessages {
       var settings = queue.settings();
       if (queue.isExpired(head.received())) {
         setAside(head, SqsQueue.EXPIRED, head.lastError());
-      } else if (head.attempt(settings.maxDeliveryCount()) > settings.maxDeliveryCount()
+      } else if (head.failures() >= settings.maxDeliveryCount()
           && queue.isDeadLetterPolicy()
           && !head.known().keepsTrying()
           && head.failures() == head.known().failures()) {
