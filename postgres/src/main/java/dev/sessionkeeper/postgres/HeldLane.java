@@ -435,6 +435,8 @@ final class HeldLane implements HeldSession {
       var other = shared;
       if (other == null) {
         fetched.clear();
+        // From here on the database knows what is in hand: nothing of it is to be dropped later.
+        isReceived = true;
         other = SharedLane.of(queue, lease);
         other.putInHand(inHand.open());
         shared = other;
