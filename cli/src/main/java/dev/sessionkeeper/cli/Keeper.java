@@ -33,6 +33,7 @@ import picocli.CommandLine.HelpCommand;
       DeadLetters.class,
       Events.class,
       SendGitHub.class,
+      Listen.class,
       Jobs.class,
       Usage.class,
       Bench.class,

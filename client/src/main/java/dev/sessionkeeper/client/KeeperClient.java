@@ -2,7 +2,6 @@ package dev.sessionkeeper.client;
 
 import dev.sessionkeeper.KeeperException;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -91,21 +90,9 @@ public final class KeeperClient implements AutoCloseable {
     return document(exchange(builder.build()));
   }
 
-  /** Opens a stream of server-sent events; the caller reads and closes it. */
-  InputStream open(String path, Map<String, String> query, Map<String, String> headers) {
-    var builder =
-        HttpRequest.newBuilder(uri(path, query)).header("Accept", "text/event-stream").GET();
-    authorize(builder);
-    headers.forEach(builder::header);
-    var response = call(builder.build(), HttpResponse.BodyHandlers.ofInputStream());
-    if (response.statusCode() == 200) {
-      return response.body();
-    }
-    try (var body = response.body()) {
-      throw ProblemException.of(response.statusCode(), body.readAllBytes());
-    } catch (IOException e) {
-      throw new KeeperException.Unavailable("The server at " + base, e);
-    }
+  /** Bytes as the server keeps them, such as a webhook's payload. */
+  public byte[] getBytes(String path) {
+    return exchange(request(path, Map.of()).GET().build()).body();
   }
 
   private HttpRequest withBody(String path, String method, JsonNode body) {
@@ -119,7 +106,7 @@ public final class KeeperClient implements AutoCloseable {
     var builder =
         HttpRequest.newBuilder(uri(path, query))
             .timeout(CALL_TIMEOUT)
-            .header("Accept", "application/json");
+            .header("Accept", "*/*");
     authorize(builder);
     return builder;
   }

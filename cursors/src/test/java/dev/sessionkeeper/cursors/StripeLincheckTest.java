@@ -22,7 +22,7 @@ class StripeLincheckTest {
 
   @Test
   void aStripeNeverLosesSightOfAValue() {
-    search(8).check(StripeAndStore.class);
+    search(5).check(StripeAndStore.class);
   }
 
   /** The canary: if the search does not find this race, it proves nothing. */
@@ -46,7 +46,7 @@ class StripeLincheckTest {
                 .allMethods()
                 .treatAsAtomic())
         .iterations(scenarios)
-        .invocationsPerIteration(100)
+        .invocationsPerIteration(60)
         .minimizeFailedScenario(false)
         .threads(2)
         .actorsPerThread(3)

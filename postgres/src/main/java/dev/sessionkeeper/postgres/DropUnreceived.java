@@ -2,6 +2,7 @@ package dev.sessionkeeper.postgres;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -43,6 +44,7 @@ final class DropUnreceived {
     }
     if (!dropped.isEmpty()) {
       // Not on the timer's thread, which is everybody's.
+      dropped.sort(Comparator.comparing(HeldLane::id));
       var unused = Thread.ofVirtual().name("keeper-drop").start(() -> say(dropped, said));
     }
   }

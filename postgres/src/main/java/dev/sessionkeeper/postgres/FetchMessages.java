@@ -4,6 +4,7 @@ import dev.sessionkeeper.SessionId;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -57,7 +58,8 @@ final class FetchMessages {
     private Instant moment = Instant.EPOCH;
   }
 
-  private Answer fetchAll(Connection connection, List<Call> calls) throws SQLException {
+  private Answer fetchAll(Connection connection, List<Call> unsorted) throws SQLException {
+    var calls = unsorted.stream().sorted(Comparator.comparing(Call::session)).toList();
     try (var statement = connection.prepareStatement(FETCH)) {
       statement.setInt(1, queue.id());
       statement.setArray(

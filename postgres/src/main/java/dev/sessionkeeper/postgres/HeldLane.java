@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 final class HeldLane implements HeldSession {
   static final long FRESH_NANOS = Duration.ofMillis(250).toNanos();
 
-  /** A message that came in the very moment of the claim is found this soon. */
+  /** A message that came in the very moment of the claim is found this soon by who waits. */
   private static final long LOOK_AFTER_CLAIM_NANOS = Duration.ofMillis(20).toNanos();
 
   private static final long POLL_NANOS = Duration.ofSeconds(1).toNanos();
@@ -55,6 +55,7 @@ final class HeldLane implements HeldSession {
   private long lookAgainAt;
   private boolean mayHaveMore;
   private boolean isReceived;
+  private boolean hasWaited;
   private boolean isLost;
   private boolean isClosed;
   private final Set<Settled> settledAlready = new HashSet<>();
@@ -71,7 +72,7 @@ final class HeldLane implements HeldSession {
     this.inHand = new InHand(id);
     this.lockNanos = Duration.between(moment, lease.until()).toNanos();
     this.leaseEnd = askedAt + lockNanos;
-    this.lookAgainAt = askedAt + LOOK_AFTER_CLAIM_NANOS;
+    this.lookAgainAt = askedAt + POLL_NANOS;
     take(claimed.messages, moment, askedAt);
     this.mayHaveMore = claimed.messages.size() >= batch;
   }
@@ -178,7 +179,7 @@ final class HeldLane implements HeldSession {
     while (true) {
       var other = shared;
       if (other != null) {
-        return other.receive(max, Duration.ofNanos(Math.max(0, deadline - time.nanoTime())));
+        return other.receive(max, Duration.ofNanos(Math.max(0, deadline - time.nanoTime())), false);
       }
       Waits.quietly(before());
       long now = time.nanoTime();
@@ -190,7 +191,8 @@ final class HeldLane implements HeldSession {
         if (!batch.isEmpty()) {
           return batch;
         }
-        look = mayHaveMore || now - lookAgainAt >= 0;
+        // Who does not wait joins a round, which costs less than a look of its own.
+        look = mayHaveMore || (hasLooked && now - lookAgainAt >= 0);
       } finally {
         lock.unlock();
       }
@@ -284,6 +286,10 @@ final class HeldLane implements HeldSession {
     lock.lockInterruptibly();
     try {
       queue.receiverWaits(1);
+      if (!hasWaited) {
+        hasWaited = true;
+        lookAgainAt = Math.min(lookAgainAt, time.nanoTime() + LOOK_AFTER_CLAIM_NANOS);
+      }
       while (!mayHaveMore && !isLost && !isClosed && shared == null) {
         long now = time.nanoTime();
         if (deadline - now <= 0) {

@@ -26,16 +26,16 @@ final class InspectQueue {
       """; // tally_pkey (queue, shard)
   private static final String LANES =
       """
-      SELECT (SELECT count(*) FROM keeper.lane WHERE queue = k.id AND status = 0),
-             (SELECT count(*) FROM keeper.lane WHERE queue = k.id AND status IN (1, 2) AND status = 1),
+      SELECT (SELECT count(*) FROM keeper.lane WHERE queue::bigint = k.id AND status = 0),
+             (SELECT count(*) FROM keeper.lane WHERE queue::bigint = k.id AND status IN (1, 2) AND status = 1),
              (SELECT (extract(epoch FROM clock_timestamp() - m.enqueued_at) * 1000000)::bigint FROM keeper.message m
-               WHERE m.queue = k.id ORDER BY m.xid LIMIT 1)
+               WHERE m.queue::bigint = k.id ORDER BY m.xid LIMIT 1)
         FROM keeper.queue k WHERE k.id = ?
       """; // lane_ready, lane_until, message_new
   private static final String LOOSE =
       """
-      SELECT (SELECT count(*) FROM keeper.loose_message WHERE queue = k.id AND receipt = 0 AND visible_at <= clock_timestamp()),
-             (SELECT count(*) FROM keeper.loose_message WHERE queue = k.id AND receipt <> 0),
+      SELECT (SELECT count(*) FROM keeper.loose_message WHERE queue::bigint = k.id AND receipt = 0 AND visible_at <= clock_timestamp()),
+             (SELECT count(*) FROM keeper.loose_message WHERE queue::bigint = k.id AND receipt <> 0),
              (SELECT (extract(epoch FROM clock_timestamp() - m.enqueued_at) * 1000000)::bigint FROM keeper.loose_message m
                WHERE m.queue = k.id ORDER BY m.seq LIMIT 1)
         FROM keeper.queue k WHERE k.id = ?

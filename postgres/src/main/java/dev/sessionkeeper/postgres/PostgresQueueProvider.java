@@ -239,7 +239,7 @@ public final class PostgresQueueProvider
         known.id(),
         id ->
             new SendMessages(
-                known, setup.connections(), setup.node().shard(), () -> announce(known)));
+                known, setup.connections(), setup.node().sendShard(), () -> announce(known)));
   }
 
   private void announce(QueueTable.Known known) {

@@ -4,6 +4,7 @@ import dev.sessionkeeper.SessionId;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -44,7 +45,12 @@ final class RenewLeases {
   }
 
   private Map<Lane, Instant> renewAll(Connection connection, List<Call> calls) throws SQLException {
-    var lanes = calls.stream().map(Call::lane).distinct().toList();
+    var lanes =
+        calls.stream()
+            .map(Call::lane)
+            .distinct()
+            .sorted(Comparator.comparing(Lane::session))
+            .toList();
     try (var statement = connection.prepareStatement(RENEW)) {
       statement.setInt(1, queue.id());
       statement.setArray(

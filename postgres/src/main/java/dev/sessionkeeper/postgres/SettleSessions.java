@@ -6,6 +6,7 @@ import dev.sessionkeeper.store.SqlErrors;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -214,8 +215,9 @@ final class SettleSessions {
 
   private Set<SessionId> settle(Connection connection, List<Work> works, boolean again)
       throws SQLException {
-    var kept = works.stream().filter(work -> !work.free).toList();
-    var freed = works.stream().filter(work -> work.free).toList();
+    var sorted = works.stream().sorted(Comparator.comparing(work -> work.session)).toList();
+    var kept = sorted.stream().filter(work -> !work.free).toList();
+    var freed = sorted.stream().filter(work -> work.free).toList();
     var sessions = new ArrayList<String>();
     var sequences = new ArrayList<Long>();
     for (var work : works) {

@@ -24,14 +24,14 @@ final class SharedLane implements HeldSession {
   private static final String FIND =
       """
       SELECT owner, until FROM keeper.lane
-       WHERE queue = ? AND session = ? AND epoch = ? AND status = 1 AND until > clock_timestamp()
+       WHERE queue = ? AND session = ? AND epoch = ? AND status + 0 = 1 AND until > clock_timestamp()
       """; // lane_pkey (queue, session)
   private static final String RECEIVE =
-      "SELECT " + HandedRow.COLUMNS + " FROM keeper.receive_shared(?, ?, ?, ?)";
+      "SELECT " + HandedRow.COLUMNS + " FROM keeper.receive_shared(?, ?, ?, ?, ?)";
   private static final String PUT_IN_HAND =
       """
       UPDATE keeper.lane SET handed = ?, reached = ?
-       WHERE queue = ? AND session = ? AND epoch = ? AND status = 1
+       WHERE queue = ? AND session = ? AND epoch = ? AND status + 0 = 1
       """; // lane_pkey (queue, session)
   private static final long LOOK_NANOS = Duration.ofMillis(200).toNanos();
 
@@ -105,13 +105,18 @@ final class SharedLane implements HeldSession {
 
   @Override
   public List<Delivery> receive(int max, Duration wait) throws InterruptedException {
+    return receive(max, wait, true);
+  }
+
+  /** Begins at the first one in hand, or behind the last one. */
+  List<Delivery> receive(int max, Duration wait, boolean again) throws InterruptedException {
     if (max < 1) {
       throw new IllegalArgumentException("max must be at least 1, was " + max);
     }
     long deadline = queue.time().nanoTime() + Math.min(wait.toNanos(), Long.MAX_VALUE / 4);
     while (true) {
       long seen = queue.pulse().beats();
-      var batch = queue.connections().call(connection -> receive(connection, max));
+      var batch = queue.connections().call(connection -> receive(connection, max, again));
       long left = deadline - queue.time().nanoTime();
       if (!batch.isEmpty() || left <= 0) {
         return batch;
@@ -125,12 +130,14 @@ final class SharedLane implements HeldSession {
     }
   }
 
-  private List<Delivery> receive(Connection connection, int max) throws SQLException {
+  private List<Delivery> receive(Connection connection, int max, boolean again)
+      throws SQLException {
     try (var statement = connection.prepareStatement(RECEIVE)) {
       statement.setInt(1, queue.id());
       statement.setString(2, id.value());
       statement.setLong(3, lease.epoch());
       statement.setInt(4, max);
+      statement.setBoolean(5, again);
       try (var rows = statement.executeQuery()) {
         var batch = new ArrayList<Delivery>();
         while (rows.next()) {

@@ -10,7 +10,7 @@ final class StateTable {
       """
       SELECT s.bytes, s.version
         FROM keeper.lane l LEFT JOIN keeper.session_state s ON s.queue = l.queue AND s.session = l.session
-       WHERE l.queue = ? AND l.session = ? AND l.epoch = ? AND l.status = 1 AND l.until > clock_timestamp()
+       WHERE l.queue = ? AND l.session = ? AND l.epoch = ? AND l.status + 0 = 1 AND l.until > clock_timestamp()
       """; // lane_pkey, session_state_pkey (queue, session)
 
   private final OrderedQueue queue;

@@ -138,7 +138,7 @@ BEGIN
   woken := 0;
   FOR late IN
     SELECT l.session, l.status FROM keeper.lane l
-     WHERE l.queue = q AND l.status IN (1, 2) AND l.until <= moment
+     WHERE l.queue::bigint = q AND l.status IN (1, 2) AND l.until <= moment
      ORDER BY l.until LIMIT 500 FOR UPDATE SKIP LOCKED
   LOOP
     IF late.status = 1 THEN
@@ -149,11 +149,11 @@ BEGIN
   END LOOP;
   FOR late IN
     SELECT m.session, m.seq FROM keeper.message m
-     WHERE m.queue = q AND m.expires_at - m.enqueued_at < interval '1 hour' AND m.expires_at <= moment
+     WHERE m.queue::bigint = q AND m.expires_at - m.enqueued_at < interval '1 hour' AND m.expires_at <= moment
      ORDER BY m.expires_at LIMIT 500
   LOOP
     PERFORM 1 FROM keeper.lane l
-      WHERE l.queue = q AND l.session = late.session AND l.status IN (0, 2) FOR UPDATE SKIP LOCKED;
+      WHERE l.queue = q AND l.session = late.session AND l.status + 0 IN (0, 2) FOR UPDATE SKIP LOCKED;
     IF FOUND THEN
       PERFORM keeper.bury(q, late.session, late.seq, 0, 'expired', NULL, of_shard);
       PERFORM keeper.place_lane(q, late.session, of_shard);
@@ -161,9 +161,9 @@ BEGIN
   END LOOP;
   SELECT (extract(epoch FROM least(
             (SELECT l.until FROM keeper.lane l
-              WHERE l.queue = q AND l.status IN (1, 2) AND l.until > moment ORDER BY l.until LIMIT 1),
+              WHERE l.queue::bigint = q AND l.status IN (1, 2) AND l.until > moment ORDER BY l.until LIMIT 1),
             (SELECT m.expires_at FROM keeper.message m
-              WHERE m.queue = q AND m.expires_at - m.enqueued_at < interval '1 hour' AND m.expires_at > moment
+              WHERE m.queue::bigint = q AND m.expires_at - m.enqueued_at < interval '1 hour' AND m.expires_at > moment
               ORDER BY m.expires_at LIMIT 1)) - moment) * 1000000)::bigint
     INTO next_us;
 END $$;

@@ -1,5 +1,9 @@
 -- Finds new messages, gives their sessions lanes, and hands ready lanes to those who wait, all in one round trip.
 
+-- LATERAL (… OFFSET 0): rows are found one by one by their key, from the given list, and never the other way round: on
+-- an empty or just vacuumed table the planner believes that reading all of it costs nothing, and keeps to that plan.
+-- Rows that were found that way are changed by their ctid, which cannot move while they are locked.
+
 -- One message as it is handed out, or what else there is to say: kind 1 = a lane that was claimed (or fetched) and one of
 -- its messages, or none; 2 = a held lane has news; 3 = the lease of this session is not held any more; 0 = the summary.
 DROP TYPE IF EXISTS keeper.handed CASCADE;
@@ -34,22 +38,22 @@ DECLARE
 BEGIN
   SELECT keeper.micros(k.lock_us) INTO lease FROM keeper.queue k WHERE k.id = q;
   SELECT d.known INTO old FROM keeper.discovery d WHERE d.queue = q;
-  SELECT EXISTS (SELECT FROM keeper.message m WHERE m.queue = q AND m.xid >= pg_snapshot_xmax(old))
-      OR EXISTS (SELECT FROM keeper.message m WHERE m.queue = q AND m.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old))))
+  SELECT EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old))
+      OR EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old))))
     INTO is_new;
 
   IF wanted > 0 THEN
     last_seq := (SELECT s.last_value FROM keeper.message_seq s);
     -- lane_ready. Who waits longest comes first; a lane that somebody else takes right now is not waited for.
     WITH next AS MATERIALIZED (
-           SELECT r.session, row_number() OVER () AS n
-             FROM (SELECT l.session FROM keeper.lane l WHERE l.queue = q AND l.status = 0
+           SELECT r.place_of, row_number() OVER () AS n
+             FROM (SELECT l.ctid AS place_of FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0
                     ORDER BY l.place LIMIT wanted FOR NO KEY UPDATE SKIP LOCKED) r),
          held AS (
            UPDATE keeper.lane l
               SET status = 1, owner = owners[next.n], node = at_node, epoch = nextval('keeper.epoch_seq'),
                   until = moment + lease, reached = last_seq, handed = NULL
-             FROM next WHERE l.queue = q AND l.session = next.session
+             FROM next WHERE l.ctid = next.place_of
            RETURNING l.session)
     SELECT array_agg(h.session) INTO taken_now FROM held h;
     taken := COALESCE(taken_now, '{}');
@@ -67,17 +71,18 @@ BEGIN
                    CASE WHEN min(m.seq) = min(m.seq) FILTER (WHERE m.due_at > moment)
                         THEN min(m.due_at) FILTER (WHERE m.due_at > moment) END AS due
               FROM (SELECT a.session, a.seq, a.due_at FROM keeper.message a
-                     WHERE a.queue = q AND a.xid >= pg_snapshot_xmax(old)
+                     WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old)
                      UNION ALL
                     SELECT b.session, b.seq, b.due_at FROM keeper.message b
-                     WHERE b.queue = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m
+                     WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m
              GROUP BY m.session) n;
     UPDATE keeper.discovery d SET known = seen WHERE d.queue = q;
     WHILE cardinality(fresh) > 0 LOOP
       -- Key share: it meets only those who delete a lane, and these look again for messages once they have it.
-      SELECT array_agg(x.session) INTO existing
-        FROM (SELECT l.session FROM unnest(fresh) f(session) JOIN keeper.lane l ON l.queue = q AND l.session = f.session
-               ORDER BY l.session FOR KEY SHARE OF l) x;
+      SELECT array_agg(l.session) INTO existing
+        FROM (SELECT u.session FROM unnest(fresh) u(session) ORDER BY 1) f
+             CROSS JOIN LATERAL (SELECT x.session FROM keeper.lane x WHERE x.queue = q AND x.session = f.session
+                                 OFFSET 0 FOR KEY SHARE) l;
       last_seq := (SELECT s.last_value FROM keeper.message_seq s);
       WITH missing AS (
              SELECT f.session, f.first, f.due, row_number() OVER (ORDER BY (f.due IS NOT NULL), f.first) AS n
@@ -105,7 +110,8 @@ BEGIN
       SELECT 2::smallint, l.session, l.epoch, NULL::timestamptz, l.node, NULL::bigint, NULL::int, NULL::smallint,
              NULL::boolean, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::bigint,
              NULL::text, NULL::text, NULL::bytea, NULL::text, NULL::int
-        FROM unnest(existing) f(session) JOIN keeper.lane l ON l.queue = q AND l.session = f.session
+        FROM unnest(existing) f(session)
+             CROSS JOIN LATERAL (SELECT * FROM keeper.lane x WHERE x.queue = q AND x.session = f.session OFFSET 0) l
        WHERE l.status = 1 AND (l.session IN (SELECT unnest(taken))) IS NOT TRUE;
   END IF;
 
@@ -114,11 +120,11 @@ BEGIN
     SELECT 1::smallint, l.session, l.epoch, l.until, l.owner, m.seq, m.attempts, m.form, m.expires_at <= moment,
            m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type, m.body, m.properties, m.replays
       FROM unnest(taken) t(session)
-      JOIN keeper.lane l ON l.queue = q AND l.session = t.session
+      CROSS JOIN LATERAL (SELECT * FROM keeper.lane x WHERE x.queue = q AND x.session = t.session OFFSET 0) l
       LEFT JOIN LATERAL (SELECT * FROM keeper.message x WHERE x.queue = q AND x.session = t.session
                           ORDER BY x.seq LIMIT batch) m ON true;
 
-  SELECT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q AND l.status = 0) INTO is_ready;
+  SELECT EXISTS (SELECT FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0) INTO is_ready;
   RETURN NEXT (0::smallint, NULL, NULL, moment, NULL, NULL, NULL, NULL, is_ready, NULL, NULL, NULL, NULL, NULL, NULL,
                NULL, NULL, NULL)::keeper.handed;
 END $$;
@@ -135,18 +141,22 @@ DECLARE
   last_seq bigint := (SELECT s.last_value FROM keeper.message_seq s);
 BEGIN
   UPDATE keeper.lane l SET reached = last_seq
-    FROM (SELECT f.session, f.epoch FROM unnest(sessions, epochs) f(session, epoch) ORDER BY 1) f
-   WHERE l.queue = q AND l.session = f.session AND l.epoch = f.epoch AND l.status = 1 AND l.until > moment
-     AND EXISTS (SELECT FROM keeper.message m WHERE m.queue = q AND m.session = f.session AND m.seq > l.reached);
+   WHERE l.ctid = ANY (ARRAY(
+     SELECT mine.place_of
+       FROM unnest(sessions, epochs) f(session, epoch)
+            CROSS JOIN LATERAL (SELECT x.ctid AS place_of, x.epoch, x.status, x.until, x.reached FROM keeper.lane x
+                                 WHERE x.queue = q AND x.session = f.session OFFSET 0) mine
+      WHERE mine.epoch = f.epoch AND mine.status = 1 AND mine.until > moment
+        AND EXISTS (SELECT FROM keeper.message m WHERE m.queue = q AND m.session = f.session AND m.seq > mine.reached)));
   RETURN QUERY
     SELECT CASE WHEN l.session IS NULL THEN 3 ELSE 1 END::smallint, f.session, f.epoch, l.until, l.owner, m.seq,
            m.attempts, m.form, m.expires_at <= moment, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id,
            m.content_type, m.body, m.properties, m.replays
       FROM unnest(sessions, epochs, most) f(session, epoch, most)
-      LEFT JOIN keeper.lane l ON l.queue = q AND l.session = f.session AND l.epoch = f.epoch AND l.status = 1
-                             AND l.until > moment
+      LEFT JOIN LATERAL (SELECT * FROM (SELECT * FROM keeper.lane x WHERE x.queue = q AND x.session = f.session OFFSET 0) y
+                          WHERE y.epoch = f.epoch AND y.status = 1 AND y.until > moment) l ON true
       LEFT JOIN LATERAL (SELECT * FROM keeper.message x
-                          WHERE x.queue = q AND x.session = f.session AND x.seq <= l.reached AND l.aside IS NULL
+                          WHERE x.queue = q AND x.session = f.session AND l.session IS NOT NULL AND l.aside IS NULL
                           ORDER BY x.seq LIMIT f.most) m ON true;
   RETURN NEXT (0::smallint, NULL, NULL, moment, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                NULL, NULL, NULL)::keeper.handed;
@@ -198,21 +208,26 @@ LANGUAGE sql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
   UPDATE keeper.lane l SET reached = 0
-    FROM unnest(sessions, epochs) f(session, epoch)
-   WHERE l.queue = q AND l.session = f.session AND l.epoch = f.epoch AND l.status = 1;
+   WHERE l.ctid = ANY (ARRAY(
+     SELECT mine.place_of
+       FROM unnest(sessions, epochs) f(session, epoch)
+            CROSS JOIN LATERAL (SELECT x.ctid AS place_of, x.epoch, x.status FROM keeper.lane x
+                                 WHERE x.queue = q AND x.session = f.session OFFSET 0 FOR NO KEY UPDATE) mine
+      WHERE mine.epoch = f.epoch AND mine.status = 1));
 $$;
 
--- Extends leases; tells the new end of each that is still held.
+-- Extends leases; tells the new end of each that is still held. Sessions come in order.
 CREATE OR REPLACE FUNCTION keeper.renew_lanes(q int, sessions text[], epochs bigint[])
 RETURNS TABLE (session text, epoch bigint, until timestamptz)
 LANGUAGE sql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
-  WITH mine AS (
-    SELECT l.session FROM unnest(sessions, epochs) f(session, epoch)
-      JOIN keeper.lane l ON l.queue = q AND l.session = f.session AND l.epoch = f.epoch AND l.status = 1
-     ORDER BY l.session FOR NO KEY UPDATE OF l)
   UPDATE keeper.lane l SET until = clock_timestamp() + (SELECT keeper.micros(k.lock_us) FROM keeper.queue k WHERE k.id = q)
-    FROM mine WHERE l.queue = q AND l.session = mine.session AND l.until > clock_timestamp()
+   WHERE l.ctid = ANY (ARRAY(
+     SELECT mine.place_of
+       FROM unnest(sessions, epochs) f(session, epoch)
+            CROSS JOIN LATERAL (SELECT x.ctid AS place_of, x.epoch, x.status, x.until FROM keeper.lane x
+                                 WHERE x.queue = q AND x.session = f.session OFFSET 0 FOR NO KEY UPDATE) mine
+      WHERE mine.epoch = f.epoch AND mine.status = 1 AND mine.until > clock_timestamp()))
   RETURNING l.session, l.epoch, l.until;
 $$;

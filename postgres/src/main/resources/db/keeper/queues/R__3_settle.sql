@@ -2,7 +2,7 @@
 
 -- The common case for many sessions at once: messages completed, lanes given back. kept/freed: lanes that stay held / are
 -- given back, with their epochs; done: completed messages. Returns the sessions whose lease is not held any more; nothing
--- was changed for these. A lenient call is a repetition: what is missing was done by the first one.
+-- was changed for these. Sessions come in order, so that nobody waits in a circle. A lenient call is a repetition: what is missing was done by the first one.
 CREATE OR REPLACE FUNCTION keeper.settle_lanes(q int, kept text[], kept_epochs bigint[], freed text[],
   freed_epochs bigint[], done_sessions text[], done_seqs bigint[], lenient boolean, of_shard bigint)
 RETURNS SETOF text
@@ -17,35 +17,45 @@ DECLARE
   freeing text[];
   expected int := cardinality(done_seqs);
   deleted int;
+  kept_lanes int;
 BEGIN
   -- The fence. No key update: discovery, which takes key shares, is not waited for.
   IF cardinality(kept) > 0 THEN
-    SELECT array_agg(x.session) INTO keeping
-      FROM (SELECT l.session FROM unnest(kept, kept_epochs) f(session, epoch)
-              JOIN keeper.lane l ON l.queue = q AND l.session = f.session
-             WHERE l.epoch = f.epoch AND l.status = 1 AND l.until > moment
-             ORDER BY l.session FOR NO KEY UPDATE OF l) x;
+    SELECT array_agg(f.session) INTO keeping
+      FROM unnest(kept, kept_epochs) f(session, epoch)
+           CROSS JOIN LATERAL (SELECT x.epoch, x.status, x.until FROM keeper.lane x
+                                WHERE x.queue = q AND x.session = f.session OFFSET 0 FOR NO KEY UPDATE) l
+     WHERE l.epoch = f.epoch AND l.status = 1 AND l.until > moment;
   END IF;
   -- A lane that may be deleted is locked against discovery too; then a later statement looks for messages.
   IF cardinality(freed) > 0 THEN
-    SELECT array_agg(x.session) INTO freeing
-      FROM (SELECT l.session FROM unnest(freed, freed_epochs) f(session, epoch)
-              JOIN keeper.lane l ON l.queue = q AND l.session = f.session
-             WHERE l.epoch = f.epoch AND l.status = 1 AND l.until > moment
-             ORDER BY l.session FOR UPDATE OF l) x;
+    SELECT array_agg(f.session) INTO freeing
+      FROM unnest(freed, freed_epochs) f(session, epoch)
+           CROSS JOIN LATERAL (SELECT x.epoch, x.status, x.until FROM keeper.lane x
+                                WHERE x.queue = q AND x.session = f.session OFFSET 0 FOR UPDATE) l
+     WHERE l.epoch = f.epoch AND l.status = 1 AND l.until > moment;
   END IF;
 
   IF COALESCE(cardinality(keeping), 0) + COALESCE(cardinality(freeing), 0) = asked THEN
-    DELETE FROM keeper.message m USING unnest(done_sessions, done_seqs) d(session, seq)
-     WHERE m.queue = q AND m.session = d.session AND m.seq = d.seq;
+    DELETE FROM keeper.message m
+     WHERE m.ctid = ANY (ARRAY(
+       SELECT found.place_of
+         FROM unnest(done_sessions, done_seqs) d(session, seq)
+              CROSS JOIN LATERAL (SELECT x.ctid AS place_of FROM keeper.message x
+                                   WHERE x.queue = q AND x.session = d.session AND x.seq = d.seq OFFSET 0) found));
     GET DIAGNOSTICS deleted = ROW_COUNT;
   ELSE
     WITH valid AS (
            SELECT d.session, d.seq FROM unnest(done_sessions, done_seqs) d(session, seq)
             WHERE (d.session IN (SELECT unnest(keeping || freeing))) IS TRUE),
          gone AS (
-           DELETE FROM keeper.message m USING valid d
-            WHERE m.queue = q AND m.session = d.session AND m.seq = d.seq RETURNING 1)
+           DELETE FROM keeper.message m
+            WHERE m.ctid = ANY (ARRAY(
+              SELECT found.place_of
+                FROM valid d
+                     CROSS JOIN LATERAL (SELECT x.ctid AS place_of FROM keeper.message x
+                                          WHERE x.queue = q AND x.session = d.session AND x.seq = d.seq OFFSET 0) found))
+           RETURNING 1)
     SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM valid) INTO deleted, expected;
     RETURN QUERY SELECT a.session FROM unnest(kept || freed) a(session)
                   WHERE (a.session IN (SELECT unnest(keeping || freeing))) IS NOT TRUE;
@@ -59,16 +69,25 @@ BEGIN
        SET status = CASE WHEN l.aside IS NOT NULL THEN l.aside WHEN h.due_at > moment THEN 2 ELSE 0 END,
            until = CASE WHEN l.aside IS NULL AND h.due_at > moment THEN h.due_at END,
            place = nextval('keeper.message_seq'), owner = NULL, node = NULL, reached = 0, handed = NULL
-      FROM unnest(freeing) f(session)
-           CROSS JOIN LATERAL (SELECT m.due_at FROM keeper.message m WHERE m.queue = q AND m.session = f.session
-                                ORDER BY m.seq LIMIT 1) h
-     WHERE l.queue = q AND l.session = f.session;
-    UPDATE keeper.lane l
-       SET status = l.aside, until = NULL, owner = NULL, node = NULL, reached = 0, handed = NULL
-      FROM unnest(freeing) f(session)
-     WHERE l.queue = q AND l.session = f.session AND l.status = 1 AND l.aside IS NOT NULL;
-    DELETE FROM keeper.lane l USING unnest(freeing) f(session)
-     WHERE l.queue = q AND l.session = f.session AND l.status = 1;
+      FROM (SELECT mine.place_of, head.due_at
+              FROM unnest(freeing) f(session)
+                   CROSS JOIN LATERAL (SELECT x.ctid AS place_of, x.aside FROM keeper.lane x
+                                        WHERE x.queue = q AND x.session = f.session OFFSET 0) mine
+                   LEFT JOIN LATERAL (SELECT m.seq, m.due_at FROM keeper.message m
+                                       WHERE m.queue = q AND m.session = f.session ORDER BY m.seq LIMIT 1) head ON true
+             WHERE head.seq IS NOT NULL OR mine.aside IS NOT NULL
+            OFFSET 0) h
+     WHERE l.ctid = h.place_of;
+    GET DIAGNOSTICS kept_lanes = ROW_COUNT;
+    IF kept_lanes < cardinality(freeing) THEN
+      DELETE FROM keeper.lane l
+       WHERE l.ctid = ANY (ARRAY(
+         SELECT mine.place_of
+           FROM unnest(freeing) f(session)
+                CROSS JOIN LATERAL (SELECT x.ctid AS place_of, x.status FROM keeper.lane x
+                                     WHERE x.queue = q AND x.session = f.session OFFSET 0) mine
+          WHERE mine.status = 1));
+    END IF;
   END IF;
   IF deleted > 0 THEN
     PERFORM keeper.add_to_tally(q, of_shard, 0, deleted, 0);
@@ -173,8 +192,18 @@ BEGIN
   RETURN version_now;
 END $$;
 
--- Hands out the next messages of a lease that several processes use: what is in hand is written to the lane.
-CREATE OR REPLACE FUNCTION keeper.receive_shared(q int, of_session text, of_epoch bigint, most int)
+-- One message of a held lane.
+CREATE OR REPLACE FUNCTION keeper.as_handed(next keeper.message, lane keeper.lane) RETURNS keeper.handed
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT (1::smallint, next.session, lane.epoch, lane.until, lane.owner, next.seq, next.attempts, next.form, false,
+          next.enqueued_at, next.due_at, next.not_before, next.ttl_us, next.message_id, next.content_type,
+          next.body, next.properties, next.replays)::keeper.handed
+$$;
+
+-- Hands out messages of a lease that several processes use: what is in hand is written to the lane. A handle that
+-- remembers nothing begins again at the first one in hand.
+DROP FUNCTION IF EXISTS keeper.receive_shared(int, text, bigint, int);
+CREATE OR REPLACE FUNCTION keeper.receive_shared(q int, of_session text, of_epoch bigint, most int, again boolean)
 RETURNS SETOF keeper.handed
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -194,7 +223,19 @@ BEGIN
     RETURN;
   END IF;
   lane.handed := COALESCE(lane.handed, '{}');
-  IF lane.aside IS NULL THEN
+  IF again THEN
+    FOR next IN
+      SELECT m.* FROM unnest(lane.handed) WITH ORDINALITY h(seq, n)
+             CROSS JOIN LATERAL (SELECT * FROM keeper.message x
+                                  WHERE x.queue = q AND x.session = of_session AND x.seq = h.seq OFFSET 0) m
+       ORDER BY h.n LIMIT most
+    LOOP
+      most := most - 1;
+      out_row := keeper.as_handed(next, lane);
+      RETURN NEXT out_row;
+    END LOOP;
+  END IF;
+  IF lane.aside IS NULL AND most > 0 THEN
     FOR next IN
       SELECT * FROM keeper.message m WHERE m.queue = q AND m.session = of_session AND m.seq <> ALL (lane.handed)
        ORDER BY m.seq LIMIT most
@@ -205,9 +246,7 @@ BEGIN
       END IF;
       EXIT WHEN next.due_at > clock_timestamp();
       new_seqs := new_seqs || next.seq;
-      out_row := (1::smallint, next.session, of_epoch, lane.until, lane.owner, next.seq, next.attempts, next.form, false,
-                  next.enqueued_at, next.due_at, next.not_before, next.ttl_us, next.message_id, next.content_type,
-                  next.body, next.properties, next.replays)::keeper.handed;
+      out_row := keeper.as_handed(next, lane);
       RETURN NEXT out_row;
     END LOOP;
   END IF;

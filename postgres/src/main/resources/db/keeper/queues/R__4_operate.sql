@@ -67,7 +67,7 @@ BEGIN
         EXIT WHEN act = 'DEAD_LETTER_HEAD';
       END LOOP;
   END CASE;
-  UPDATE keeper.lane l SET status = 2, until = clock_timestamp() WHERE l.queue = q AND l.session = of_session AND l.status = 1;
+  UPDATE keeper.lane l SET status = 2, until = clock_timestamp() WHERE l.queue = q AND l.session = of_session AND l.status + 0 = 1;
   PERFORM keeper.place_lane(q, of_session, of_shard);
   RETURN changed;
 END $$;
@@ -99,7 +99,7 @@ BEGIN
     SELECT count(*), array_agg(DISTINCT b.session ORDER BY b.session) INTO moved, touched FROM back b;
     -- A lane whose head waits may have a new head now. Lanes that are missing come by discovery.
     FOREACH one IN ARRAY COALESCE(touched, '{}') LOOP
-      PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = one AND l.status = 2 FOR UPDATE;
+      PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = one AND l.status + 0 = 2 FOR UPDATE;
       IF FOUND THEN
         PERFORM keeper.place_lane(q, one, of_shard);
       END IF;

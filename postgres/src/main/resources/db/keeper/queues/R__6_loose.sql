@@ -52,7 +52,7 @@ BEGIN
   woken := 0;
   FOR late IN
     SELECT m.seq FROM keeper.loose_message m
-     WHERE m.queue = q AND m.receipt <> 0 AND m.visible_at <= moment
+     WHERE m.queue::bigint = q AND m.receipt <> 0 AND m.visible_at <= moment
      ORDER BY m.visible_at LIMIT 500 FOR UPDATE SKIP LOCKED
   LOOP
     PERFORM keeper.fail_loose(q, late.seq, 0, true, 'the lock ran out before the message was settled', of_shard);
@@ -60,18 +60,18 @@ BEGIN
   END LOOP;
   FOR late IN
     SELECT m.seq FROM keeper.loose_message m
-     WHERE m.queue = q AND m.expires_at - m.enqueued_at < interval '1 hour' AND m.expires_at <= moment AND m.receipt = 0
+     WHERE m.queue::bigint = q AND m.expires_at - m.enqueued_at < interval '1 hour' AND m.expires_at <= moment AND m.receipt = 0
      ORDER BY m.expires_at LIMIT 500 FOR UPDATE SKIP LOCKED
   LOOP
     PERFORM keeper.bury_loose(q, late.seq, 0, 'expired', NULL, of_shard);
   END LOOP;
   SELECT (extract(epoch FROM least(
             (SELECT m.visible_at FROM keeper.loose_message m
-              WHERE m.queue = q AND m.receipt <> 0 AND m.visible_at > moment ORDER BY m.visible_at LIMIT 1),
+              WHERE m.queue::bigint = q AND m.receipt <> 0 AND m.visible_at > moment ORDER BY m.visible_at LIMIT 1),
             (SELECT m.visible_at FROM keeper.loose_message m
-              WHERE m.queue = q AND m.receipt = 0 AND m.visible_at > moment ORDER BY m.visible_at LIMIT 1),
+              WHERE m.queue::bigint = q AND m.receipt = 0 AND m.visible_at > moment ORDER BY m.visible_at LIMIT 1),
             (SELECT m.expires_at FROM keeper.loose_message m
-              WHERE m.queue = q AND m.expires_at - m.enqueued_at < interval '1 hour' AND m.expires_at > moment
+              WHERE m.queue::bigint = q AND m.expires_at - m.enqueued_at < interval '1 hour' AND m.expires_at > moment
               ORDER BY m.expires_at LIMIT 1)) - moment) * 1000000)::bigint
     INTO next_us;
 END $$;
@@ -91,12 +91,12 @@ BEGIN
   SELECT keeper.micros(k.lock_us) INTO lease FROM keeper.queue k WHERE k.id = q;
   FOR picked IN
     WITH next AS MATERIALIZED (
-           SELECT m.seq FROM keeper.loose_message m
-            WHERE m.queue = q AND m.receipt = 0 AND m.visible_at <= moment
+           SELECT m.ctid AS place_of FROM keeper.loose_message m
+            WHERE m.queue::bigint = q AND m.receipt = 0 AND m.visible_at <= moment
             ORDER BY m.visible_at, m.seq LIMIT most FOR UPDATE SKIP LOCKED),
          locked AS (
            UPDATE keeper.loose_message m SET receipt = nextval('keeper.epoch_seq'), visible_at = moment + lease
-             FROM next WHERE m.queue = q AND m.seq = next.seq
+             FROM next WHERE m.ctid = next.place_of
            RETURNING m.*)
     SELECT (1::smallint, NULL::text, l.receipt, l.visible_at, NULL::text, l.seq, l.attempts, l.form, false,
             l.enqueued_at, NULL::timestamptz, l.not_before, l.ttl_us, l.message_id, l.content_type, l.body, l.properties,
@@ -123,8 +123,13 @@ DECLARE
   done bigint[];
 BEGIN
   WITH gone AS (
-    DELETE FROM keeper.loose_message m USING unnest(seqs, receipts) d(seq, receipt)
-     WHERE m.queue = q AND m.seq = d.seq AND m.receipt = d.receipt AND m.visible_at > moment
+    DELETE FROM keeper.loose_message m
+     WHERE m.ctid = ANY (ARRAY(
+       SELECT found.place_of
+         FROM unnest(seqs, receipts) d(seq, receipt)
+              CROSS JOIN LATERAL (SELECT x.ctid AS place_of, x.receipt, x.visible_at FROM keeper.loose_message x
+                                   WHERE x.queue = q AND x.seq = d.seq OFFSET 0 FOR UPDATE) found
+        WHERE found.receipt = d.receipt AND found.visible_at > moment))
     RETURNING m.seq)
   SELECT array_agg(g.seq) INTO done FROM gone g;
   IF cardinality(done) > 0 THEN

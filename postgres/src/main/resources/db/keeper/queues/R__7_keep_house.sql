@@ -16,9 +16,8 @@ BEGIN
   END IF;
 
   DELETE FROM keeper.duplicate d
-   USING (SELECT x.queue, x.key FROM keeper.duplicate x WHERE x.expires_at <= moment
-           ORDER BY x.expires_at LIMIT 5000 FOR UPDATE SKIP LOCKED) gone
-   WHERE d.queue = gone.queue AND d.key = gone.key;
+   WHERE d.ctid = ANY (ARRAY(SELECT x.ctid FROM keeper.duplicate x WHERE x.expires_at <= moment
+                              ORDER BY x.expires_at LIMIT 5000 FOR UPDATE SKIP LOCKED));
   GET DIAGNOSTICS forgotten = ROW_COUNT;
 
   FOR of_queue IN SELECT k.id, k.is_ordered FROM keeper.queue k LOOP
@@ -26,11 +25,11 @@ BEGIN
     IF of_queue.is_ordered THEN
       FOR old IN
         SELECT m.session, m.seq FROM (SELECT x.session, x.seq, x.expires_at FROM keeper.message x
-                                       WHERE x.queue = of_queue.id ORDER BY x.xid LIMIT 1000) m
+                                       WHERE x.queue::bigint = of_queue.id ORDER BY x.xid LIMIT 1000) m
          WHERE m.expires_at <= moment
       LOOP
         PERFORM 1 FROM keeper.lane l
-          WHERE l.queue = of_queue.id AND l.session = old.session AND l.status IN (0, 2) FOR UPDATE SKIP LOCKED;
+          WHERE l.queue = of_queue.id AND l.session = old.session AND l.status + 0 IN (0, 2) FOR UPDATE SKIP LOCKED;
         IF FOUND THEN
           PERFORM keeper.bury(of_queue.id, old.session, old.seq, 0, 'expired', NULL, of_shard);
           PERFORM keeper.place_lane(of_queue.id, old.session, of_shard);

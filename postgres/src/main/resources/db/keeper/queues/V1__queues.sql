@@ -46,9 +46,11 @@ CREATE TABLE keeper.message (
         autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 1000000,
         autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 1000000, vacuum_truncate = off);
 
-CREATE INDEX message_new ON keeper.message (queue, xid);
+-- In the indexes below the queue is an expression on purpose, as in the statements that use them: a statement has then
+-- one index that can serve it, whatever the planner believes about an empty or just vacuumed table.
+CREATE INDEX message_new ON keeper.message ((queue::bigint), xid);
 -- Those that soon become too old are found in time; others by housekeeping, by their age.
-CREATE INDEX message_short_lived ON keeper.message (queue, expires_at)
+CREATE INDEX message_short_lived ON keeper.message ((queue::bigint), expires_at)
   WHERE expires_at - enqueued_at < interval '1 hour';
 
 -- What has been discovered: everything that this snapshot sees has its lane.
@@ -82,8 +84,8 @@ CREATE TABLE keeper.lane (
         autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 1000000,
         vacuum_truncate = off);
 
-CREATE INDEX lane_ready ON keeper.lane (queue, place) WHERE status = 0;
-CREATE INDEX lane_until ON keeper.lane (queue, until) WHERE status IN (1, 2);
+CREATE INDEX lane_ready ON keeper.lane ((queue::bigint), place) WHERE status = 0;
+CREATE INDEX lane_until ON keeper.lane ((queue::bigint), until) WHERE status IN (1, 2);
 
 CREATE TABLE keeper.session_state (
   queue      int         NOT NULL,
@@ -157,9 +159,9 @@ CREATE TABLE keeper.loose_message (
         vacuum_truncate = off);
 
 -- receipt = 0 while nobody has it; these two are disjoint.
-CREATE INDEX loose_message_free ON keeper.loose_message (queue, visible_at, seq) WHERE receipt = 0;
-CREATE INDEX loose_message_locked ON keeper.loose_message (queue, visible_at) WHERE receipt <> 0;
-CREATE INDEX loose_message_short_lived ON keeper.loose_message (queue, expires_at)
+CREATE INDEX loose_message_free ON keeper.loose_message ((queue::bigint), visible_at, seq) WHERE receipt = 0;
+CREATE INDEX loose_message_locked ON keeper.loose_message ((queue::bigint), visible_at) WHERE receipt <> 0;
+CREATE INDEX loose_message_short_lived ON keeper.loose_message ((queue::bigint), expires_at)
   WHERE expires_at - enqueued_at < interval '1 hour';
 
 -- Counts without a scan: every process adds to a row of its own, transactions of applications insert one each, and

@@ -123,8 +123,7 @@ class SendOrderTest {
 
   private Void handle() throws InterruptedException {
     while (true) {
-      var result =
-          provider.sessions(QUEUE).acceptNext(Owner.of("reader"), Duration.ofMillis(1500));
+      var result = provider.sessions(QUEUE).acceptNext(Owner.of("reader"), Duration.ofMillis(1500));
       if (!(result instanceof AcceptResult.Accepted accepted)) {
         if (!isSending) {
           return null;
@@ -134,9 +133,7 @@ class SendOrderTest {
       try (var session = accepted.session()) {
         var batch = session.receive(7, Duration.ofMillis(5));
         for (var delivery : batch) {
-          handled
-              .computeIfAbsent(session.id(), id -> new ArrayList<>())
-              .add(delivery.id().value());
+          handled.computeIfAbsent(session.id(), id -> new ArrayList<>()).add(delivery.id().value());
           var unused =
               session.settle(List.of(new Settled(delivery.sequence(), Settlement.complete())));
         }

@@ -18,6 +18,9 @@ public final class EventLog {
   /** Queues and their sessions: dead letters, parked sessions, operator acts. */
   public static final String QUEUES = "keeper.queues";
 
+  /** GitHub events that were taken in: which, of what, and to whom they went. */
+  public static final String GITHUB = "keeper.github";
+
   private static final String APPEND =
       """
       WITH head AS (

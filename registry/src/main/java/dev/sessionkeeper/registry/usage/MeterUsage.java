@@ -27,6 +27,7 @@ final class MeterUsage {
       SELECT %s
         FROM keeper.registered_session
        WHERE NOT closed AND (tenant_id, session_id) > (?, ?) AND metered_through < ?
+         AND NOT EXISTS (SELECT FROM keeper.metering_hold WHERE released_at IS NULL)
        ORDER BY tenant_id, session_id
        LIMIT %d
          FOR NO KEY UPDATE SKIP LOCKED
@@ -83,9 +84,10 @@ final class MeterUsage {
   private record Place(UUID tenant, UUID session, int written, boolean more) {}
 
   private Place chunk(Connection connection, Instant slotEnd, Place after) throws SQLException {
-    guard.check(connection);
     var sessions = lock(connection, slotEnd, after);
     if (sessions.isEmpty()) {
+      // Nothing is due, or metering is held; the difference is worth a statement only here.
+      guard.check(connection);
       return new Place(after.tenant(), after.session(), 0, false);
     }
     var used = new ArrayList<Used>();

@@ -23,18 +23,16 @@ import org.jspecify.annotations.Nullable;
 final class WriteLedger {
   private static final String TAKE_NUMBERS =
       """
+      WITH tenants AS (SELECT tenant FROM unnest(?::uuid[]) AS tenant ORDER BY tenant),
+      lanes AS (
+        INSERT INTO keeper.usage_lane (tenant_id)
+        SELECT tenant FROM tenants
+        ON CONFLICT (tenant_id) DO NOTHING)
       INSERT INTO keeper.usage_tenant AS t (tenant_id, last_batch_no)
-      SELECT tenant, 1 FROM unnest(?::uuid[]) AS tenant ORDER BY tenant
+      SELECT tenant, 1 FROM tenants
       ON CONFLICT (tenant_id) DO UPDATE SET last_batch_no = t.last_batch_no + 1
       RETURNING tenant_id, last_batch_no
-      """; // usage_tenant_pkey (tenant_id)
-
-  private static final String OPEN_LANES =
-      """
-      INSERT INTO keeper.usage_lane (tenant_id)
-      SELECT tenant FROM unnest(?::uuid[]) AS tenant ORDER BY tenant
-      ON CONFLICT (tenant_id) DO NOTHING
-      """;
+      """; // usage_tenant_pkey (tenant_id), usage_lane_pkey (tenant_id)
 
   private static final String INSERT_BATCHES =
       """
@@ -76,18 +74,14 @@ final class WriteLedger {
 
   private static Map<UUID, Long> takeNumbers(Connection connection, Collection<UUID> tenants)
       throws SQLException {
-    var ids = connection.createArrayOf("uuid", tenants.toArray());
-    try (var take = connection.prepareStatement(TAKE_NUMBERS);
-        var open = connection.prepareStatement(OPEN_LANES)) {
-      take.setArray(1, ids);
+    try (var take = connection.prepareStatement(TAKE_NUMBERS)) {
+      take.setArray(1, connection.createArrayOf("uuid", tenants.toArray()));
       var numbers = new HashMap<UUID, Long>();
       try (var rows = take.executeQuery()) {
         while (rows.next()) {
           numbers.put(rows.getObject(1, UUID.class), rows.getLong(2));
         }
       }
-      open.setArray(1, ids);
-      open.executeUpdate();
       return numbers;
     }
   }

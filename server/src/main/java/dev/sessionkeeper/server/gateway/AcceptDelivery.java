@@ -8,9 +8,11 @@ import dev.sessionkeeper.github.BuildMessage;
 import dev.sessionkeeper.github.EventId;
 import dev.sessionkeeper.github.GitHubEvent;
 import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.store.EventLog;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
@@ -99,7 +101,22 @@ final class AcceptDelivery {
       routes.add(RoutedMessage.of(bot, message, Optional.empty()));
     }
     EventTable.addRoutes(connection, inserted.get().seq(), routes);
+    EventLog.appendLater(connection, EventLog.GITHUB, event.type(), announcement(added, routes));
     return new Outcome.Accepted(event.id(), routes);
+  }
+
+  /** What subscribers of the stream learn; the payload is where it always is. */
+  private static String announcement(NewEvent added, List<RoutedMessage> routes) {
+    var event = added.event();
+    var told = new LinkedHashMap<String, Object>();
+    told.put("eventId", event.id().toString());
+    told.put("deliveryId", event.deliveryId());
+    told.put("type", event.type());
+    event.action().ifPresent(action -> told.put("action", action));
+    event.repository().ifPresent(repository -> told.put("repository", repository.fullName()));
+    told.put("sessionId", added.session());
+    told.put("routedTo", routes.stream().map(RoutedMessage::bot).toList());
+    return EventTable.json(told);
   }
 
   private static Outcome known(Connection connection, NewEvent added) throws SQLException {

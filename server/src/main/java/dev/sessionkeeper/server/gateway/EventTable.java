@@ -175,7 +175,7 @@ final class EventTable {
     return text.replace('\u0000', '\uFFFD');
   }
 
-  private static String json(Object value) {
+  static String json(Object value) {
     return storable(new String(Json.write(value), StandardCharsets.UTF_8));
   }
 }

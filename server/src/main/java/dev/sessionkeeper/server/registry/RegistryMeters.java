@@ -3,6 +3,7 @@ package dev.sessionkeeper.server.registry;
 import dev.sessionkeeper.registry.RegistryEvent;
 import dev.sessionkeeper.registry.SessionRegistry;
 import dev.sessionkeeper.time.TimeSource;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
@@ -31,12 +32,12 @@ final class RegistryMeters implements Consumer<RegistryEvent> {
   /** Shows how many sessions are active; counted when somebody looks, and then not for a while. */
   void watch(SessionRegistry sessions, Set<Integer> kinds) {
     for (var kind : kinds) {
-      Gauge.builder("keeper.sessions.active", () -> active(sessions, kind))
+      Gauge.builder("keeper.registered.sessions.active", () -> active(sessions, kind))
           .description("Registered sessions that are active now")
           .tag("kind", Integer.toString(kind))
           .register(registry);
       for (var name : new String[] {"created", "upgraded", "expired", "ended", "renewed"}) {
-        registry.counter("keeper.sessions." + name, "kind", Integer.toString(kind));
+        counter(name, kind);
       }
     }
   }
@@ -66,6 +67,15 @@ final class RegistryMeters implements Consumer<RegistryEvent> {
   }
 
   private void count(String what, int kind) {
-    registry.counter("keeper.sessions." + what, "kind", Integer.toString(kind)).increment();
+    counter(what, kind).increment();
+  }
+
+  // Not one name per change: Prometheus keeps the ending "created" for itself.
+  private Counter counter(String change, int kind) {
+    return Counter.builder("keeper.registered.sessions")
+        .description("Registered sessions that were created, upgraded, expired, ended, renewed")
+        .tag("change", change)
+        .tag("kind", Integer.toString(kind))
+        .register(registry);
   }
 }

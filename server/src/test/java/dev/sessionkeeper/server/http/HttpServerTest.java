@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
@@ -218,22 +219,16 @@ class HttpServerTest {
 
   @Test
   void aWaitEndsWhenTheClientHangsUp() throws Exception {
-    try (var socket = open("/wait")) {
-      assertThat(waiting.await(10, TimeUnit.SECONDS)).isTrue();
-      socket.close();
-      assertThat(ended.await(10, TimeUnit.SECONDS)).isTrue();
-    }
+    hangUpWhileServed("/wait");
+    assertThat(ended.await(10, TimeUnit.SECONDS)).isTrue();
   }
 
   @Test
   void whatTheClientCannotHearOfIsGivenBack() throws Exception {
-    try (var socket = open("/late")) {
-      assertThat(waiting.await(10, TimeUnit.SECONDS)).isTrue();
-      socket.close();
-      org.awaitility.Awaitility.await().until(() -> isGone());
-      mayAnswer.countDown();
-      assertThat(givenBack.await(10, TimeUnit.SECONDS)).isTrue();
-    }
+    hangUpWhileServed("/late");
+    await().until(this::isGone);
+    mayAnswer.countDown();
+    assertThat(givenBack.await(10, TimeUnit.SECONDS)).isTrue();
   }
 
   private boolean isGone() throws Exception {
@@ -242,11 +237,8 @@ class HttpServerTest {
 
   @Test
   void aStreamEndsWhenItsReaderHangsUpAndNeverRunsAheadOfIt() throws Exception {
-    try (var socket = open("/stream")) {
-      assertThat(waiting.await(10, TimeUnit.SECONDS)).isTrue();
-      socket.close();
-      assertThat(ended.await(10, TimeUnit.SECONDS)).isTrue();
-    }
+    hangUpWhileServed("/stream");
+    assertThat(ended.await(10, TimeUnit.SECONDS)).isTrue();
   }
 
   @Test
@@ -259,6 +251,12 @@ class HttpServerTest {
           .containsIgnoringCase("connection: close");
       assertThat(get("/things/x").status()).isEqualTo(503);
     }
+  }
+
+  private void hangUpWhileServed(String path) throws Exception {
+    var socket = open(path);
+    assertThat(waiting.await(10, TimeUnit.SECONDS)).isTrue();
+    socket.close();
   }
 
   private Socket open(String path) throws IOException {

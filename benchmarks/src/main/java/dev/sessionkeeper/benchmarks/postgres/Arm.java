@@ -1,0 +1,32 @@
+package dev.sessionkeeper.benchmarks.postgres;
+
+/** One way to move messages through PostgreSQL, on a database of its own. */
+interface Arm extends AutoCloseable {
+
+  /** What one thread sends with. */
+  Producer producer() throws Exception;
+
+  /** Begins to hand messages to the load's check, until closed. */
+  void consume(Load load) throws Exception;
+
+  /** Stops consuming; what was sent stays. */
+  void stopConsuming();
+
+  @Override
+  void close() throws java.sql.SQLException;
+
+  /** Sends for one thread. */
+  interface Producer extends AutoCloseable {
+    /** Stores these and returns when they are durable. */
+    void send(int[] sessions, byte[][] bodies) throws Exception;
+
+    @Override
+    void close() throws java.sql.SQLException;
+  }
+
+  /** Makes a fresh arm. */
+  @FunctionalInterface
+  interface Factory {
+    Arm open(javax.sql.DataSource database, int sessions) throws Exception;
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * The PostgreSQL provider beside bare SQL, in one run: {@link
+ * dev.sessionkeeper.benchmarks.postgres.PostgresBenchmark}.
+ */
+@NullMarked
+package dev.sessionkeeper.benchmarks.postgres;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,132 @@
+package dev.sessionkeeper.cli;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.client.EventHandler;
+import dev.sessionkeeper.client.EventStream;
+import dev.sessionkeeper.client.KeeperClient;
+import dev.sessionkeeper.client.StreamedEvent;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Brings the GitHub events of a server to an address on this machine, for development. */
+@Command(
+    name = "listen",
+    description = {
+      "Post every GitHub event that the server takes in to a local address, as GitHub would.",
+      "It resumes where it was when the connection breaks. Without --to it only prints."
+    })
+final class Listen implements Callable<Integer> {
+  private static final JsonMapper JSON = JsonMapper.builder().build();
+
+  @Mixin Remote remote = new Remote();
+
+  @Option(names = "--to", description = "Such as http://localhost:3000/hook")
+  @Nullable URI to;
+
+  @Option(
+      names = "--stream",
+      defaultValue = "keeper.github",
+      description = "Another stream; its events are only printed. Default: ${DEFAULT-VALUE}")
+  String stream = "keeper.github";
+
+  @Option(names = "--subscriber", description = "Resume under this name after this command has ended, too")
+  @Nullable String subscriber;
+
+  @Option(names = "--count", hidden = true, description = "End after so many events")
+  int count = Integer.MAX_VALUE;
+
+  private final HttpClient local =
+      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build();
+
+  @Override
+  public Integer call() throws InterruptedException {
+    var terminal = Terminal.standard();
+    var end = new CountDownLatch(1);
+    try (var client = remote.open()) {
+      var builder = EventStream.of(remote.url, stream);
+      if (remote.key != null && !remote.key.isEmpty()) {
+        builder.header("Authorization", "Bearer " + remote.key);
+      }
+      if (subscriber != null) {
+        builder.subscriber(subscriber);
+      }
+      try (var open = builder.open(new Forward(client, terminal, end))) {
+        end.await();
+        return open.hasEnded() ? Exit.FAILED : Exit.OK;
+      }
+    }
+  }
+
+  /** Prints and forwards, one after the other: the order of the stream is kept. */
+  private final class Forward implements EventHandler {
+    private final KeeperClient client;
+    private final Terminal terminal;
+    private final CountDownLatch end;
+    private int seen;
+
+    Forward(KeeperClient client, Terminal terminal, CountDownLatch end) {
+      this.client = client;
+      this.terminal = terminal;
+      this.end = end;
+    }
+
+    @Override
+    public void onEvent(StreamedEvent event) throws InterruptedException {
+      var data = JSON.readTree(event.data());
+      var verdict = to == null || !stream.equals("keeper.github") ? "" : " -> " + forward(data);
+      terminal.print(
+          remote.format == Remote.Format.json
+              ? event.data()
+              : event.id() + " " + event.event() + " " + data.path("sessionId").asString("") + verdict);
+      if (++seen >= count) {
+        end.countDown();
+      }
+    }
+
+    private String forward(JsonNode data) throws InterruptedException {
+      var id = data.path("eventId").asString();
+      var request =
+          HttpRequest.newBuilder(to)
+              .timeout(Duration.ofSeconds(30))
+              .header("Content-Type", "application/json")
+              .header("X-GitHub-Event", data.path("type").asString())
+              .header("X-GitHub-Delivery", data.path("deliveryId").asString())
+              .header("Keeper-Session-Id", data.path("sessionId").asString(""))
+              .POST(HttpRequest.BodyPublishers.ofByteArray(client.getBytes("/events/" + id + "/payload")))
+              .build();
+      try {
+        return "" + local.send(request, HttpResponse.BodyHandlers.discarding()).statusCode();
+      } catch (IOException e) {
+        return "no answer";
+      }
+    }
+
+    @Override
+    public void onConnected() {
+      terminal.note(terminal.dim("Listening to " + stream + " of " + remote.url));
+    }
+
+    @Override
+    public void onDisconnected(String why, Duration pause) {
+      terminal.note(terminal.dim("Not connected (" + why + "); trying again"));
+    }
+
+    @Override
+    public void onRefused(KeeperException why) {
+      terminal.error(String.valueOf(why.getMessage()));
+      end.countDown();
+    }
+  }
+}

@@ -1,0 +1,208 @@
+package dev.sessionkeeper.server.registry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.config.ConfigSources;
+import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.time.TimeSource;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Registered sessions, usage and jobs over HTTP, on a real database and with bound credentials. */
+class RegistryRoutesTest {
+  private static final JsonMapper JSON = JsonMapper.builder().build();
+  private static final UUID MINE = UUID.randomUUID();
+  private static final HttpClient CLIENT = HttpClient.newHttpClient();
+  private static EmbeddedPostgres postgres;
+  private static KeeperServer server;
+
+  @BeforeAll
+  static void start() throws Exception {
+    postgres = EmbeddedPostgres.temporaryWithoutSync();
+    var yaml =
+        """
+        usage: { interval: 1s, period: 1h }
+        jobs: { lease: 2s, poll: 100ms }
+        security:
+          keys:
+            - { name: ops, sha256: "%s", roles: [admin] }
+            - { name: bound, sha256: "%s", roles: [read, send, operate], tenant: "%s" }
+        """
+            .formatted(sha256("ops-key"), sha256("bound-key"), MINE);
+    var sources =
+        new ConfigSources(
+            "keeper.yaml",
+            yaml,
+            Path.of("").toAbsolutePath(),
+            Map.of(
+                "KEEPER_SERVER_PORT", "0",
+                "KEEPER_STORE_URL", postgres.jdbcUrl(),
+                "KEEPER_STORE_USER", postgres.user(),
+                "KEEPER_STORE_PASSWORD", postgres.password()),
+            Map.of());
+    server = KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system());
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+    postgres.close();
+  }
+
+  @Test
+  void aCredentialOfATenantBeginsAndSeesOnlyItsOwnSessions() throws Exception {
+    var own = put("bound-key", MINE, 1);
+    assertThat(own.status()).isEqualTo(201);
+    var foreign = put("ops-key", UUID.randomUUID(), 1);
+    var id = foreign.json().get("sessionId").asString();
+    assertThat(put("bound-key", UUID.randomUUID(), 1).status()).isEqualTo(403);
+    assertThat(call("bound-key", "GET", "/sessions/" + id, "").status()).isEqualTo(404);
+    assertThat(call("bound-key", "DELETE", "/sessions/" + id, "").status()).isEqualTo(404);
+    assertThat(call("bound-key", "POST", "/sessions/" + id + "/renew", "").status()).isEqualTo(404);
+    var tenant = foreign.json().get("tenantObjectId").asString();
+    for (var path : new String[] {"/sessions", "/usages", "/usages/batches", "/usages/proof"}) {
+      assertThat(call("bound-key", "GET", path, "").body())
+          .doesNotContain(tenant)
+          .doesNotContain(id);
+      assertThat(call("bound-key", "GET", path + "?tenantObjectId=" + tenant, "").body())
+          .doesNotContain(id);
+    }
+    assertThat(call("bound-key", "GET", "/jobs", "").status()).isEqualTo(403);
+    assertThat(call("ops-key", "GET", "/sessions/" + id, "").status()).isEqualTo(200);
+  }
+
+  @Test
+  void usageIsMeteredShownAndProven() throws Exception {
+    var session = put("ops-key", UUID.randomUUID(), 2).json();
+    var tenant = session.get("tenantObjectId").asString();
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(
+            () ->
+                !call("ops-key", "GET", "/usages?tenantObjectId=" + tenant, "")
+                    .json()
+                    .get("usages")
+                    .isEmpty());
+    var row =
+        call("ops-key", "GET", "/usages?tenantObjectId=" + tenant, "").json().get("usages").get(0);
+    assertThat(row.get("sessionId").asString()).isEqualTo(session.get("sessionId").asString());
+    assertThat(row.get("from").asString()).isEqualTo(session.get("sessionStartUtc").asString());
+    var proof =
+        call("ops-key", "GET", "/usages/proof?tenantObjectId=" + tenant, "")
+            .json()
+            .get("tenants")
+            .get(0);
+    assertThat(proof.get("differences").get("ledger").decimalValue()).isZero();
+    assertThat(proof.get("pending").decimalValue()).isPositive();
+    var corrected =
+        call(
+            "ops-key",
+            "POST",
+            "/usages/corrections",
+            "{\"recordId\":\""
+                + row.get("recordId").asString()
+                + "\",\"factor\":0,\"reason\":\"waived\"}");
+    assertThat(corrected.status()).isEqualTo(201);
+    assertThat(corrected.json().get("usages").size()).isEqualTo(2);
+    var again =
+        call("ops-key", "GET", "/usages/proof?tenantObjectId=" + tenant, "")
+            .json()
+            .get("tenants")
+            .get(0);
+    assertThat(again.get("differences").get("ledger").decimalValue()).isZero();
+    assertThat(again.get("corrections").decimalValue()).isNegative();
+  }
+
+  @Test
+  void jobsAreShownRunPausedAndResumed() throws Exception {
+    assertThat(call("ops-key", "GET", "/jobs", "").json().get("jobs").size())
+        .isGreaterThanOrEqualTo(5);
+    assertThat(
+            call("ops-key", "POST", "/jobs/session-expiry/pause", "")
+                .json()
+                .get("paused")
+                .asBoolean())
+        .isTrue();
+    assertThat(call("ops-key", "POST", "/jobs/session-expiry/run", "").status()).isEqualTo(200);
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(
+            () ->
+                call("ops-key", "GET", "/jobs/session-expiry", "")
+                    .json()
+                    .get("history")
+                    .valueStream()
+                    .anyMatch(run -> run.get("outcome").asString().equals("completed")));
+    assertThat(
+            call("ops-key", "POST", "/jobs/session-expiry/resume", "")
+                .json()
+                .get("paused")
+                .asBoolean())
+        .isFalse();
+    assertThat(call("ops-key", "POST", "/jobs/unknown/run", "").status()).isEqualTo(404);
+  }
+
+  @Test
+  void whatHappensIsCounted() throws Exception {
+    put("ops-key", UUID.randomUUID(), 3);
+    var metrics = call("ops-key", "GET", "/metrics", "").body();
+    assertThat(metrics)
+        .contains("keeper_registered_sessions_total{change=\"created\",kind=\"3\"}")
+        .contains("keeper_registered_sessions_active{kind=\"3\"}")
+        .contains("keeper_fence_rejections_total")
+        .contains("keeper_stale_leases_taken_over_total")
+        .contains("keeper_usage_emission_failures_total");
+  }
+
+  private static Reply put(String key, UUID tenant, int kind) throws Exception {
+    return call(
+        key,
+        "PUT",
+        "/sessions",
+        "{\"userObjectId\":\"%s\",\"tenantObjectId\":\"%s\",\"capacityId\":\"%s\",\"sessionKind\":%d}"
+            .formatted(UUID.randomUUID(), tenant, UUID.randomUUID(), kind));
+  }
+
+  private static Reply call(String key, String method, String path, String body)
+      throws IOException, InterruptedException {
+    var request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))
+            .timeout(Duration.ofSeconds(30))
+            .header("Authorization", "Bearer " + key)
+            .method(method, HttpRequest.BodyPublishers.ofString(body));
+    if (!body.isEmpty()) {
+      request.header("Content-Type", "application/json");
+    }
+    var response = CLIENT.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    return new Reply(response.statusCode(), response.body());
+  }
+
+  private static String sha256(String key) throws Exception {
+    var digest = MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
+    return HexFormat.of().formatHex(digest);
+  }
+
+  private record Reply(int status, String body) {
+    JsonNode json() {
+      return JSON.readTree(body);
+    }
+  }
+}
