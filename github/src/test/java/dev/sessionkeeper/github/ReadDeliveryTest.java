@@ -10,6 +10,7 @@ import dev.sessionkeeper.github.ReadResult.Accepted;
 import dev.sessionkeeper.github.ReadResult.Reason;
 import dev.sessionkeeper.github.ReadResult.Refused;
 import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -209,5 +210,20 @@ class ReadDeliveryTest {
         yield Optional.of(refused.reason());
       }
     };
+  }
+
+  @Test
+  void aDeliveryThatWasKeptIsReadAgainWithoutItsSignature() {
+    var body = "{\"action\":\"opened\"}".getBytes(StandardCharsets.UTF_8);
+    var kept =
+        new RawDelivery(
+            Optional.of("issues"), Optional.of("d"), Optional.empty(), Optional.empty(), body);
+    assertThat(ReadDelivery.readAgain(kept))
+        .isInstanceOfSatisfying(
+            Accepted.class, again -> assertThat(again.event().name()).isEqualTo("issues.opened"));
+    var headless =
+        new RawDelivery(
+            Optional.empty(), Optional.of("d"), Optional.empty(), Optional.empty(), body);
+    assertThat(ReadDelivery.readAgain(headless)).isInstanceOf(ReadResult.Refused.class);
   }
 }
