@@ -63,8 +63,8 @@ public final class CloudBenchmark {
   private static void report(String what, SideBySide side, Arm.Load load, List<Arm> arms)
       throws Exception {
     OUT.println(what + ", " + load);
-    var rates = side.run(arms, load);
-    double first = SideBySide.median(rates.get(arms.get(0).name()));
-    rates.forEach((name, all) -> OUT.println(SideBySide.line(name, all, first)));
+    var runs = side.run(arms, load);
+    var first = runs.getOrDefault(arms.get(0).name(), List.of());
+    runs.forEach((name, all) -> OUT.println(SideBySide.line(name, all, first, load.messages())));
   }
 }

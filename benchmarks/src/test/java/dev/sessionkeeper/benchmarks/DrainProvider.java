@@ -20,7 +20,7 @@ record DrainProvider(String name, QueueProvider provider, int prefetch) implemen
   private static final QueueName QUEUE = QueueName.of("ours");
 
   @Override
-  public long run(Load load) throws Exception {
+  public Took run(Load load) throws Exception {
     provider.declare(QUEUE, QueueSettings.ordered());
     for (int from = 0; from < load.messages(); from += 100) {
       var batch = new ArrayList<Message>();
@@ -29,7 +29,7 @@ record DrainProvider(String name, QueueProvider provider, int prefetch) implemen
       }
       provider.send(QUEUE, batch);
     }
-    long started = System.nanoTime();
+    var started = Took.now();
     int done = 0;
     while (done < load.messages()) {
       if (provider.sessions(QUEUE).acceptNext(Owner.of("bench"), Duration.ofSeconds(5))
@@ -39,7 +39,7 @@ record DrainProvider(String name, QueueProvider provider, int prefetch) implemen
         }
       }
     }
-    return System.nanoTime() - started;
+    return started.since();
   }
 
   private int drain(HeldSession session) throws InterruptedException {

@@ -42,7 +42,7 @@ final class ServiceBusArms {
     }
 
     @Override
-    public long run(Load load) {
+    public Took run(Load load) {
       for (int from = 0; from < load.messages(); from += 100) {
         var batch = new ArrayList<ServiceBusMessage>();
         for (int i = from; i < Math.min(from + 100, load.messages()); i++) {
@@ -51,7 +51,7 @@ final class ServiceBusArms {
         sender.sendMessages(batch);
       }
       int perSession = load.messages() / load.sessions();
-      long started = System.nanoTime();
+      var started = Took.now();
       for (int session = 0; session < load.sessions(); session++) {
         var receiver = sessions.acceptNextSession().block();
         if (receiver != null) {
@@ -63,7 +63,7 @@ final class ServiceBusArms {
           receiver.close();
         }
       }
-      return System.nanoTime() - started;
+      return started.since();
     }
   }
 }

@@ -35,7 +35,7 @@ final class SqsArms {
     }
 
     @Override
-    public long run(Load load) {
+    public Took run(Load load) {
       for (int from = 0; from < load.messages(); from += 10) {
         var batch = new ArrayList<SendMessageBatchRequestEntry>();
         for (int i = from; i < Math.min(from + 10, load.messages()); i++) {
@@ -49,7 +49,7 @@ final class SqsArms {
         }
         client.sendMessageBatch(request -> request.queueUrl(url).entries(batch));
       }
-      long started = System.nanoTime();
+      var started = Took.now();
       int done = 0;
       while (done < load.messages()) {
         var messages =
@@ -71,7 +71,7 @@ final class SqsArms {
           done += entries.size();
         }
       }
-      return System.nanoTime() - started;
+      return started.since();
     }
   }
 }
