@@ -20,9 +20,9 @@ public sealed interface Misfire {
   /** As kept in the job's row, for people. */
   default String text() {
     return switch (this) {
-      case Coalesce() -> "coalesce";
-      case Skip() -> "skip";
-      case All(var max) -> "all(" + max + ")";
+      case Coalesce coalesce -> "coalesce";
+      case Skip skip -> "skip";
+      case All every -> "all(" + every.max() + ")";
     };
   }
 }

@@ -44,10 +44,10 @@ public record Schedule(Duration interval, Misfire misfire) {
     }
     long missed = ChronoUnit.MICROS.between(next, now) / intervalMicros();
     return switch (misfire) {
-      case Misfire.Coalesce() -> new JobSlot(after(next, missed), missed, 0, false);
-      case Misfire.Skip() -> new JobSlot(after(next, missed), 0, missed, false);
-      case Misfire.All(var max) -> {
-        long dropped = Math.max(0, missed - max + 1);
+      case Misfire.Coalesce coalesce -> new JobSlot(after(next, missed), missed, 0, false);
+      case Misfire.Skip skip -> new JobSlot(after(next, missed), 0, missed, false);
+      case Misfire.All every -> {
+        long dropped = Math.max(0, missed - every.max() + 1);
         yield new JobSlot(after(next, dropped), 0, dropped, false);
       }
     };

@@ -50,10 +50,10 @@ public final class SessionRegistry {
   public PutOutcome put(SessionRequest request) {
     var outcome = put.put(request);
     switch (outcome) {
-      case PutOutcome.Created(var session) -> tell(new RegistryEvent.Created(session.kind()));
-      case PutOutcome.Upgraded(var session) -> tell(new RegistryEvent.Upgraded(session.kind()));
-      case PutOutcome.Existing(var session) -> tell(new RegistryEvent.Found(session.kind()));
-      case PutOutcome.TenantMismatch() -> {}
+      case PutOutcome.Created created -> tell(new RegistryEvent.Created(created.session().kind()));
+      case PutOutcome.Upgraded upgraded -> tell(new RegistryEvent.Upgraded(upgraded.session().kind()));
+      case PutOutcome.Existing existing -> tell(new RegistryEvent.Found(existing.session().kind()));
+      case PutOutcome.TenantMismatch tenantMismatch -> {}
     }
     return outcome;
   }

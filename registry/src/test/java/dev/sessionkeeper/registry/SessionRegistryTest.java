@@ -139,11 +139,11 @@ class SessionRegistryTest {
       work.add(
           () -> {
             var outcome = registry.put(again(request, 1 + turn % 3));
-            if (turn % 5 == 0 && outcome instanceof PutOutcome.Existing(var session)) {
-              registry.end(session.sessionId());
+            if (turn % 5 == 0 && outcome instanceof PutOutcome.Existing found) {
+              registry.end(found.session().sessionId());
             }
-            if (turn % 7 == 0 && outcome instanceof PutOutcome.Existing(var session)) {
-              registry.renew(session.sessionId());
+            if (turn % 7 == 0 && outcome instanceof PutOutcome.Existing found) {
+              registry.renew(found.session().sessionId());
             }
             return outcome;
           });

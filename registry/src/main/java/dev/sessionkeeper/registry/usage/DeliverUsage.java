@@ -122,11 +122,11 @@ final class DeliverUsage {
         }
         yield ours;
       }
-      case PostBatch.Answer.Later(var reason, var atLeast) -> {
-        later(lane, batch, false, reason, atLeast);
+      case PostBatch.Answer.Later later -> {
+        later(lane, batch, false, later.reason(), later.atLeast());
         yield false;
       }
-      case PostBatch.Answer.Refused(var reason) -> refused(lane, batch, reason);
+      case PostBatch.Answer.Refused refused -> refused(lane, batch, refused.reason());
     };
   }
 

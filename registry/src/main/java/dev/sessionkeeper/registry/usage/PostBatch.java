@@ -50,13 +50,14 @@ final class PostBatch {
     var signed = options.signature().map(request::signedWith).orElse(request);
     return switch (sender.post(signed)) {
       case WebhookResult.Delivered taken -> new Answer.Taken();
-      case WebhookResult.Unreachable(var reason) -> new Answer.Later(reason, Duration.ZERO);
-      case WebhookResult.Forbidden(var reason) -> new Answer.Later(reason, Duration.ZERO);
-      case WebhookResult.Refused(var status, var wait, var text) -> {
-        var reason = "answered " + status + (text.isBlank() ? "" : ": " + text);
-        yield FOR_GOOD.contains(status)
+      case WebhookResult.Unreachable silent -> new Answer.Later(silent.reason(), Duration.ZERO);
+      case WebhookResult.Forbidden target -> new Answer.Later(target.reason(), Duration.ZERO);
+      case WebhookResult.Refused refused -> {
+        var text = refused.answer();
+        var reason = "answered " + refused.status() + (text.isBlank() ? "" : ": " + text);
+        yield FOR_GOOD.contains(refused.status())
             ? new Answer.Refused(reason)
-            : new Answer.Later(reason, wait.orElse(Duration.ZERO));
+            : new Answer.Later(reason, refused.retryAfter().orElse(Duration.ZERO));
       }
     };
   }

@@ -283,10 +283,10 @@ class MeteringTest {
 
   private RegisteredSession put(SessionRequest request) {
     return switch (registry.put(request)) {
-      case PutOutcome.Created(var session) -> session;
-      case PutOutcome.Upgraded(var session) -> session;
-      case PutOutcome.Existing(var session) -> session;
-      case PutOutcome.TenantMismatch() -> throw new AssertionError("tenant mismatch");
+      case PutOutcome.Created created -> created.session();
+      case PutOutcome.Upgraded upgraded -> upgraded.session();
+      case PutOutcome.Existing existing -> existing.session();
+      case PutOutcome.TenantMismatch tenantMismatch -> throw new AssertionError("tenant mismatch");
     };
   }
 

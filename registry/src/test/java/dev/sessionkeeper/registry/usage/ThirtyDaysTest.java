@@ -103,13 +103,15 @@ class ThirtyDaysTest {
 
   private void put(SessionRequest request) {
     switch (registry.put(request)) {
-      case PutOutcome.Created(var session) -> oracle.put(session.sessionId(), session);
-      case PutOutcome.Upgraded(var session) -> {
+      case PutOutcome.Created created ->
+          oracle.put(created.session().sessionId(), created.session());
+      case PutOutcome.Upgraded upgraded -> {
+        var session = upgraded.session();
         endInOracle(request, session.startedAt());
         oracle.put(session.sessionId(), session);
       }
       case PutOutcome.Existing same -> {}
-      case PutOutcome.TenantMismatch() -> throw new AssertionError("no tenant was changed");
+      case PutOutcome.TenantMismatch mismatch -> throw new AssertionError("no tenant was changed");
     }
   }
 

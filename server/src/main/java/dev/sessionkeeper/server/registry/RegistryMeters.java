@@ -57,11 +57,11 @@ final class RegistryMeters implements Consumer<RegistryEvent> {
   @Override
   public void accept(RegistryEvent event) {
     switch (event) {
-      case RegistryEvent.Created(var kind) -> count("created", kind);
-      case RegistryEvent.Upgraded(var kind) -> count("upgraded", kind);
-      case RegistryEvent.Expired(var kind) -> count("expired", kind);
-      case RegistryEvent.Ended(var kind) -> count("ended", kind);
-      case RegistryEvent.Renewed(var kind) -> count("renewed", kind);
+      case RegistryEvent.Created created -> count("created", created.kind());
+      case RegistryEvent.Upgraded upgraded -> count("upgraded", upgraded.kind());
+      case RegistryEvent.Expired expired -> count("expired", expired.kind());
+      case RegistryEvent.Ended ended -> count("ended", ended.kind());
+      case RegistryEvent.Renewed renewed -> count("renewed", renewed.kind());
       case RegistryEvent.Found found -> {}
     }
   }
