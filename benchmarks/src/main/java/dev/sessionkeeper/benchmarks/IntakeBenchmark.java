@@ -46,8 +46,7 @@ public final class IntakeBenchmark {
       for (int i = 0; i <= repetitions; i++) {
         OUT.println(i == 0 ? "warm-up" : "run " + i);
         double inserts = report("bare inserts", deliveries, inserting(bare));
-        double intake =
-            report("intake, three bots", deliveries, n -> load.deliver(n % 500, n));
+        double intake = report("intake, three bots", deliveries, n -> load.deliver(n % 500, n));
         OUT.printf(Locale.ROOT, "  intake : bare inserts = %.2f%n", intake / inserts);
       }
     }
@@ -56,7 +55,8 @@ public final class IntakeBenchmark {
   private static void prepare(EmbeddedPostgres bare) throws Exception {
     try (var connection = bare.dataSource().getConnection();
         var statement = connection.createStatement()) {
-      statement.execute("CREATE TABLE bare (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, bytes bytea)");
+      statement.execute(
+          "CREATE TABLE bare (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, bytes bytea)");
     }
   }
 
@@ -82,7 +82,9 @@ public final class IntakeBenchmark {
       for (int i = 0; i < THREADS; i++) {
         workers.add(
             () -> {
-              for (int number = next.getAndIncrement(); number < count; number = next.getAndIncrement()) {
+              for (int number = next.getAndIncrement();
+                  number < count;
+                  number = next.getAndIncrement()) {
                 long begun = System.nanoTime();
                 step.run(number);
                 waits.add(System.nanoTime() - begun);

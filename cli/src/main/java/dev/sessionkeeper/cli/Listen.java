@@ -41,7 +41,9 @@ final class Listen implements Callable<Integer> {
       description = "Another stream; its events are only printed. Default: ${DEFAULT-VALUE}")
   String stream = "keeper.github";
 
-  @Option(names = "--subscriber", description = "Resume under this name after this command has ended, too")
+  @Option(
+      names = "--subscriber",
+      description = "Resume under this name after this command has ended, too")
   @Nullable String subscriber;
 
   @Option(names = "--count", hidden = true, description = "End after so many events")
@@ -89,7 +91,12 @@ final class Listen implements Callable<Integer> {
       terminal.print(
           remote.format == Remote.Format.json
               ? event.data()
-              : event.id() + " " + event.event() + " " + data.path("sessionId").asString("") + verdict);
+              : event.id()
+                  + " "
+                  + event.event()
+                  + " "
+                  + data.path("sessionId").asString("")
+                  + verdict);
       if (++seen >= count) {
         end.countDown();
       }
@@ -104,7 +111,9 @@ final class Listen implements Callable<Integer> {
               .header("X-GitHub-Event", data.path("type").asString())
               .header("X-GitHub-Delivery", data.path("deliveryId").asString())
               .header("Keeper-Session-Id", data.path("sessionId").asString(""))
-              .POST(HttpRequest.BodyPublishers.ofByteArray(client.getBytes("/events/" + id + "/payload")))
+              .POST(
+                  HttpRequest.BodyPublishers.ofByteArray(
+                      client.getBytes("/events/" + id + "/payload")))
               .build();
       try {
         return "" + local.send(request, HttpResponse.BodyHandlers.discarding()).statusCode();

@@ -104,9 +104,7 @@ public final class KeeperClient implements AutoCloseable {
 
   private HttpRequest.Builder request(String path, Map<String, String> query) {
     var builder =
-        HttpRequest.newBuilder(uri(path, query))
-            .timeout(CALL_TIMEOUT)
-            .header("Accept", "*/*");
+        HttpRequest.newBuilder(uri(path, query)).timeout(CALL_TIMEOUT).header("Accept", "*/*");
     authorize(builder);
     return builder;
   }

@@ -22,7 +22,11 @@ class ReadmeTest {
   private static String region(String source, String name) {
     int from = source.indexOf('\n', source.indexOf("// region " + name)) + 1;
     int to = source.lastIndexOf('\n', source.indexOf("// endregion", from));
-    return source.substring(from, to).lines().map(ReadmeTest::outdented).collect(Collectors.joining("\n"));
+    return source
+        .substring(from, to)
+        .lines()
+        .map(ReadmeTest::outdented)
+        .collect(Collectors.joining("\n"));
   }
 
   private static String outdented(String line) {

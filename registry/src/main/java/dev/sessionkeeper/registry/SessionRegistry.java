@@ -51,7 +51,8 @@ public final class SessionRegistry {
     var outcome = put.put(request);
     switch (outcome) {
       case PutOutcome.Created created -> tell(new RegistryEvent.Created(created.session().kind()));
-      case PutOutcome.Upgraded upgraded -> tell(new RegistryEvent.Upgraded(upgraded.session().kind()));
+      case PutOutcome.Upgraded upgraded ->
+          tell(new RegistryEvent.Upgraded(upgraded.session().kind()));
       case PutOutcome.Existing existing -> tell(new RegistryEvent.Found(existing.session().kind()));
       case PutOutcome.TenantMismatch tenantMismatch -> {}
     }

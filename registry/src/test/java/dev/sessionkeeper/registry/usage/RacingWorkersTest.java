@@ -77,8 +77,7 @@ class RacingWorkersTest {
     }
     for (int turn = 0; turn < TURNS; turn++) {
       var request = again(keys.get(random.nextInt(keys.size())), 1 + random.nextInt(3));
-      if (registry.put(request) instanceof PutOutcome.Existing found
-          && random.nextInt(3) == 0) {
+      if (registry.put(request) instanceof PutOutcome.Existing found && random.nextInt(3) == 0) {
         registry.end(found.session().sessionId());
       }
     }

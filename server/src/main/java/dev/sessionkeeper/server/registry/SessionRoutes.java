@@ -67,10 +67,12 @@ final class SessionRoutes {
       throw ProblemType.FORBIDDEN.with("This credential is bound to another tenant").toException();
     }
     return switch (registry.put(wish.toRegistry())) {
-      case PutOutcome.Created created -> Response.created(SessionItem.of(created.session(), "created"));
+      case PutOutcome.Created created ->
+          Response.created(SessionItem.of(created.session(), "created"));
       case PutOutcome.Upgraded upgraded ->
           Response.created(SessionItem.of(upgraded.session(), "upgraded"));
-      case PutOutcome.Existing existing -> Response.ok(SessionItem.of(existing.session(), "existing"));
+      case PutOutcome.Existing existing ->
+          Response.ok(SessionItem.of(existing.session(), "existing"));
       case PutOutcome.TenantMismatch tenantMismatch ->
           throw ProblemType.TENANT_MISMATCH
               .with("The user has a session on this capacity under another tenant")

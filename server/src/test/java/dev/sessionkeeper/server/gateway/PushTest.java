@@ -102,7 +102,8 @@ class PushTest {
                   server
                       .get("/metrics")
                       .text()
-                      .contains("session_timeouts_total{bot_name=\"pushed\",timeout_reason=\"idle\"}"));
+                      .contains(
+                          "session_timeouts_total{bot_name=\"pushed\",timeout_reason=\"idle\"}"));
       assertThat(server.get("/metrics").text())
           .contains("keeper_active_sessions{bot_name=\"pushed\",ordering_scope=\"entity\"}")
           .contains("keeper_concurrent_session_utilization{bot_name=\"pushed\"}")
