@@ -66,6 +66,7 @@ final class ParallelConsumerArm implements Arm {
     }
 
     @Override
+    @SuppressWarnings("UnsynchronizedOverridesSynchronized") // It must not park with the lock held.
     public ConsumerRecords<String, byte[]> poll(Duration timeout) {
       var records = super.poll(timeout);
       if (records.isEmpty()) {

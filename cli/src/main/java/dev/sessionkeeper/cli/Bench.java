@@ -1,7 +1,6 @@
 package dev.sessionkeeper.cli;
 
 import dev.sessionkeeper.QueueSettings;
-import dev.sessionkeeper.client.KeeperClient;
 import dev.sessionkeeper.client.ProblemException;
 import dev.sessionkeeper.client.QueueClient;
 import dev.sessionkeeper.time.TimeSource;
@@ -49,8 +48,8 @@ final class Bench implements Callable<Integer> {
       var name = "bench-" + Long.toString(time.instant().toEpochMilli(), 36);
       var queue = client.queue(name);
       queue.declare(QueueSettings.ordered());
-      double sent = measure("sending", client, this::send, queue);
-      double consumed = measure("consuming", client, this::consume, queue);
+      double sent = measure("sending", this::send, queue);
+      double consumed = measure("consuming", this::consume, queue);
       var answer = JsonNodeFactory.instance.objectNode();
       answer.put("queue", name);
       answer.put("messages", messages);
@@ -75,7 +74,7 @@ final class Bench implements Callable<Integer> {
     void run(QueueClient queue, AtomicLong next, IntConsumer did);
   }
 
-  private double measure(String what, KeeperClient client, Work work, QueueClient queue)
+  private double measure(String what, Work work, QueueClient queue)
       throws InterruptedException, ExecutionException {
     var progress = new Progress(Terminal.standard(), time, what, messages);
     var next = new AtomicLong();

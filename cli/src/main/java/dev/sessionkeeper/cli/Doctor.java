@@ -66,7 +66,7 @@ final class Doctor implements Callable<Integer> {
     } catch (KeeperException.Unavailable e) {
       return new Finding(what, false, "no answer; start one with: ./keeper serve");
     } catch (ProblemException e) {
-      return new Finding(what, false, e.getMessage());
+      return new Finding(what, false, String.valueOf(e.getMessage()));
     }
   }
 

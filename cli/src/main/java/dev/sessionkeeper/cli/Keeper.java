@@ -58,24 +58,24 @@ public final class Keeper {
   /** One sentence to the person, and the exit code; never a stack trace. */
   private static int explain(Exception failure) {
     var terminal = Terminal.standard();
-    switch (failure) {
+    var why = String.valueOf(failure.getMessage());
+    return switch (failure) {
       case ProblemException problem -> {
-        terminal.error(problem.getMessage());
-        return problem.status() == 401 || problem.status() == 403 ? Exit.FORBIDDEN : Exit.FAILED;
+        terminal.error(why);
+        yield problem.status() == 401 || problem.status() == 403 ? Exit.FORBIDDEN : Exit.FAILED;
       }
       case KeeperException.Unavailable unavailable -> {
-        terminal.error(
-            unavailable.getMessage() + ". Is it running? Start one with: ./keeper serve");
-        return Exit.UNAVAILABLE;
+        terminal.error(why + ". Is it running? Start one with: ./keeper serve");
+        yield Exit.UNAVAILABLE;
       }
       case KeeperException.Misconfigured misconfigured -> {
-        terminal.error(misconfigured.getMessage());
-        return Exit.CONFIG;
+        terminal.error(why);
+        yield Exit.CONFIG;
       }
       default -> {
-        terminal.error(failure.getClass().getSimpleName() + ": " + failure.getMessage());
-        return Exit.FAILED;
+        terminal.error(failure.getClass().getSimpleName() + ": " + why);
+        yield Exit.FAILED;
       }
-    }
+    };
   }
 }

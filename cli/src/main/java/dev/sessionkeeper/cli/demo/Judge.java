@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Watches what consumers report and decides whether order held.
@@ -93,12 +94,9 @@ final class Judge {
   synchronized String map() {
     var steps = " ▁▂▃▄▅▆▇█";
     var map = new StringBuilder();
-    lanes.keySet().stream()
-        .sorted()
-        .forEach(
-            session ->
-                map.append(
-                    steps.charAt(lanes.get(session).next * (steps.length() - 1) / perSession)));
+    for (var lane : new TreeMap<>(lanes).values()) {
+      map.append(steps.charAt(lane.next * (steps.length() - 1) / perSession));
+    }
     return map.toString();
   }
 
