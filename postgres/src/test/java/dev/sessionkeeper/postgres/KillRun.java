@@ -7,6 +7,7 @@ import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -14,6 +15,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 
@@ -36,6 +40,7 @@ final class KillRun {
   private final int[][] acknowledged = new int[SENDERS][SESSIONS];
   private final List<Process> processes = new ArrayList<>();
   private final AtomicBoolean isSending = new AtomicBoolean(true);
+  private final Map<Process, CountDownLatch> ready = new ConcurrentHashMap<>();
   private int kills;
 
   KillRun(EmbeddedPostgres postgres, Map<String, String> environment) {
@@ -109,7 +114,7 @@ final class KillRun {
       if (!killEvery.equals(duration)) {
         int victim = random.nextInt(processes.size());
         // A process that is killed before it has taken anything proves nothing.
-        processes.get(victim).inputReader().readLine();
+        ready.get(processes.get(victim)).await(30, TimeUnit.SECONDS);
         Thread.sleep(random.nextInt(1000));
         processes.get(victim).destroyForcibly().waitFor();
         processes.set(victim, startProcess());
@@ -137,7 +142,20 @@ final class KillRun {
             postgres.password());
     builder.environment().putAll(environment);
     builder.redirectError(ProcessBuilder.Redirect.DISCARD);
-    return builder.start();
+    var process = builder.start();
+    var isReady = new CountDownLatch(1);
+    ready.put(process, isReady);
+    Thread.ofVirtual().start(() -> read(process, isReady));
+    return process;
+  }
+
+  /** Reads to the end: a process that logs into a full pipe stands still. */
+  private static void read(Process process, CountDownLatch isReady) {
+    try (var lines = process.inputReader()) {
+      lines.lines().filter(line -> line.startsWith("ready")).forEach(line -> isReady.countDown());
+    } catch (IOException | UncheckedIOException e) {
+      isReady.countDown(); // It was killed in the middle of a line.
+    }
   }
 
   private void send(PostgresQueueProvider provider, int sender) {
