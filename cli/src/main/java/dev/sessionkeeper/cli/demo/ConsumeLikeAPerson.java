@@ -62,14 +62,19 @@ final class ConsumeLikeAPerson implements Runnable {
       pause(random.nextInt(12));
       int index = Integer.parseInt(message.body().asString());
       if (random.nextDouble() < FAILS && message.attempt() < 4) {
-        report.accept(new Handled(name, lease.sessionId(), index, lease.epoch(), false));
+        tell(lease, index, Handled.Step.FAILED);
         lease.retry(message, Duration.ofMillis(300), "the demo fails on purpose");
         return false;
       }
+      tell(lease, index, Handled.Step.COMPLETING);
       lease.complete(List.of(message));
-      report.accept(new Handled(name, lease.sessionId(), index, lease.epoch(), true));
+      tell(lease, index, Handled.Step.COMPLETED);
     }
     return true;
+  }
+
+  private void tell(LeaseClient lease, int index, Handled.Step step) {
+    report.accept(new Handled(name, lease.sessionId(), index, lease.epoch(), step));
   }
 
   private static void pause(int millis) {

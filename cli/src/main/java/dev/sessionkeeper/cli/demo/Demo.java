@@ -106,10 +106,17 @@ public final class Demo {
     var time = TimeSource.system();
     long begun = time.nanoTime();
     boolean killed = false;
+    long killedAt = begun;
     while (!judge.isDone() && time.since(begun).compareTo(plan.patience()) < 0) {
+      if (killed
+          && judge.isDoneButForTheDead()
+          && time.since(killedAt).compareTo(LOCK.multipliedBy(3)) > 0) {
+        return true;
+      }
       if (!killed && judge.completed() > plan.sessions() * plan.perSession() / 3) {
         victim.kill();
         killed = true;
+        killedAt = time.nanoTime();
         screen.draw(
             frame("a consumer was killed; its sessions come back when their leases end"), true);
       }

@@ -4,13 +4,20 @@ package dev.sessionkeeper.cli.demo;
  * One message that a consumer worked on, as it reports it.
  *
  * @param index the place of the message in its session, from 0
- * @param completed whether the server took the completion; else the attempt failed on purpose
  */
-record Handled(String consumer, String session, int index, long epoch, boolean completed) {
+record Handled(String consumer, String session, int index, long epoch, Step step) {
+  /** How far it is with the message. */
+  enum Step {
+    /** It asks the server to complete it; whoever is killed now does not say how that ended. */
+    COMPLETING,
+    COMPLETED,
+    /** The attempt failed on purpose. */
+    FAILED
+  }
 
   /** The line that a consumer process prints. */
   String toLine() {
-    return String.join("\t", "handled", consumer, session, "" + index, "" + epoch, "" + completed);
+    return String.join("\t", "handled", consumer, session, "" + index, "" + epoch, step.name());
   }
 
   static boolean isLine(String line) {
@@ -24,6 +31,6 @@ record Handled(String consumer, String session, int index, long epoch, boolean c
         parts[2],
         Integer.parseInt(parts[3]),
         Long.parseLong(parts[4]),
-        Boolean.parseBoolean(parts[5]));
+        Step.valueOf(parts[5]));
   }
 }

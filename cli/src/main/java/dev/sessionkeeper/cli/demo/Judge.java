@@ -43,6 +43,10 @@ final class Judge {
               + lane.epoch);
     }
     lane.epoch = Math.max(lane.epoch, handled.epoch());
+    if (handled.index() == lane.next + 1 && lane.lastAsked == lane.next) {
+      // Whoever asked to complete the one before was killed before it could tell.
+      complete(lane, lane.next);
+    }
     if (handled.index() > lane.next) {
       violations.add(
           handled.session()
@@ -52,16 +56,26 @@ final class Judge {
               + lane.next
               + " was completed");
     }
-    if (!handled.completed()) {
-      failed++;
-      return;
+    switch (handled.step()) {
+      case COMPLETING -> lane.lastAsked = handled.index();
+      case COMPLETED -> complete(lane, handled.index());
+      case FAILED -> failed++;
     }
-    if (handled.index() < lane.next) {
+  }
+
+  private void complete(Lane lane, int index) {
+    if (index < lane.next) {
       repeated++;
       return;
     }
     completed++;
-    lane.next = handled.index() + 1;
+    lane.next = index + 1;
+  }
+
+  /** Whether all that is missing was asked for by somebody who may have died with the answer. */
+  synchronized boolean isDoneButForTheDead() {
+    return lanes.values().stream()
+        .allMatch(lane -> lane.next == perSession || lane.lastAsked == perSession - 1);
   }
 
   synchronized boolean isDone() {
@@ -102,6 +116,7 @@ final class Judge {
 
   private static final class Lane {
     int next;
+    int lastAsked = -1;
     long epoch;
   }
 }

@@ -33,6 +33,16 @@ class JudgeTest {
   }
 
   @Test
+  void whoDiesWithTheAnswerIsNoViolation() {
+    judge.saw(new Handled("victim", "a", 0, 1, Handled.Step.COMPLETING));
+    saw("a", 1, 2, true);
+    assertThat(judge.violations()).isEmpty();
+    assertThat(judge.completed()).isEqualTo(2);
+    saw("b", 1, 1, true);
+    assertThat(judge.violations()).hasSize(1);
+  }
+
+  @Test
   void anOldEpochIsSeen() {
     saw("a", 0, 5, true);
     saw("a", 1, 4, true);
@@ -41,12 +51,13 @@ class JudgeTest {
 
   @Test
   void aReportSurvivesItsLine() {
-    var handled = new Handled("c", "acme/shop/pull_request/7", 3, 12, true);
+    var handled = new Handled("c", "acme/shop/pull_request/7", 3, 12, Handled.Step.COMPLETED);
     assertThat(Handled.isLine(handled.toLine())).isTrue();
     assertThat(Handled.ofLine(handled.toLine())).isEqualTo(handled);
   }
 
   private void saw(String session, int index, long epoch, boolean completed) {
-    judge.saw(new Handled("consumer", session, index, epoch, completed));
+    var step = completed ? Handled.Step.COMPLETED : Handled.Step.FAILED;
+    judge.saw(new Handled("consumer", session, index, epoch, step));
   }
 }
