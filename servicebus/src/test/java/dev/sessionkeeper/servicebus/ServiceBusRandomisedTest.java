@@ -9,9 +9,6 @@ import dev.sessionkeeper.testkit.RandomisedRun;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.Random;
-import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 
@@ -20,38 +17,31 @@ import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 class ServiceBusRandomisedTest {
   private static final QueueName QUEUE = QueueName.of("randomised");
   private static final long SEED = 11;
+  private static final int MISHAPS = 12;
 
   @Test
   void nothingIsOvertakenSharedOrLostWhileTheBrokerMisbehaves() throws Exception {
-    var mishaps = new AtomicInteger();
     try (var broker = TestBroker.start();
-        var provider = broker.provider(TimeSource.system());
-        var trouble = Executors.newSingleThreadScheduledExecutor()) {
+        var provider = broker.provider(TimeSource.system())) {
       provider.declare(
           QUEUE,
           QueueSettings.ordered()
               .withLockDuration(Duration.ofSeconds(5))
               .withMaxDeliveryCount(1000));
       var random = new Random(SEED);
-      var unused =
-          trouble.scheduleWithFixedDelay(
-              () -> mishap(broker.server().faults(), random, mishaps),
-              1500,
-              900,
-              TimeUnit.MILLISECONDS);
 
       var report =
-          RandomisedRun.on(provider, QUEUE, SEED).ofSize(12, 600).run(Duration.ofSeconds(60));
+          RandomisedRun.on(provider, QUEUE, SEED)
+              .ofSize(12, 600)
+              .troubled(MISHAPS, () -> mishap(broker.server().faults(), random))
+              .run(Duration.ofSeconds(60));
 
-      trouble.shutdownNow();
       assertThat(report.violations()).as("%s", report).isEmpty();
       assertThat(report.completed() + report.deadLetters()).isGreaterThanOrEqualTo(600);
-      assertThat(mishaps.get()).as("mishaps").isPositive();
     }
   }
 
-  private static void mishap(Faults faults, Random random, AtomicInteger mishaps) {
-    mishaps.incrementAndGet();
+  private static void mishap(Faults faults, Random random) {
     switch (random.nextInt(3)) {
       case 0 -> faults.dropConnections();
       case 1 -> faults.expireSessionLocks(QUEUE.value());

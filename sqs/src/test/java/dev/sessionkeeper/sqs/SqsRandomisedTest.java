@@ -7,8 +7,6 @@ import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.testkit.RandomisedRun;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
-import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
@@ -25,23 +23,21 @@ class SqsRandomisedTest {
     var receipts = new RefuseExpiredReceipts();
     var expired = new AtomicInteger();
     try (var sqs = TestSqs.start(receipts, answers);
-        var provider = sqs.provider(TimeSource.system(), new MemorySessionStateStore());
-        var trouble = Executors.newSingleThreadScheduledExecutor()) {
+        var provider = sqs.provider(TimeSource.system(), new MemorySessionStateStore())) {
       provider.declare(
           QUEUE,
           QueueSettings.ordered()
               .withLockDuration(Duration.ofSeconds(3))
               .withMaxDeliveryCount(1000));
       answers.begin(40);
-      var unused =
-          trouble.scheduleWithFixedDelay(
-              () -> expired.addAndGet(receipts.expireAll()), 1500, 1500, TimeUnit.MILLISECONDS);
 
       var report =
-          RandomisedRun.on(provider, QUEUE, SEED).ofSize(12, 400).run(Duration.ofSeconds(60));
+          RandomisedRun.on(provider, QUEUE, SEED)
+              .ofSize(12, 400)
+              .troubled(8, () -> expired.addAndGet(receipts.expireAll()))
+              .run(Duration.ofSeconds(60));
 
       answers.end();
-      trouble.shutdownNow();
       assertThat(report.violations()).as("%s", report).isEmpty();
       assertThat(report.completed() + report.deadLetters()).isGreaterThanOrEqualTo(400);
       assertThat(answers.count()).as("lost answers").isPositive();

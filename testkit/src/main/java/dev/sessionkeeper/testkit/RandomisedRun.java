@@ -41,6 +41,7 @@ public final class RandomisedRun {
   private final int messages;
   private final TimeSource time;
   private final Runnable tick;
+  private final Trouble trouble;
   private final RunLedger ledger = new RunLedger();
   private final History history = new History();
   private final Random random;
@@ -52,7 +53,8 @@ public final class RandomisedRun {
       int sessions,
       int messages,
       TimeSource time,
-      Runnable tick) {
+      Runnable tick,
+      Trouble trouble) {
     this.provider = provider;
     this.queue = queue;
     this.seed = seed;
@@ -60,17 +62,19 @@ public final class RandomisedRun {
     this.messages = messages;
     this.time = time;
     this.tick = tick;
+    this.trouble = trouble;
     this.random = new Random(seed);
   }
 
   /** 200 sessions, 20,000 messages, on the clock of this machine. */
   public static RandomisedRun on(QueueProvider provider, QueueName queue, long seed) {
     return new RandomisedRun(
-        provider, queue, seed, 200, 20_000, TimeSource.system(), RandomisedRun::rest);
+        provider, queue, seed, 200, 20_000, TimeSource.system(), RandomisedRun::rest, Trouble.NONE);
   }
 
   public RandomisedRun ofSize(int sessionCount, int messageCount) {
-    return new RandomisedRun(provider, queue, seed, sessionCount, messageCount, time, tick);
+    return new RandomisedRun(
+        provider, queue, seed, sessionCount, messageCount, time, tick, trouble);
   }
 
   /** On a settable clock; it moves a little whenever the run has nothing else to do. */
@@ -80,7 +84,16 @@ public final class RandomisedRun {
           clock.advance(step);
           rest();
         };
-    return new RandomisedRun(provider, queue, seed, sessions, messages, clock, move);
+    return new RandomisedRun(provider, queue, seed, sessions, messages, clock, move, trouble);
+  }
+
+  /**
+   * Lets something go wrong this many times, evenly over the messages sent, so that the trouble
+   * comes as often on a fast machine as on a slow one.
+   */
+  public RandomisedRun troubled(int times, Runnable mishap) {
+    return new RandomisedRun(
+        provider, queue, seed, sessions, messages, time, tick, new Trouble(times, mishap));
   }
 
   /**
@@ -99,7 +112,9 @@ public final class RandomisedRun {
     int unfinished = 0;
     while (!isOver(sent, handler) && System.nanoTime() - started < atMost.toNanos()) {
       if (sent < messages && random.nextInt(3) > 0) {
+        int before = sent;
         sent += send(sent);
+        trouble.comeBetween(before, sent, messages);
       }
       if (random.nextInt(10) == 0) {
         processors.get(random.nextInt(2)).changeConcurrency(1 + random.nextInt(32));
@@ -238,6 +253,18 @@ public final class RandomisedRun {
 
   private static void rest() {
     LockSupport.parkNanos(500_000);
+  }
+
+  /** A mishap and how often it comes during a run. */
+  private record Trouble(int times, Runnable mishap) {
+    static final Trouble NONE = new Trouble(0, () -> {});
+
+    void comeBetween(int before, int after, int all) {
+      long due = (long) after * times / all - (long) before * times / all;
+      for (long i = 0; i < due; i++) {
+        mishap.run();
+      }
+    }
   }
 
   /**
