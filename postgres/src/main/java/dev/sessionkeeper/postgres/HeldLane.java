@@ -202,10 +202,12 @@ final class HeldLane implements HeldSession {
         }
         hasLooked = true;
       } else if (!hasLooked) {
-        // A round that begins now discovers everything whose send has returned.
-        Waits.join(queue.claims().join());
         hasLooked = true;
-        continue;
+        if (!queue.claims().isCurrent()) {
+          // A round that begins now discovers everything whose send has returned.
+          Waits.join(queue.claims().join());
+          continue;
+        }
       }
       if (!awaitNews(deadline)) {
         return List.of();
@@ -470,6 +472,12 @@ final class HeldLane implements HeldSession {
     } catch (KeeperException.LockLost e) {
       // Somebody else has it, which is what closing is for.
     }
+  }
+
+  /** Both go through the same groups, in order. */
+  @Override
+  public boolean closesBehindSettlements() {
+    return true;
   }
 
   private void requireHeld() {

@@ -5,6 +5,7 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.store.SqlErrors;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -26,6 +27,7 @@ final class SettleSessions {
       "SELECT * FROM keeper.settle_lanes(?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String MESSAGE_GONE = "SK001";
   private static final int MOST_CALLS = 4096;
+  private static final Duration PACE = Duration.ofMillis(2);
   private static final int MOST_TRIES = 8;
 
   private final OrderedQueue queue;
@@ -33,7 +35,12 @@ final class SettleSessions {
 
   SettleSessions(OrderedQueue queue) {
     this.queue = queue;
-    this.group = new GroupCalls<>("keeper-settle-" + queue.name(), MOST_CALLS, this::settleAll);
+    this.group =
+        new GroupCalls<>(
+            "keeper-settle-" + queue.name(),
+            MOST_CALLS,
+            Pace.of(queue.time(), PACE),
+            this::settleAll);
   }
 
   private sealed interface Call {
