@@ -224,6 +224,8 @@ final class ServeSession {
 
   private Optional<CloseReason> afterRetry(Duration delay) {
     lastSequence = Long.MIN_VALUE;
+    // Had it failed, the message would still be in hand and the next ones come without it.
+    settling.awaitAll();
     if (delay.compareTo(SHORT_RETRY) > 0) {
       return Optional.of(CloseReason.ERROR);
     }

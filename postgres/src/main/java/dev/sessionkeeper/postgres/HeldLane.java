@@ -20,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -97,7 +98,7 @@ final class HeldLane implements HeldSession {
           queue
               .settles()
               .settle(SettleCall.expired(id, epoch, old))
-              .whenComplete((done, error) -> finish(old, error));
+              .whenComplete((done, error) -> finishUnseen(old, error));
     }
   }
 
@@ -337,25 +338,44 @@ final class HeldLane implements HeldSession {
         answer =
             queue
                 .settles()
-                .complete(id, epoch, settlements.stream().mapToLong(Settled::sequence).toArray());
+                .complete(
+                    id,
+                    epoch,
+                    settlements.stream().mapToLong(Settled::sequence).toArray(),
+                    voidAfterFailure());
       } else {
-        answer =
-            queue.settles().settle(new SettleCall(id, epoch, false, settlements, false, state));
+        var call = new SettleCall(id, epoch, false, settlements, false, state);
+        answer = queue.settles().settle(call, voidAfterFailure());
       }
+      // Who waits for it must find that it is not in hand any more, so this comes first.
+      var finished = answer.whenComplete((done, error) -> finish(settlements, error));
       if (!settlements.isEmpty()
           && InHand.stopsTheSession(settlements.get(settlements.size() - 1).settlement())) {
         // Void: it comes again, behind the message that is tried again.
         fetched.clear();
         mayHaveMore = true;
-        before = answer;
+        before = finished;
       }
-      lastSettled = answer;
-      return answer.whenComplete((done, error) -> finish(settlements, error));
+      lastSettled = finished;
+      return finished;
     } catch (KeeperException e) {
       return CompletableFuture.failedFuture(e);
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Nothing is settled behind a settlement that failed: its message is still open. */
+  private BooleanSupplier voidAfterFailure() {
+    int failures = inHand.failures();
+    return () -> {
+      lock.lock();
+      try {
+        return inHand.failures() != failures;
+      } finally {
+        lock.unlock();
+      }
+    };
   }
 
   private static boolean isComplete(Settled settled) {
@@ -377,8 +397,25 @@ final class HeldLane implements HeldSession {
     }
   }
 
-  /** Waits until everything that was settled is durable. */
-  void awaitSettled() {
+  private void finishUnseen(List<Settled> settlements, @Nullable Throwable error) {
+    lock.lock();
+    try {
+      if (error instanceof KeeperException.LockLost) {
+        lost();
+      } else {
+        inHand.notSettledUnseen(settlements);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Waits until everything before this message is durable.
+   *
+   * @throws KeeperException.OutOfOrder if something before it could not be settled
+   */
+  void awaitSettledBefore(long sequence) {
     CompletableFuture<?> last;
     lock.lock();
     try {
@@ -387,6 +424,15 @@ final class HeldLane implements HeldSession {
       lock.unlock();
     }
     Waits.quietly(last);
+    lock.lock();
+    try {
+      requireHeld();
+      if (!inHand.isNext(sequence)) {
+        throw new KeeperException.OutOfOrder(id, sequence, "the settlement before it failed");
+      }
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** A transaction of the application has settled this one; whoever settles it next need not. */

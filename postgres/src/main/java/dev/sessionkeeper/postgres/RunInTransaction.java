@@ -41,7 +41,7 @@ final class RunInTransaction implements MessageHandler {
             .orElseThrow(
                 () -> new KeeperException.LockLost("session " + session.id(), session.epoch()));
     // The effect of this message must not be durable before the end of the one before it.
-    lane.awaitSettled();
+    lane.awaitSettledBefore(delivery.sequence());
     try (var connection = queue.connections().source().getConnection()) {
       connection.setAutoCommit(false);
       try {
