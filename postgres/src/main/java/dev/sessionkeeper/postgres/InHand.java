@@ -91,11 +91,6 @@ final class InHand {
     back.forEach(open::addFirst);
   }
 
-  /** These were in nobody's hands, and are not settled. */
-  void notSettledUnseen(List<Settled> settlements) {
-    settlements.forEach(settled -> settling.remove(settled.sequence()));
-  }
-
   /** How often settlements of this hold have failed; what was sent before the last one is void. */
   int failures() {
     return failures;
