@@ -32,6 +32,10 @@ DECLARE
   is_new boolean;
   taken text[] := '{}';
   taken_now text[];
+  epochs bigint[] := '{}';
+  epochs_now bigint[];
+  holders text[] := '{}';
+  holders_now text[];
   begins bigint := from_place;
   fresh text[];
   firsts bigint[];
@@ -61,9 +65,12 @@ BEGIN
                 SET status = 1, owner = owners[cardinality(taken) + next.n], node = at_node,
                     epoch = nextval('keeper.epoch_seq'), until = moment + lease, reached = last_seq, handed = NULL
                FROM next WHERE l.ctid = next.place_of
-             RETURNING l.session, l.place)
-      SELECT array_agg(h.session), GREATEST(max(h.place), begins) INTO taken_now, begins FROM held h;
+             RETURNING l.session, l.place, l.epoch, l.owner)
+      SELECT array_agg(h.session), array_agg(h.epoch), array_agg(h.owner), GREATEST(max(h.place), begins)
+        INTO taken_now, epochs_now, holders_now, begins FROM held h;
       taken := taken || COALESCE(taken_now, '{}');
+      epochs := epochs || COALESCE(epochs_now, '{}');
+      holders := holders || COALESCE(holders_now, '{}');
       EXIT WHEN cardinality(taken) = wanted;
     END LOOP;
   END IF;
@@ -109,9 +116,13 @@ BEGIN
                     CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN at_node END
                FROM missing n
              ON CONFLICT DO NOTHING
-             RETURNING session, status)
-      SELECT count(*), array_agg(m.session) FILTER (WHERE m.status = 1) INTO inserted, taken_now FROM made m;
+             RETURNING session, status, epoch, owner)
+      SELECT count(*), array_agg(m.session) FILTER (WHERE m.status = 1), array_agg(m.epoch) FILTER (WHERE m.status = 1),
+             array_agg(m.owner) FILTER (WHERE m.status = 1)
+        INTO inserted, taken_now, epochs_now, holders_now FROM made m;
       taken := taken || COALESCE(taken_now, '{}');
+      epochs := epochs || COALESCE(epochs_now, '{}');
+      holders := holders || COALESCE(holders_now, '{}');
       EXIT WHEN inserted + COALESCE(cardinality(existing), 0) >= cardinality(fresh);
       -- An operator made a lane meanwhile: look again, now it exists.
     END LOOP;
@@ -126,10 +137,9 @@ BEGIN
 
   -- In a statement of its own: it must see what earlier owners of these lanes have deleted.
   RETURN QUERY
-    SELECT 1::smallint, l.session, l.epoch, l.until, l.owner, m.seq, m.attempts, m.form, m.expires_at <= moment,
+    SELECT 1::smallint, t.session, t.epoch, moment + lease, t.owner, m.seq, m.attempts, m.form, m.expires_at <= moment,
            m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type, m.body, m.properties, m.replays
-      FROM unnest(taken) t(session)
-      CROSS JOIN LATERAL (SELECT * FROM keeper.lane x WHERE x.queue = q AND x.session = t.session OFFSET 0) l
+      FROM unnest(taken, epochs, holders) t(session, epoch, owner)
       LEFT JOIN LATERAL (SELECT * FROM keeper.message x WHERE x.queue = q AND x.session = t.session
                           ORDER BY x.seq LIMIT batch) m ON true;
 

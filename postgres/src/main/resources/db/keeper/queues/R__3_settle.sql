@@ -15,9 +15,13 @@ DECLARE
   asked int := cardinality(kept) + cardinality(freed);
   keeping text[];
   freeing text[];
+  freeing_at tid[];
+  asides smallint[];
+  empty_at tid[];
+  full_at tid[];
+  dues timestamptz[];
   expected int := cardinality(done_seqs);
   deleted int;
-  kept_lanes int;
 BEGIN
   -- The fence. No key update: discovery, which takes key shares, is not waited for.
   IF cardinality(kept) > 0 THEN
@@ -29,9 +33,9 @@ BEGIN
   END IF;
   -- A lane that may be deleted is locked against discovery too; then a later statement looks for messages.
   IF cardinality(freed) > 0 THEN
-    SELECT array_agg(f.session) INTO freeing
+    SELECT array_agg(f.session), array_agg(l.place_of), array_agg(l.aside) INTO freeing, freeing_at, asides
       FROM unnest(freed, freed_epochs) f(session, epoch)
-           CROSS JOIN LATERAL (SELECT x.epoch, x.status, x.until FROM keeper.lane x
+           CROSS JOIN LATERAL (SELECT x.ctid AS place_of, x.epoch, x.status, x.until, x.aside FROM keeper.lane x
                                 WHERE x.queue = q AND x.session = f.session OFFSET 0 FOR UPDATE) l
      WHERE l.epoch = f.epoch AND l.status = 1 AND l.until > moment;
   END IF;
@@ -65,28 +69,23 @@ BEGIN
   END IF;
 
   IF cardinality(freeing) > 0 THEN
-    UPDATE keeper.lane l
-       SET status = CASE WHEN l.aside IS NOT NULL THEN l.aside WHEN h.due_at > moment THEN 2 ELSE 0 END,
-           until = CASE WHEN l.aside IS NULL AND h.due_at > moment THEN h.due_at END,
-           place = nextval('keeper.message_seq'), owner = NULL, node = NULL, reached = 0, handed = NULL
-      FROM (SELECT mine.place_of, head.due_at
-              FROM unnest(freeing) f(session)
-                   CROSS JOIN LATERAL (SELECT x.ctid AS place_of, x.aside FROM keeper.lane x
-                                        WHERE x.queue = q AND x.session = f.session OFFSET 0) mine
-                   LEFT JOIN LATERAL (SELECT m.seq, m.due_at FROM keeper.message m
-                                       WHERE m.queue = q AND m.session = f.session ORDER BY m.seq LIMIT 1) head ON true
-             WHERE head.seq IS NOT NULL OR mine.aside IS NOT NULL
-            OFFSET 0) h
-     WHERE l.ctid = h.place_of;
-    GET DIAGNOSTICS kept_lanes = ROW_COUNT;
-    IF kept_lanes < cardinality(freeing) THEN
-      DELETE FROM keeper.lane l
-       WHERE l.ctid = ANY (ARRAY(
-         SELECT mine.place_of
-           FROM unnest(freeing) f(session)
-                CROSS JOIN LATERAL (SELECT x.ctid AS place_of, x.status FROM keeper.lane x
-                                     WHERE x.queue = q AND x.session = f.session OFFSET 0) mine
-          WHERE mine.status = 1));
+    SELECT array_agg(f.place_of) FILTER (WHERE head.seq IS NULL AND f.aside IS NULL),
+           array_agg(f.place_of) FILTER (WHERE head.seq IS NOT NULL OR f.aside IS NOT NULL),
+           array_agg(head.due_at) FILTER (WHERE head.seq IS NOT NULL OR f.aside IS NOT NULL)
+      INTO empty_at, full_at, dues
+      FROM unnest(freeing, freeing_at, asides) f(session, place_of, aside)
+           LEFT JOIN LATERAL (SELECT m.seq, m.due_at FROM keeper.message m
+                               WHERE m.queue = q AND m.session = f.session ORDER BY m.seq LIMIT 1) head ON true;
+    IF cardinality(empty_at) > 0 THEN
+      DELETE FROM keeper.lane l WHERE l.ctid = ANY (empty_at);
+    END IF;
+    IF cardinality(full_at) > 0 THEN
+      UPDATE keeper.lane l
+         SET status = CASE WHEN l.aside IS NOT NULL THEN l.aside WHEN h.due_at > moment THEN 2 ELSE 0 END,
+             until = CASE WHEN l.aside IS NULL AND h.due_at > moment THEN h.due_at END,
+             place = nextval('keeper.message_seq'), owner = NULL, node = NULL, reached = 0, handed = NULL
+        FROM unnest(full_at, dues) h(place_of, due_at)
+       WHERE l.ctid = h.place_of;
     END IF;
   END IF;
   IF deleted > 0 THEN

@@ -71,7 +71,7 @@ public final class PostgresBenchmark {
   }
 
   private void steady(String cell, int sessions, int producers, int batch) throws Exception {
-    var shape = new SteadyState(sessions, producers, batch, Duration.ofSeconds(3), window);
+    var shape = new SteadyState(sessions, producers, batch, Duration.ofSeconds(6), window);
     var bare = new ArrayList<SteadyState.Result>();
     var keeper = new ArrayList<SteadyState.Result>();
     for (int i = 0; i < repetitions; i++) {
