@@ -55,6 +55,9 @@ final class WaitForMessages {
    * @param endsAt when the hold is over whatever comes
    */
   Next next(Slot slot, SessionHold hold, int most, long idleSince, long endsAt) {
+    if (slots.isCrowded() && !hold.session.mayHaveMore()) {
+      return new Over(CloseReason.DRAINED);
+    }
     var next = receive(slot, hold, most, 0);
     while (next.isEmpty()) {
       long now = time.nanoTime();

@@ -77,6 +77,15 @@ public interface HeldSession extends AutoCloseable {
   void close();
 
   /**
+   * Whether a receive that does not wait may bring something, as far as is known without asking the
+   * store. Whoever has others to serve can give the session back if not: what has come meanwhile is
+   * seen then.
+   */
+  default boolean mayHaveMore() {
+    return true;
+  }
+
+  /**
    * Whether a close lets the settlements sent before it become durable, and itself with them. Then
    * nobody has to wait for these first, and both are one step for the store.
    */

@@ -186,6 +186,7 @@ final class ClaimSessions {
       }
       try {
         round(waiting);
+        pace.end();
         joining.forEach(joiner -> joiner.complete(null));
       } catch (RuntimeException e) {
         joining.forEach(joiner -> joiner.completeExceptionally(e));

@@ -25,7 +25,7 @@ final class FetchMessages {
     this.queue = queue;
     this.group =
         new GroupCalls<>(
-            "keeper-fetch-" + queue.name(), 256, Pace.of(queue.time(), PACE), this::fetchAll);
+            "keeper-fetch-" + queue.name(), 256, Rhythm.apart(queue.time(), PACE), this::fetchAll);
   }
 
   private record Call(SessionId session, long epoch, int most, CompletableFuture<Fetched> answer) {}

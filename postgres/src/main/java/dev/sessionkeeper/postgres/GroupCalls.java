@@ -4,38 +4,35 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
  * Lets calls that come while another one is under way leave together: natural batching. A call that
- * finds nothing under way leaves at once; where nobody waits for the answer, groups keep a
- * distance, so that under load they are few and large.
+ * finds nothing under way leaves at once, or when its {@link Rhythm} lets it.
  *
  * <p>One group at a time; calls leave in the order in which they came. The group's task answers
  * every call itself and must not throw.
  */
 final class GroupCalls<C> {
   private final ConcurrentLinkedQueue<C> waiting = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger count = new AtomicInteger();
   private final AtomicBoolean running = new AtomicBoolean();
   private final int most;
   private final String name;
   private final Consumer<List<C>> task;
-  private final Pace pace;
+  private final Rhythm rhythm;
 
-  /** Groups without a distance, for callers who wait. */
-  GroupCalls(String name, int most, Consumer<List<C>> task) {
-    this(name, most, Pace.NONE, task);
-  }
-
-  GroupCalls(String name, int most, Pace pace, Consumer<List<C>> task) {
+  GroupCalls(String name, int most, Rhythm rhythm, Consumer<List<C>> task) {
     this.name = name;
     this.most = most;
-    this.pace = pace;
+    this.rhythm = rhythm;
     this.task = task;
   }
 
   void add(C call) {
     waiting.add(call);
+    count.incrementAndGet();
     startIfIdle();
   }
 
@@ -49,6 +46,7 @@ final class GroupCalls<C> {
     try {
       for (var group = next(); !group.isEmpty(); group = next()) {
         task.accept(group);
+        rhythm.ended(group.size(), count.get());
       }
     } finally {
       running.set(false);
@@ -60,10 +58,11 @@ final class GroupCalls<C> {
 
   private List<C> next() {
     if (!waiting.isEmpty()) {
-      pace.begin();
+      rhythm.begin(count);
     }
     var group = new ArrayList<C>();
     for (C call = waiting.poll(); call != null; call = waiting.poll()) {
+      count.decrementAndGet();
       group.add(call);
       if (group.size() == most) {
         break;

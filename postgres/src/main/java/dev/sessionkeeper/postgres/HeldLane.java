@@ -368,6 +368,16 @@ final class HeldLane implements HeldSession {
     }
   }
 
+  @Override
+  public boolean mayHaveMore() {
+    lock.lock();
+    try {
+      return shared != null || isLost || !fetched.isEmpty() || fetched.mayHaveMore();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Both go through the same groups, in order. */
   @Override
   public boolean closesBehindSettlements() {

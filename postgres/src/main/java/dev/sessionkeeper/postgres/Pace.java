@@ -5,30 +5,33 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A least distance between the beginnings of two pieces of work. Whoever comes after a longer time
+ * A least distance between the beginnings of two pieces of work, so that under load they are few
+ * and large: a given one, or twice what the last one took, if that is longer. Whoever comes later
  * does not wait. For one thread at a time.
  */
 final class Pace {
-  /** No distance. */
-  static final Pace NONE = new Pace(TimeSource.system(), Duration.ZERO);
+  private static final int TIMES = 2;
+  private static final long MOST_NANOS = Duration.ofMillis(20).toNanos();
 
   private final TimeSource time;
-  private final long distance;
+  private final long least;
+  private volatile long distance;
   private volatile long began;
 
-  private Pace(TimeSource time, Duration distance) {
+  private Pace(TimeSource time, Duration least) {
     this.time = time;
-    this.distance = distance.toNanos();
-    this.began = time.nanoTime() - this.distance;
+    this.least = least.toNanos();
+    this.distance = this.least;
+    this.began = time.nanoTime() - this.least;
   }
 
-  static Pace of(TimeSource time, Duration distance) {
-    return new Pace(time, distance);
+  static Pace of(TimeSource time, Duration least) {
+    return new Pace(time, least);
   }
 
   /** Waits until it is time, and begins. */
   void begin() {
-    if (distance == 0) {
+    if (least == 0) {
       return;
     }
     long left = distance - (time.nanoTime() - began);
@@ -36,5 +39,11 @@ final class Pace {
       LockSupport.parkNanos(left);
     }
     began = time.nanoTime();
+  }
+
+  /** What was begun is done. */
+  void end() {
+    long took = time.nanoTime() - began;
+    distance = Math.min(Math.max(least, TIMES * took), Math.max(least, MOST_NANOS));
   }
 }

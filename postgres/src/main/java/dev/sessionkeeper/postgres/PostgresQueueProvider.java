@@ -239,7 +239,11 @@ public final class PostgresQueueProvider
         known.id(),
         id ->
             new SendMessages(
-                known, setup.connections(), setup.node().sendShard(), () -> announce(known)));
+                known,
+                setup.connections(),
+                setup.time(),
+                setup.node().sendShard(),
+                () -> announce(known)));
   }
 
   private void announce(QueueTable.Known known) {

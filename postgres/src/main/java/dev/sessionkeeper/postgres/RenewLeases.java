@@ -21,7 +21,8 @@ final class RenewLeases {
 
   RenewLeases(OrderedQueue queue) {
     this.queue = queue;
-    this.group = new GroupCalls<>("keeper-renew-" + queue.name(), 512, this::renewAll);
+    this.group =
+        new GroupCalls<>("keeper-renew-" + queue.name(), 512, Rhythm.atOnce(), this::renewAll);
   }
 
   private record Lane(String session, long epoch) {}

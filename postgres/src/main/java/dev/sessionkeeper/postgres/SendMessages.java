@@ -4,6 +4,7 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.SendOutcome;
 import dev.sessionkeeper.store.SqlErrors;
+import dev.sessionkeeper.time.TimeSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -35,12 +36,19 @@ final class SendMessages {
   private final Runnable afterCommit;
   private final GroupCalls<Call> group;
 
-  SendMessages(QueueTable.Known queue, Connections connections, long shard, Runnable afterCommit) {
+  SendMessages(
+      QueueTable.Known queue,
+      Connections connections,
+      TimeSource time,
+      long shard,
+      Runnable afterCommit) {
     this.queue = queue;
     this.connections = connections;
     this.shard = shard;
     this.afterCommit = afterCommit;
-    this.group = new GroupCalls<>("keeper-send-" + queue.name(), MOST_CALLS, this::sendAll);
+    this.group =
+        new GroupCalls<>(
+            "keeper-send-" + queue.name(), MOST_CALLS, Rhythm.together(time), this::sendAll);
   }
 
   private record Call(List<Message> messages, CompletableFuture<List<SendOutcome>> answer) {}

@@ -23,7 +23,9 @@ final class SettleLoose {
     this.known = known;
     this.setup = setup;
     this.pulse = pulse;
-    this.group = new GroupCalls<>("keeper-complete-" + known.name(), 1024, this::completeAll);
+    this.group =
+        new GroupCalls<>(
+            "keeper-complete-" + known.name(), 1024, Rhythm.atOnce(), this::completeAll);
   }
 
   private record Call(Receipt receipt, CompletableFuture<Void> answer) {}

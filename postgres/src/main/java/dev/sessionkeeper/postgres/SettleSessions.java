@@ -40,7 +40,7 @@ final class SettleSessions {
         new GroupCalls<>(
             "keeper-settle-" + queue.name(),
             MOST_CALLS,
-            Pace.of(queue.time(), PACE),
+            Rhythm.apart(queue.time(), PACE),
             this::settleAll);
   }
 

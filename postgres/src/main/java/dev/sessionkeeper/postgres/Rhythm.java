@@ -1,0 +1,91 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+/** When the next group of calls may leave. For one thread at a time. */
+interface Rhythm {
+
+  /** Waits until a group may leave; {@code waiting} counts the calls that would be in it. */
+  void begin(AtomicInteger waiting);
+
+  /** A group of this size is answered, and so many calls have come meanwhile. */
+  void ended(int size, int waiting);
+
+  /** At once. */
+  static Rhythm atOnce() {
+    return new Distance(TimeSource.system(), Duration.ZERO);
+  }
+
+  /**
+   * At a distance, for calls whose answers nobody waits for: under load groups are few and large.
+   */
+  static Rhythm apart(TimeSource time, Duration distance) {
+    return new Distance(time, distance);
+  }
+
+  /** With those who are just coming back, for callers that call again when they are answered. */
+  static Rhythm together(TimeSource time) {
+    return new Gathering(time);
+  }
+
+  /** A least distance between the beginnings of two groups. */
+  final class Distance implements Rhythm {
+    private final Pace pace;
+
+    Distance(TimeSource time, Duration distance) {
+      this.pace = Pace.of(time, distance);
+    }
+
+    @Override
+    public void begin(AtomicInteger waiting) {
+      pace.begin();
+    }
+
+    @Override
+    public void ended(int size, int waiting) {
+      pace.end();
+    }
+  }
+
+  /**
+   * Callers that were just answered call again soon. Without a moment's wait the first of them
+   * would leave alone and the others with the next group: half of what could leave at once, for as
+   * many commits. The wait is a small part of what a group takes, and who is alone never waits.
+   */
+  final class Gathering implements Rhythm {
+    private static final int PART = 4;
+    private static final long LOOK_NANOS = 20_000;
+    private static final long MOST_NANOS = Duration.ofMillis(2).toNanos();
+
+    private final TimeSource time;
+    private long began;
+    private long ended;
+    private long took;
+    private int expected = 1;
+
+    Gathering(TimeSource time) {
+      this.time = time;
+    }
+
+    @Override
+    public void begin(AtomicInteger waiting) {
+      long patience = Math.min(took / PART, MOST_NANOS);
+      for (long now = time.nanoTime();
+          waiting.get() < expected && now - ended < patience;
+          now = time.nanoTime()) {
+        LockSupport.parkNanos(LOOK_NANOS);
+      }
+      began = time.nanoTime();
+    }
+
+    @Override
+    public void ended(int size, int waiting) {
+      ended = time.nanoTime();
+      took = ended - began;
+      expected = size + waiting;
+    }
+  }
+}
