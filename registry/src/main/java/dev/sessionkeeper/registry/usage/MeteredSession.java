@@ -37,19 +37,19 @@ record MeteredSession(
           .strip();
 
   static MeteredSession read(ResultSet rows) throws SQLException {
-    var ended = rows.getObject("ended_at", OffsetDateTime.class);
+    var ended = rows.getObject(12, OffsetDateTime.class);
     return new MeteredSession(
-        rows.getObject("session_id", UUID.class),
-        rows.getObject("tenant_id", UUID.class),
-        rows.getObject("user_id", UUID.class),
-        rows.getObject("capacity_id", UUID.class),
-        rows.getInt("kind"),
-        rows.getInt("factor_milli"),
-        rows.getLong("period_micros"),
-        rows.getObject("metered_through", OffsetDateTime.class).toInstant(),
-        rows.getBigDecimal("total").toBigIntegerExact(),
-        rows.getInt("meter_seq"),
-        rows.getObject("expires_at", OffsetDateTime.class).toInstant(),
+        rows.getObject(1, UUID.class),
+        rows.getObject(2, UUID.class),
+        rows.getObject(3, UUID.class),
+        rows.getObject(4, UUID.class),
+        rows.getInt(5),
+        rows.getInt(6),
+        rows.getLong(7),
+        rows.getObject(8, OffsetDateTime.class).toInstant(),
+        rows.getBigDecimal(9).toBigIntegerExact(),
+        rows.getInt(10),
+        rows.getObject(11, OffsetDateTime.class).toInstant(),
         ended == null ? null : ended.toInstant());
   }
 
@@ -80,7 +80,4 @@ record MeteredSession(
             Optional.empty()));
   }
 
-  boolean isClosedAt(Instant meteredTo) {
-    return endedAt != null && !meteredTo.isBefore(endedAt);
-  }
 }
