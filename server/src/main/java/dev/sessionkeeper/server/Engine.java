@@ -2,6 +2,7 @@ package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.store.Notices;
 import java.util.Optional;
 import javax.sql.DataSource;
 
@@ -15,6 +16,9 @@ public interface Engine extends AutoCloseable {
 
   /** The database behind it, migrated; empty when everything is in memory. */
   Optional<DataSource> database();
+
+  /** How nodes of one database tell each other of news; empty when there is but one. */
+  Optional<Notices> notices();
 
   /** Where operator acts are written down. */
   AuditLog audit();

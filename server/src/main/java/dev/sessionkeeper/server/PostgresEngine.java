@@ -12,6 +12,7 @@ import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.Migrations;
+import dev.sessionkeeper.store.Notices;
 import dev.sessionkeeper.time.TimeSource;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -27,6 +28,7 @@ final class PostgresEngine implements Engine {
 
   private final Optional<EmbeddedPostgres> embedded;
   private final HikariDataSource pool;
+  private final Notices notices;
   private final PostgresQueueProvider queues;
   private final String description;
 
@@ -39,7 +41,8 @@ final class PostgresEngine implements Engine {
     this.pool = new HikariDataSource(access);
     this.description = description;
     Migrations.apply(pool, "store");
-    this.queues = PostgresQueueProvider.create(pool, PostgresOptions.ofDefaults(), time);
+    this.notices = Notices.over(pool, pool);
+    this.queues = PostgresQueueProvider.create(pool, PostgresOptions.ofDefaults(), time, notices);
   }
 
   static PostgresEngine open(StoreConfig store, TimeSource time) {
@@ -105,6 +108,11 @@ final class PostgresEngine implements Engine {
   }
 
   @Override
+  public Optional<Notices> notices() {
+    return Optional.of(notices);
+  }
+
+  @Override
   public AuditLog audit() {
     var database = Database.of(pool);
     return entry ->
@@ -136,6 +144,7 @@ final class PostgresEngine implements Engine {
   public void close() {
     try {
       queues.close();
+      notices.close();
     } finally {
       pool.close();
       embedded.ifPresent(EmbeddedPostgres::close);

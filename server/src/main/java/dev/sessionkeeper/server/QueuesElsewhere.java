@@ -2,6 +2,7 @@ package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.store.Notices;
 import java.util.Optional;
 import javax.sql.DataSource;
 
@@ -11,6 +12,11 @@ record QueuesElsewhere(Engine store, QueueProvider queues) implements Engine {
   @Override
   public Optional<DataSource> database() {
     return store.database();
+  }
+
+  @Override
+  public Optional<Notices> notices() {
+    return store.notices();
   }
 
   @Override

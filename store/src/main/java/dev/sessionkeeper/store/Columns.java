@@ -18,9 +18,16 @@ public final class Columns<T> {
   private final List<T> rows;
   private int index;
 
+  /** The columns are the first parameters of the statement. */
   public Columns(PreparedStatement statement, List<T> rows) {
+    this(statement, rows, 1);
+  }
+
+  /** The columns are parameters from this one on. */
+  public Columns(PreparedStatement statement, List<T> rows, int first) {
     this.statement = statement;
     this.rows = rows;
+    this.index = first - 1;
   }
 
   /** A column of any type; its values travel as text. */
