@@ -11,14 +11,23 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * PUT on PostgreSQL: together with others as far as no row has to be locked, else by one call of
- * {@code keeper.put_session}.
+ * PUT on PostgreSQL: a look without a lock; where there is no session, together with others that
+ * begin one, in one commit; else by one call of {@code keeper.put_session}.
  *
- * <p>Without a lock only two things are answered: {@code existing}, for what was committed, of the
- * right tenant, high enough, and not past its end at the time of the look; and {@code created},
- * which the unique index decides. Everything else is decided under the row's lock.
+ * <p>Without the row's lock only two things are answered: {@code existing}, for what was committed,
+ * of the right tenant, high enough, and not past its end at the time of the look; and {@code
+ * created}, which the unique index decides. Looks do not leave in groups: they need no commit, and
+ * would wait for those that do.
  */
 final class PostgresPutSession implements PutSession {
+  private static final String LOOK =
+      """
+      SELECT %s
+        FROM keeper.registered_session s
+       WHERE s.user_id = ? AND s.capacity_id = ? AND s.ended_at IS NULL
+      """
+          .formatted(SessionRow.COLUMNS); // registered_session_active (user_id, capacity_id)
+
   private static final String PUT_TOGETHER =
       """
       SELECT p.place, p.status, %s
@@ -47,7 +56,30 @@ final class PostgresPutSession implements PutSession {
   @Override
   public PutOutcome put(SessionRequest request) {
     var kind = options.kind(request.kind());
+    var found = database.withConnection(connection -> look(connection, request));
+    if (found.isPresent()) {
+      return settles(found.get(), request)
+          ? new PutOutcome.Existing(found.get())
+          : alone(request, kind);
+    }
     return groups.put(request).orElseGet(() -> alone(request, kind));
+  }
+
+  private static Optional<RegisteredSession> look(Connection connection, SessionRequest request)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(LOOK)) {
+      statement.setObject(1, request.userObjectId());
+      statement.setObject(2, request.capacityId());
+      try (var rows = statement.executeQuery()) {
+        return rows.next() ? Optional.of(SessionRow.read(rows)) : Optional.empty();
+      }
+    }
+  }
+
+  private static boolean settles(RegisteredSession found, SessionRequest request) {
+    return found.isActive()
+        && found.kind() >= request.kind()
+        && found.tenantObjectId().equals(request.tenantObjectId());
   }
 
   private List<Optional<PutOutcome>> together(List<SessionRequest> requests) {
