@@ -53,7 +53,10 @@ public final class Usage {
 
   /** Meters up to the slot of the run; each chunk is fenced by its lease. */
   public int meter(JobContext context) {
-    return meter(context.slot().at(), context::inFencedTransaction, rows -> {});
+    return meter(
+        context.slot().at(),
+        context::inFencedTransaction,
+        rows -> context.report(rows + " ledger rows written"));
   }
 
   /**
