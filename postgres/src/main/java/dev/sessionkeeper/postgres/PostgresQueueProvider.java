@@ -148,6 +148,18 @@ public final class PostgresQueueProvider
     return sender(known).sendWithin(connection, messages);
   }
 
+  /**
+   * Does some of the housekeeping, for applications that schedule it themselves: forgets ids whose
+   * duplicate window is over, sets aside what has become too old where nobody reads. It does
+   * nothing while another process is at it.
+   *
+   * @return whether there is more to do at once
+   */
+  public boolean keepHouse() {
+    requireOpen();
+    return keep.some();
+  }
+
   /** Wakes consumers of the queue, here and in other processes. */
   public void wake(QueueName queue) {
     announce(find(queue));

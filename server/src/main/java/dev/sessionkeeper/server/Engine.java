@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server;
 
+import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.store.Notices;
@@ -22,6 +23,9 @@ public interface Engine extends AutoCloseable {
 
   /** Where operator acts are written down. */
   AuditLog audit();
+
+  /** Names the scheduled work of the store itself. Asked once, where there is a database. */
+  default void schedule(Jobs jobs) {}
 
   /** One line for the start message: what it is and where the data is. */
   String description();

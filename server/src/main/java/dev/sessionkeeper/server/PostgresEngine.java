@@ -4,6 +4,9 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import dev.sessionkeeper.jobs.JobContext;
+import dev.sessionkeeper.jobs.Jobs;
+import dev.sessionkeeper.jobs.Schedule;
 import dev.sessionkeeper.postgres.PostgresOptions;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.server.config.Secret;
@@ -25,6 +28,8 @@ import javax.sql.DataSource;
 final class PostgresEngine implements Engine {
   private static final Duration CONNECT_PATIENCE = Duration.ofSeconds(5);
   private static final int PROBE_SECONDS = 2;
+  private static final String HOUSEKEEPING = "queue-housekeeping";
+  private static final Duration KEEP_HOUSE_EVERY = Duration.ofSeconds(15);
 
   private final Optional<EmbeddedPostgres> embedded;
   private final HikariDataSource pool;
@@ -42,7 +47,9 @@ final class PostgresEngine implements Engine {
     this.description = description;
     Migrations.apply(pool, "store");
     this.notices = Notices.over(pool, pool);
-    this.queues = PostgresQueueProvider.create(pool, PostgresOptions.ofDefaults(), time, notices);
+    this.queues =
+        PostgresQueueProvider.create(
+            pool, PostgresOptions.ofDefaults().withoutHousekeeping(), time, notices);
   }
 
   static PostgresEngine open(StoreConfig store, TimeSource time) {
@@ -122,6 +129,18 @@ final class PostgresEngine implements Engine {
                     connection,
                     new dev.sessionkeeper.store.AuditLog.Entry(
                         entry.actor(), entry.action(), entry.target(), entry.detail(), "")));
+  }
+
+  @Override
+  public void schedule(Jobs jobs) {
+    jobs.register(HOUSEKEEPING, Schedule.every(KEEP_HOUSE_EVERY), this::keepHouse);
+  }
+
+  private void keepHouse(JobContext context) {
+    boolean more = true;
+    while (more && context.isHeld() && !context.isStopping()) {
+      more = queues.keepHouse();
+    }
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server;
 
+import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.store.Notices;
@@ -22,6 +23,11 @@ record QueuesElsewhere(Engine store, QueueProvider queues) implements Engine {
   @Override
   public AuditLog audit() {
     return store.audit();
+  }
+
+  @Override
+  public void schedule(Jobs jobs) {
+    store.schedule(jobs);
   }
 
   @Override

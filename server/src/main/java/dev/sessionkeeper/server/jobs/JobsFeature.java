@@ -29,6 +29,7 @@ public final class JobsFeature implements Feature {
                 .poll(config.poll())
                 .time(context.time())
                 .listener(new JobMeters(context.meters())));
+    context.engine().schedule(jobs);
     features.forEach(feature -> feature.schedule(jobs));
     if (context.engine().queues() instanceof DeadLetterQueues letters) {
       new ForgetDeadLetters(
