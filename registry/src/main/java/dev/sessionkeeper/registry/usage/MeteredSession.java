@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * A session as metering sees it, from the row that it has locked.
  *
  * @param total weighted microseconds of all its ledger rows, with corrections
+ * @param place where the row is; it stays there as long as it is locked
  */
 record MeteredSession(
     UUID sessionId,
@@ -27,12 +28,13 @@ record MeteredSession(
     BigInteger total,
     int seq,
     Instant expiresAt,
-    @Nullable Instant endedAt) {
+    @Nullable Instant endedAt,
+    String place) {
   static final String COLUMNS =
       """
       session_id, tenant_id, user_id, capacity_id, kind, factor_milli, period_micros,
              metered_through, metered_wmicros + adjusted_wmicros AS total, meter_seq, expires_at,
-             ended_at
+             ended_at, ctid
       """
           .strip();
 
@@ -50,7 +52,8 @@ record MeteredSession(
         rows.getBigDecimal(9).toBigIntegerExact(),
         rows.getInt(10),
         rows.getObject(11, OffsetDateTime.class).toInstant(),
-        ended == null ? null : ended.toInstant());
+        ended == null ? null : ended.toInstant(),
+        rows.getString(13));
   }
 
   /** What it used since it was metered last, up to the end of the slot; its own end goes first. */
@@ -79,5 +82,4 @@ record MeteredSession(
             units,
             Optional.empty()));
   }
-
 }

@@ -61,9 +61,9 @@ final class WriteLedger {
                metered_wmicros = s.metered_wmicros + v.wmicros, meter_seq = s.meter_seq + 1,
                closed = s.ended_at IS NOT NULL
                         AND timestamptz 'epoch' + v.through * interval '1 microsecond' >= s.ended_at
-          FROM unnest(?::uuid[], ?::bigint[], ?::bigint[], ?::numeric[], ?::numeric[], ?::int[])
-               AS v (session_id, since, through, wmicros, units, batch)
-         WHERE s.session_id = v.session_id
+          FROM unnest(?::tid[], ?::bigint[], ?::bigint[], ?::numeric[], ?::numeric[], ?::int[])
+               AS v (place, since, through, wmicros, units, batch)
+         WHERE s.ctid = v.place
         RETURNING s.session_id, s.meter_seq, s.tenant_id, s.user_id, s.capacity_id, s.kind,
                   v.since, s.metered_through, v.wmicros, v.units, v.batch)
       INSERT INTO keeper.usage_ledger
@@ -73,7 +73,7 @@ final class WriteLedger {
              timestamptz 'epoch' + m.since * interval '1 microsecond', m.metered_through,
              m.wmicros, m.units, (?::uuid[])[m.batch]
         FROM moved m
-      """; // registered_session_pkey (session_id)
+      """; // By their places, since the rows are locked.
 
   private WriteLedger() {}
 
@@ -86,7 +86,7 @@ final class WriteLedger {
     }
     try (var statement = connection.prepareStatement(MOVE_AND_INSERT)) {
       var columns = new Columns<>(statement, used);
-      columns.add("uuid", u -> u.row().sessionId());
+      columns.add("tid", u -> u.session().place());
       columns.addLongs(u -> micros(u.row().from()));
       columns.addLongs(u -> micros(u.row().to()));
       columns.add("numeric", u -> u.row().wmicros());
