@@ -24,9 +24,7 @@ final class Keep implements AutoCloseable {
 
   /** From the first use of the provider on. */
   void house() {
-    if (setup.options().keepHouse()
-        && !isRunning.get()
-        && isRunning.compareAndSet(false, true)) {
+    if (setup.options().keepHouse() && !isRunning.get() && isRunning.compareAndSet(false, true)) {
       schedule();
     }
   }

@@ -34,8 +34,7 @@ final class GroupPuts {
     this.together = together;
   }
 
-  private record Wish(
-      SessionRequest request, CompletableFuture<Optional<PutOutcome>> answer) {}
+  private record Wish(SessionRequest request, CompletableFuture<Optional<PutOutcome>> answer) {}
 
   /** The outcome; empty if the request must be decided alone. */
   Optional<PutOutcome> put(SessionRequest request) {

@@ -89,8 +89,7 @@ final class PostgresPutSession implements PutSession {
   private List<Optional<PutOutcome>> together(Connection connection, List<SessionRequest> requests)
       throws SQLException {
     var outcomes =
-        new ArrayList<Optional<PutOutcome>>(
-            Collections.nCopies(requests.size(), Optional.empty()));
+        new ArrayList<Optional<PutOutcome>>(Collections.nCopies(requests.size(), Optional.empty()));
     try (var statement = connection.prepareStatement(PUT_TOGETHER)) {
       var columns = new Columns<>(statement, requests);
       columns.add("uuid", SessionRequest::tenantObjectId);

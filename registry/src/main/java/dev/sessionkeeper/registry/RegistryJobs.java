@@ -36,8 +36,7 @@ public final class RegistryJobs {
   private final Usage usage;
   private final IntSupplier numberSome;
 
-  private RegistryJobs(
-      Jobs jobs, SessionRegistry registry, Usage usage, IntSupplier numberSome) {
+  private RegistryJobs(Jobs jobs, SessionRegistry registry, Usage usage, IntSupplier numberSome) {
     this.jobs = jobs;
     this.registry = registry;
     this.usage = usage;
@@ -50,7 +49,11 @@ public final class RegistryJobs {
    * @param numberSome numbers some of the events that wait for it; 0 when there are none
    */
   public static void register(
-      Jobs jobs, SessionRegistry registry, Usage usage, IntSupplier numberSome, Duration sweepEvery) {
+      Jobs jobs,
+      SessionRegistry registry,
+      Usage usage,
+      IntSupplier numberSome,
+      Duration sweepEvery) {
     var work = new RegistryJobs(jobs, registry, usage, numberSome);
     jobs.register(EXPIRY, Schedule.every(sweepEvery), work::sweep);
     jobs.register(TICK, Schedule.every(usage.options().interval()), work::tick);

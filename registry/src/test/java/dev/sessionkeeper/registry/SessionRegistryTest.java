@@ -119,8 +119,7 @@ class SessionRegistryTest {
       requests.add(again(one, 1));
     }
     try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      var tasks =
-          requests.stream().map(r -> (Callable<PutOutcome>) () -> registry.put(r)).toList();
+      var tasks = requests.stream().map(r -> (Callable<PutOutcome>) () -> registry.put(r)).toList();
       var outcomes = threads.invokeAll(tasks);
       for (int i = 0; i < requests.size(); i++) {
         var session = sessionOf(outcomes.get(i).get());
@@ -129,10 +128,10 @@ class SessionRegistryTest {
         assertThat(session.kind()).isGreaterThanOrEqualTo(requests.get(i).kind());
       }
     }
-    assertThat(
-            db.number("SELECT count(*) FROM keeper.registered_session WHERE ended_at IS NULL"))
+    assertThat(db.number("SELECT count(*) FROM keeper.registered_session WHERE ended_at IS NULL"))
         .isEqualTo(200);
-    assertThat(db.number("SELECT count(*) FROM keeper.stream_outbox WHERE event = 'session.created'"))
+    assertThat(
+            db.number("SELECT count(*) FROM keeper.stream_outbox WHERE event = 'session.created'"))
         .isEqualTo(db.number("SELECT count(*) FROM keeper.registered_session"));
   }
 

@@ -18,8 +18,8 @@ import java.util.function.IntFunction;
 
 /**
  * {@code PUT /sessions} over HTTP beside the same statements through pgbench, in one run and in
- * turn, on one durable PostgreSQL. Arguments: seconds per arm (5), repetitions (5), clients (16), a word of the
- * cells to run (all).
+ * turn, on one durable PostgreSQL. Arguments: seconds per arm (5), repetitions (5), clients (16), a
+ * word of the cells to run (all).
  */
 public final class RegistryBenchmark {
   private static final int USERS = 100_000;

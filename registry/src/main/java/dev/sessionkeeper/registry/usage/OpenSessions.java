@@ -52,8 +52,7 @@ final class OpenSessions {
     }
 
     private static int compare(UUID one, UUID other) {
-      int high =
-          Long.compareUnsigned(one.getMostSignificantBits(), other.getMostSignificantBits());
+      int high = Long.compareUnsigned(one.getMostSignificantBits(), other.getMostSignificantBits());
       return high != 0
           ? high
           : Long.compareUnsigned(one.getLeastSignificantBits(), other.getLeastSignificantBits());
@@ -64,7 +63,9 @@ final class OpenSessions {
   private volatile Place high = Place.LAST;
   private volatile boolean stopped;
 
-  /** The next chunk from an end, locked by the connection's transaction. Moves nothing by itself. */
+  /**
+   * The next chunk from an end, locked by the connection's transaction. Moves nothing by itself.
+   */
   List<MeteredSession> lockNext(Connection connection, Instant slotEnd, End end)
       throws SQLException {
     try (var statement = connection.prepareStatement(end.sql)) {

@@ -69,8 +69,7 @@ public final class Usage {
     return meter(slotEnd, database::inTransaction, rows -> {});
   }
 
-  private int meter(
-      Instant slotEnd, MeterUsage.Transactions transactions, IntConsumer progress) {
+  private int meter(Instant slotEnd, MeterUsage.Transactions transactions, IntConsumer progress) {
     long started = options.time().nanoTime();
     hold.look();
     try {

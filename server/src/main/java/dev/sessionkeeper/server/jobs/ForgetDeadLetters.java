@@ -57,7 +57,8 @@ final class ForgetDeadLetters {
   }
 
   private int forgetSome(QueueName queue, Instant before) {
-    var oldest = letters.deadLetters(queue, Optional.empty(), new Page.Request(PAGE, Optional.empty()));
+    var oldest =
+        letters.deadLetters(queue, Optional.empty(), new Page.Request(PAGE, Optional.empty()));
     List<DeadLetter> old =
         oldest.items().stream().filter(letter -> letter.deadAt().isBefore(before)).toList();
     old.forEach(letter -> letters.discard(queue, letter.id()));

@@ -66,12 +66,7 @@ public final class StreamsFeature implements Feature {
         .database()
         .map(
             source ->
-                in(
-                    Database.of(source),
-                    engine.notices(),
-                    config,
-                    context.meters(),
-                    context.time()))
+                in(Database.of(source), engine.notices(), config, context.meters(), context.time()))
         .orElseGet(() -> inMemory(config, context.meters(), context.time()));
   }
 

@@ -240,7 +240,10 @@ class RegistryRoutesTest {
         .atMost(Duration.ofSeconds(30))
         .until(
             () ->
-                count("SELECT count(*) FROM keeper.stream_event WHERE data LIKE '%" + session + "%'")
+                count(
+                        "SELECT count(*) FROM keeper.stream_event WHERE data LIKE '%"
+                            + session
+                            + "%'")
                     == 1);
   }
 

@@ -27,8 +27,7 @@ final class StreamServer implements AutoCloseable {
   private final Runnable afterClose;
   private final HttpServer http;
 
-  private StreamServer(
-      StreamsFeature feature, MeterRegistry meters, int port, Runnable afterClose)
+  private StreamServer(StreamsFeature feature, MeterRegistry meters, int port, Runnable afterClose)
       throws IOException {
     this.feature = feature;
     this.afterClose = afterClose;
@@ -52,8 +51,7 @@ final class StreamServer implements AutoCloseable {
     var meters = new SimpleMeterRegistry();
     var notices = Notices.over(database.source(), database.source());
     return new StreamServer(
-        StreamsFeature.in(
-            database, Optional.of(notices), config, meters, TimeSource.system()),
+        StreamsFeature.in(database, Optional.of(notices), config, meters, TimeSource.system()),
         meters,
         port,
         notices::close);
