@@ -7,21 +7,21 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /**
  * Lets wishes that come while others are under way leave together: one statement and one commit for
  * all of them, and no wait when nobody else is there.
  *
- * <p>Two groups at a time, so that one is built and decided while the other waits for the disk.
+ * <p>One group at a time: large groups save more than two small ones at once would. Measured with 16
+ * clients on two cores, one lane begins 3,500 to 4,100 sessions a second, two 3,300, three 2,600.
  */
 final class GroupPuts {
-  private static final int LANES = 2;
   private static final int MOST = 64;
 
   private final ConcurrentLinkedQueue<Wish> waiting = new ConcurrentLinkedQueue<>();
-  private final Semaphore lanes = new Semaphore(LANES);
+  private final AtomicBoolean running = new AtomicBoolean();
   private final Function<List<SessionRequest>, List<Optional<PutOutcome>>> together;
 
   /**
@@ -34,13 +34,22 @@ final class GroupPuts {
     this.together = together;
   }
 
+  /** Somebody else has begun a session of one of the keys, and has not said how that ends. */
+  static final class HeldUp extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    HeldUp(Throwable cause) {
+      super("A key is being taken by another transaction", cause);
+    }
+  }
+
   private record Wish(SessionRequest request, CompletableFuture<Optional<PutOutcome>> answer) {}
 
   /** The outcome; empty if the request must be decided alone. */
   Optional<PutOutcome> put(SessionRequest request) {
     var wish = new Wish(request, new CompletableFuture<>());
     waiting.add(wish);
-    startIfFree();
+    startIfIdle();
     try {
       return wish.answer().join();
     } catch (CompletionException e) {
@@ -51,8 +60,8 @@ final class GroupPuts {
     }
   }
 
-  private void startIfFree() {
-    if (lanes.tryAcquire()) {
+  private void startIfIdle() {
+    if (running.compareAndSet(false, true)) {
       Thread.ofVirtual().name("put-sessions").start(this::runUntilEmpty);
     }
   }
@@ -63,11 +72,11 @@ final class GroupPuts {
         decide(group);
       }
     } finally {
-      lanes.release();
+      running.set(false);
     }
     // One that came after the last look and before the release.
     if (!waiting.isEmpty()) {
-      startIfFree();
+      startIfIdle();
     }
   }
 
@@ -89,8 +98,8 @@ final class GroupPuts {
       for (int i = 0; i < group.size(); i++) {
         group.get(i).answer().complete(outcomes.get(i));
       }
-    } catch (KeeperException.Rejected e) {
-      // One of them may be to blame; alone, only that one fails.
+    } catch (KeeperException.Rejected | HeldUp e) {
+      // One of them may be to blame; alone, only that one fails or waits.
       group.forEach(wish -> wish.answer().complete(Optional.empty()));
     } catch (RuntimeException | Error e) {
       group.forEach(wish -> wish.answer().completeExceptionally(e));

@@ -1,7 +1,9 @@
 package dev.sessionkeeper.registry;
 
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.store.Columns;
 import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.store.SqlErrors;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -83,7 +85,14 @@ final class PostgresPutSession implements PutSession {
   }
 
   private List<Optional<PutOutcome>> together(List<SessionRequest> requests) {
-    return database.inStatement(connection -> together(connection, requests));
+    try {
+      return database.inStatement(connection -> together(connection, requests));
+    } catch (KeeperException.Unavailable e) {
+      if (e.getCause() instanceof SQLException cause && SqlErrors.isLockTimeout(cause)) {
+        throw new GroupPuts.HeldUp(e);
+      }
+      throw e;
+    }
   }
 
   private List<Optional<PutOutcome>> together(Connection connection, List<SessionRequest> requests)

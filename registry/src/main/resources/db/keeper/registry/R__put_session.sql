@@ -95,12 +95,14 @@ END $$;
 -- PUT for many keys in one call and one commit, as far as that needs no lock of a row: what is there and settles the
 -- wish, and what begins. Everything else is left to put_session ('alone'), so that nobody waits here for the lock of a
 -- stranger's row. In the order of the keys, so that two of these never wait for each other in a circle. The rows that
--- begin are one INSERT: what a statement costs before its first row (checks, indexes) is paid once.
+-- begin are one INSERT: what a statement costs before its first row (checks, indexes) is paid once. An INSERT waits for
+-- another of the same key that has not ended; not for long, then each of the group is put alone.
 CREATE OR REPLACE FUNCTION keeper.put_sessions(
   p_tenants uuid[], p_users uuid[], p_capacities uuid[], p_kinds int[], p_factors_milli int[],
   p_period_micros bigint, p_lifetime interval)
 RETURNS TABLE (place int, status text, s keeper.registered_session)
 LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+SET lock_timeout = '250ms'
 AS $$
 DECLARE
   started timestamptz := keeper.now();

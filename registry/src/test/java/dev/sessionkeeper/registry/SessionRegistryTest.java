@@ -109,6 +109,28 @@ class SessionRegistryTest {
     }
   }
 
+  @Test
+  void aKeyThatSomebodyIsTakingHoldsUpNobodyElse() throws Exception {
+    var taken = someone(1);
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+        var connection = db.source.getConnection();
+        var statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      statement.execute(
+          """
+          SELECT keeper.put_session('%s', '%s', '%s', 1::smallint, 1000, 2592000000000, interval '1 day')
+          """
+              .formatted(taken.tenantObjectId(), taken.userObjectId(), taken.capacityId()));
+      var waits = threads.submit(() -> registry.put(taken));
+      for (int i = 0; i < 5; i++) {
+        assertThat(registry.put(someone(1))).isInstanceOf(PutOutcome.Created.class);
+      }
+      assertThat(waits.isDone()).isFalse();
+      connection.commit();
+      assertThat(waits.get()).isInstanceOf(PutOutcome.Existing.class);
+    }
+  }
+
   /** They meet in groups of one statement; each still gets its own answer. */
   @Test
   void aCrowdOfStrangersAndTwinsIsAnsweredOneByOne() throws Exception {
