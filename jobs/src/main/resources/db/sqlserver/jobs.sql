@@ -26,5 +26,7 @@ CREATE TABLE keeper.job_run (
   ended_at   datetime2(6)   NULL,
   outcome    nvarchar(20)   NOT NULL,
   error      nvarchar(1000) NULL,
+  progress    nvarchar(200) NULL,
+  progress_no bigint        NOT NULL DEFAULT 0,
   PRIMARY KEY (job, epoch)
 );

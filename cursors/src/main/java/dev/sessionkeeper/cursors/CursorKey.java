@@ -28,9 +28,14 @@ public record CursorKey(String stream, String subscriber) {
     }
   }
 
+  /** What the keys of all cursors on a stream begin with. */
+  static String prefixOf(String stream) {
+    return stream + "/";
+  }
+
   /** The key under which the cursor is stored. */
   String asText() {
     // A name has no slash, so no two cursors share a text.
-    return stream + "/" + subscriber;
+    return prefixOf(stream) + subscriber;
   }
 }

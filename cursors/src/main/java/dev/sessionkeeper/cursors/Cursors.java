@@ -2,6 +2,8 @@ package dev.sessionkeeper.cursors;
 
 import dev.sessionkeeper.time.TimeSource;
 import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /** The cursors of all subscribers: where each one is, and trackers that move it on. */
 public final class Cursors {
@@ -41,6 +43,16 @@ public final class Cursors {
         Math.max(
             pending.map(LastValueStore.Entry::version).orElse(0L),
             stored.map(LastValueStore.Entry::version).orElse(0L)));
+  }
+
+  /** The stored cursors on a stream, by subscriber. */
+  public static SortedMap<String, Long> positions(ListedValues store, String stream, int most) {
+    var prefix = CursorKey.prefixOf(stream);
+    var positions = new TreeMap<String, Long>();
+    for (var entry : store.startingWith(prefix, most)) {
+      positions.put(entry.key().substring(prefix.length()), entry.version());
+    }
+    return positions;
   }
 
   /**

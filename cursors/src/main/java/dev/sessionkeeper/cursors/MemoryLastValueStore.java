@@ -61,6 +61,11 @@ public final class MemoryLastValueStore<K, V> implements LastValueStore<K, V> {
     return Optional.ofNullable(values.get(key));
   }
 
+  /** All values, in no order. */
+  public synchronized List<Entry<K, V>> entries() {
+    return List.copyOf(values.values());
+  }
+
   /** What was set aside, oldest first. */
   public synchronized List<Buried<K, V>> dead() {
     return List.copyOf(dead);

@@ -20,7 +20,7 @@ import java.util.Optional;
  * <p>Rows are locked in the order of their keys, so batches never deadlock with each other. The
  * statement compares versions, so a write that is repeated, late or in doubt does no harm.
  */
-public final class PostgresLastValueStore implements LastValueStore<String, String> {
+public final class PostgresLastValueStore implements LastValueStore<String, String>, ListedValues {
   private static final String UPSERT =
       """
       INSERT INTO keeper.last_value AS stored (space, key, version, value)
@@ -56,6 +56,12 @@ public final class PostgresLastValueStore implements LastValueStore<String, Stri
 
   private static final String READ =
       "SELECT version, value FROM keeper.last_value WHERE space = ? AND key = ?";
+
+  private static final String LIST =
+      """
+      SELECT key, version, value FROM keeper.last_value
+       WHERE space = ? AND starts_with(key, ?) ORDER BY key LIMIT ?
+      """; // last_value_pkey (space, key)
 
   private static final String PUT =
       """
@@ -189,6 +195,25 @@ public final class PostgresLastValueStore implements LastValueStore<String, Stri
                   ? Optional.of(new Entry<>(key, rows.getLong(1), rows.getString(2)))
                   : Optional.empty();
             }
+          }
+        });
+  }
+
+  @Override
+  public List<Entry<String, String>> startingWith(String prefix, int most) {
+    return run(
+        connection -> {
+          try (var statement = connection.prepareStatement(LIST)) {
+            statement.setString(1, space);
+            statement.setString(2, prefix);
+            statement.setInt(3, most);
+            var found = new ArrayList<Entry<String, String>>();
+            try (var rows = statement.executeQuery()) {
+              while (rows.next()) {
+                found.add(new Entry<>(rows.getString(1), rows.getLong(2), rows.getString(3)));
+              }
+            }
+            return found;
           }
         });
   }

@@ -1,36 +1,32 @@
 package dev.sessionkeeper.cursors;
 
-import dev.sessionkeeper.KeeperException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Submits events at a steady rate while the store goes away and comes back, then closes while it is
- * away again, and lists everything that should not have happened.
+ * Submits events at a steady rate while PostgreSQL stands still, goes on and is killed, then closes
+ * while it stands still again, and lists everything that should not have happened.
  *
- * <p>Run its main method for the long form: 1,000 events a second, 30 seconds without the store.
+ * <p>Run its main method for the long form: 1,000 events a second, 30 seconds without the database.
  */
-final class SurviveOutage implements LastValueStore<String, String> {
+final class SurviveOutage {
   private static final int KEYS = 200;
   private static final int MAX_ITEMS = 1_000;
   private static final long MAX_BYTES = 1 << 20;
+  private static final Duration DEADLINE = Duration.ofSeconds(1);
 
-  private final MemoryLastValueStore<String, String> inner = MemoryLastValueStore.create();
   private final Map<String, Long> newest = new HashMap<>();
   private final List<String> violations = new ArrayList<>();
-  private final AtomicLong calls = new AtomicLong();
   private final int perSecond;
   private final Duration before;
   private final Duration outage;
   private final Duration after;
-  private volatile boolean down;
   private long accepted;
+  private long mostBytes;
 
   SurviveOutage(int perSecond, Duration before, Duration outage, Duration after) {
     this.perSecond = perSecond;
@@ -39,7 +35,17 @@ final class SurviveOutage implements LastValueStore<String, String> {
     this.after = after;
   }
 
-  record Report(long accepted, long storeCalls, long bytesAtMost, List<String> violations) {}
+  /**
+   * What came out.
+   *
+   * @param closedAfter how long the close took with the database standing still
+   */
+  record Report(
+      long accepted,
+      WriterMetrics metrics,
+      long bytesAtMost,
+      Duration closedAfter,
+      List<String> violations) {}
 
   public static void main(String[] args) throws Exception {
     int seconds = args.length > 0 ? Integer.parseInt(args[0]) : 30;
@@ -52,24 +58,31 @@ final class SurviveOutage implements LastValueStore<String, String> {
   }
 
   Report run() throws Exception {
-    var writer =
-        CoalescingWriter.builder(this)
-            .options(WriterOptions.ofDefaults().withRoomFor(MAX_ITEMS, MAX_BYTES))
-            .build();
-    submit(writer, before);
-    down = true;
-    submit(writer, outage);
-    require(writer.health().status() != WriterHealth.Status.UP, "health hides the outage");
-    long mostBytes = writer.metrics().bytes();
-    down = false;
-    submit(writer, after);
-    awaitDrained(writer);
-    newest.forEach(this::requireStored);
-    closeWithTheStoreDown(writer);
-    return new Report(accepted, calls.get(), mostBytes, List.copyOf(violations));
+    try (var postgres = new FrozenPostgres()) {
+      var store = postgres.store();
+      var writer =
+          CoalescingWriter.builder(store)
+              .options(WriterOptions.ofDefaults().withRoomFor(MAX_ITEMS, MAX_BYTES))
+              .build();
+      submit(writer, before);
+      postgres.stop();
+      submit(writer, outage);
+      require(writer.health().status() != WriterHealth.Status.UP, "health hides the outage");
+      postgres.goOn();
+      submit(writer, after);
+      postgres.kill();
+      submit(writer, after);
+      awaitDrained(writer);
+      newest.forEach((key, version) -> requireStored(store, key, version));
+      require(writer.health().status() == WriterHealth.Status.UP, "health did not come back");
+      var metrics = writer.metrics();
+      postgres.stop();
+      var closedAfter = close(writer);
+      return new Report(accepted, metrics, mostBytes, closedAfter, List.copyOf(violations));
+    }
   }
 
-  private void submit(CoalescingWriter<String, String> writer, Duration time) throws Exception {
+  private void submit(CoalescingWriter<String, String> writer, Duration time) {
     long end = System.nanoTime() + time.toNanos();
     long next = System.nanoTime();
     for (long event = accepted + 1; System.nanoTime() < end; event++) {
@@ -81,7 +94,8 @@ final class SurviveOutage implements LastValueStore<String, String> {
         accepted = event;
         newest.put(key, event);
       }
-      require(writer.metrics().bytes() <= MAX_BYTES, "more bytes than allowed");
+      mostBytes = Math.max(mostBytes, writer.metrics().bytes());
+      require(mostBytes <= MAX_BYTES, "more bytes than allowed");
       next += TimeUnit.SECONDS.toNanos(1) / perSecond;
       while (System.nanoTime() < next) {
         Thread.onSpinWait();
@@ -89,55 +103,36 @@ final class SurviveOutage implements LastValueStore<String, String> {
     }
   }
 
-  private void awaitDrained(CoalescingWriter<String, String> writer) throws Exception {
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+  private void awaitDrained(CoalescingWriter<String, String> writer) throws InterruptedException {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (writer.metrics().queueDepth() + writer.metrics().retryQueueDepth() > 0) {
       if (System.nanoTime() > end) {
-        violations.add("not drained 30 seconds after the store came back");
+        violations.add("not drained a minute after the database came back");
         return;
       }
       TimeUnit.MILLISECONDS.sleep(10);
     }
   }
 
-  private void requireStored(String key, long version) {
-    long stored = inner.read(key).map(Entry::version).orElse(-1L);
+  private void requireStored(PostgresLastValueStore store, String key, long version) {
+    long stored = store.read(key).map(LastValueStore.Entry::version).orElse(-1L);
     require(stored == version, key + " is stored as " + stored + ", accepted was " + version);
   }
 
-  private void closeWithTheStoreDown(CoalescingWriter<String, String> writer) {
-    down = true;
+  private Duration close(CoalescingWriter<String, String> writer) {
     writer.submit("last", 1, "value");
-    var deadline = Duration.ofSeconds(1);
     long began = System.nanoTime();
-    var report = writer.close(deadline);
-    long took = System.nanoTime() - began;
-    require(took < deadline.multipliedBy(10).toNanos(), "close took " + took + " ns");
+    var report = writer.close(DEADLINE);
+    var took = Duration.ofNanos(System.nanoTime() - began);
+    // Wide, for a busy machine; a close that waits for its statement would take two seconds more.
+    require(took.compareTo(DEADLINE.plusMillis(900)) < 0, "close took " + took);
     require(report.unsaved().size() == 1, "the report names " + report.unsaved());
+    return took;
   }
 
   private void require(boolean holds, String otherwise) {
-    if (!holds) {
+    if (!holds && !violations.contains(otherwise)) {
       violations.add(otherwise);
     }
-  }
-
-  @Override
-  public List<Result> write(List<Entry<String, String>> entries) {
-    calls.incrementAndGet();
-    if (down) {
-      throw new KeeperException.Unavailable("The store");
-    }
-    return inner.write(entries);
-  }
-
-  @Override
-  public void bury(Entry<String, String> entry, String cause) {
-    throw new IllegalStateException("Nothing here is poison: " + cause);
-  }
-
-  @Override
-  public Optional<Entry<String, String>> read(String key) {
-    return inner.read(key);
   }
 }

@@ -18,6 +18,7 @@ final class FencedContext implements JobContext {
   private final Schedule schedule;
   private final JobLeases leases;
   private final Consumer<JobEvent> events;
+  private final Consumer<String> progress;
   private volatile boolean stopping;
   private volatile boolean completed;
 
@@ -26,12 +27,14 @@ final class FencedContext implements JobContext {
       JobSlot slot,
       Schedule schedule,
       JobLeases leases,
-      Consumer<JobEvent> events) {
+      Consumer<JobEvent> events,
+      Consumer<String> progress) {
     this.held = held;
     this.slot = slot;
     this.schedule = schedule;
     this.leases = leases;
     this.events = events;
+    this.progress = progress;
   }
 
   @Override
@@ -57,6 +60,11 @@ final class FencedContext implements JobContext {
   @Override
   public boolean isStopping() {
     return stopping;
+  }
+
+  @Override
+  public void report(String text) {
+    progress.accept(text);
   }
 
   void stop() {

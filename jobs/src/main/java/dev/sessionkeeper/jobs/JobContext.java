@@ -23,6 +23,12 @@ public interface JobContext {
   boolean isStopping();
 
   /**
+   * Says how far the run has come, for people to read: at most 200 characters, as often as it
+   * likes. Only the newest word is kept, and written within a second.
+   */
+  void report(String progress);
+
+  /**
    * Runs work in a transaction that can only commit while this run owns the job: a successor waits
    * for it, and once there is a successor it is refused.
    *

@@ -8,6 +8,7 @@ import java.util.Optional;
  * One run of a job, from its history.
  *
  * @param missed earlier slots that it made up for or that were dropped
+ * @param progress its newest word about how far it has come
  */
 public record JobRun(
     long epoch,
@@ -17,7 +18,8 @@ public record JobRun(
     Instant startedAt,
     Optional<Instant> endedAt,
     Outcome outcome,
-    Optional<String> error) {
+    Optional<String> error,
+    Optional<String> progress) {
   /** How a run ended. */
   public enum Outcome {
     RUNNING,

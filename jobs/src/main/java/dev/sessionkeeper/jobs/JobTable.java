@@ -37,7 +37,7 @@ final class JobTable {
 
   private static final String HISTORY =
       """
-      SELECT epoch, owner, slot, missed, started_at, ended_at, outcome, error
+      SELECT epoch, owner, slot, missed, started_at, ended_at, outcome, error, progress
         FROM keeper.job_run
        WHERE job = ?
        ORDER BY epoch DESC
@@ -171,7 +171,8 @@ final class JobTable {
         dialect.instant(rows, "started_at").orElseThrow(),
         dialect.instant(rows, "ended_at"),
         JobRun.Outcome.of(rows.getString("outcome")),
-        Optional.ofNullable(rows.getString("error")));
+        Optional.ofNullable(rows.getString("error")),
+        Optional.ofNullable(rows.getString("progress")));
   }
 
   private String sql(String text) {

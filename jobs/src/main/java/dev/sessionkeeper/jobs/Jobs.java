@@ -42,6 +42,7 @@ public final class Jobs implements AutoCloseable {
   private final JobLeases leases;
   private final JobTable table;
   private final RenewLeases renewals;
+  private final ReportProgress progress;
   private final Map<String, RunJob.Registered> registered = new ConcurrentHashMap<>();
   private final Map<String, RunJob> running = new ConcurrentHashMap<>();
   private final Object pollLock = new Object();
@@ -56,6 +57,7 @@ public final class Jobs implements AutoCloseable {
     this.leases = new JobLeases(database, dialect, options);
     this.table = new JobTable(database, dialect);
     this.renewals = new RenewLeases(lease, leases, options);
+    this.progress = new ReportProgress(database, options);
   }
 
   /** Brings the tables up to date, on PostgreSQL. */
@@ -158,7 +160,7 @@ public final class Jobs implements AutoCloseable {
     }
     var held = new HeldLease(claim, options.time(), options.trusted());
     Consumer<JobEvent> events = this::tell;
-    var run = new RunJob(claim, job, held, leases, options, events);
+    var run = new RunJob(claim, job, held, leases, options, events, progress.of(claim));
     running.put(claim.job(), run);
     renewals.keep(held);
     if (!open) {
@@ -261,5 +263,6 @@ public final class Jobs implements AutoCloseable {
       runs.forEach(RunJob::handOver);
     }
     renewals.close();
+    progress.close();
   }
 }

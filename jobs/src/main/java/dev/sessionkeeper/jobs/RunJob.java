@@ -35,14 +35,15 @@ final class RunJob implements Runnable {
       HeldLease held,
       JobLeases leases,
       JobOptions options,
-      Consumer<JobEvent> events) {
+      Consumer<JobEvent> events,
+      Consumer<String> progress) {
     this.claim = claim;
     this.task = job.task();
     this.held = held;
     this.leases = leases;
     this.options = options;
     this.events = events;
-    this.context = new FencedContext(held, claim.slot(), job.schedule(), leases, events);
+    this.context = new FencedContext(held, claim.slot(), job.schedule(), leases, events, progress);
   }
 
   /** A job as this process runs it. */

@@ -304,6 +304,75 @@ class JobsTest {
         });
   }
 
+  @Test
+  void aRunSaysHowFarItHasComeAndOnlyTheNewestWordIsWritten() {
+    var finish = new CountDownLatch(1);
+    var jobs = node();
+    jobs.register(
+            "talks",
+            HOURLY,
+            context -> {
+              for (int i = 1; i <= 10_000; i++) {
+                context.report(i + " of 10000");
+              }
+              finish.await();
+            })
+        .start();
+    jobs.requestRun("talks");
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(jobs.history("talks", 1))
+                    .first()
+                    .satisfies(run -> assertThat(run.progress()).contains("10000 of 10000")));
+    assertThat(jobs.history("talks", 1).getFirst().outcome()).isEqualTo(JobRun.Outcome.RUNNING);
+    assertThat(db.number("SELECT n_tup_upd FROM pg_stat_user_tables WHERE relname = 'job_run'"))
+        .as("coalesced")
+        .isLessThan(100);
+    finish.countDown();
+  }
+
+  @Test
+  void aRunThatLostItsLeaseReportsIntoItsOwnRowOnly() {
+    var started = new CountDownLatch(1);
+    var goOn = new CountDownLatch(1);
+    var jobs = node();
+    jobs.register(
+            "late",
+            HOURLY,
+            context -> {
+              started.countDown();
+              awaitUninterrupted(goOn);
+              context.report("from the past");
+            })
+        .start();
+    jobs.requestRun("late");
+    awaitLatch(started);
+    db.execute(
+        "UPDATE keeper.job SET owner = 'thief', epoch = epoch + 1, lease_until = keeper.now() + interval '1 h'");
+    db.execute(
+        "INSERT INTO keeper.job_run (job, epoch, owner, started_at, outcome) VALUES ('late', 2, 'thief', keeper.now(), 'running')");
+    goOn.countDown();
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(jobs.history("late", 2).getLast().progress()).contains("from the past"));
+    assertThat(jobs.history("late", 2).getFirst().progress()).isEmpty();
+  }
+
+  private static void awaitUninterrupted(CountDownLatch latch) {
+    boolean waits = true;
+    while (waits) {
+      try {
+        latch.await();
+        waits = false;
+      } catch (InterruptedException e) {
+        // It goes on, as code does that swallows this.
+        waits = true;
+      }
+    }
+  }
+
   private static void untilInterrupted(CountDownLatch started, AtomicBoolean interrupted)
       throws InterruptedException {
     started.countDown();

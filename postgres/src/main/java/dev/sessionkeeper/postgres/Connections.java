@@ -6,7 +6,6 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.RetryPolicy;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.SqlErrors;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
@@ -52,9 +51,9 @@ final class Connections implements AutoCloseable {
     return pool;
   }
 
-  /** A connection for as long as its user wants: not from the pool this provider made. */
-  Connection dedicated() throws SQLException {
-    return unpooled.getConnection();
+  /** For connections that are kept for long: not the pool this provider made. */
+  DataSource unpooled() {
+    return unpooled;
   }
 
   /**

@@ -24,7 +24,7 @@ final class Keep implements AutoCloseable {
 
   /** From the first use of the provider on. */
   void house() {
-    if (!isRunning.get() && isRunning.compareAndSet(false, true)) {
+    if (setup.options().keepHouse() && !isRunning.get() && isRunning.compareAndSet(false, true)) {
       schedule();
     }
   }
@@ -43,7 +43,7 @@ final class Keep implements AutoCloseable {
 
   private void keep() {
     try {
-      while (!closed && setup.connections().call(this::keepSome)) {
+      while (!closed && some()) {
         Thread.onSpinWait();
       }
     } catch (RuntimeException e) {
@@ -53,7 +53,11 @@ final class Keep implements AutoCloseable {
     }
   }
 
-  /** Whether there is more to do at once. */
+  /** Does some of it. Whether there is more to do at once. */
+  boolean some() {
+    return setup.connections().call(this::keepSome);
+  }
+
   private boolean keepSome(Connection connection) throws SQLException {
     try (var statement = connection.prepareStatement(HOUSE)) {
       statement.setLong(1, setup.node().shard());

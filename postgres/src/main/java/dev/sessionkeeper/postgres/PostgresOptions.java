@@ -8,8 +8,11 @@ package dev.sessionkeeper.postgres;
  * @param prefetch messages that come with a session when it is taken
  * @param migrate whether tables are created and updated when a provider is; else somebody has done
  *     it, with {@code Migrations.apply(source, "queues")}
+ * @param keepHouse whether the provider cleans up by a timer of its own; else somebody calls {@link
+ *     PostgresQueueProvider#keepHouse}
  */
-public record PostgresOptions(int maxConnections, int prefetch, boolean migrate) {
+public record PostgresOptions(
+    int maxConnections, int prefetch, boolean migrate, boolean keepHouse) {
   public PostgresOptions {
     if (maxConnections < 2 || maxConnections > 1000) {
       throw new IllegalArgumentException("maxConnections must be 2 to 1000, was " + maxConnections);
@@ -21,18 +24,22 @@ public record PostgresOptions(int maxConnections, int prefetch, boolean migrate)
 
   /** 12 connections, 32 messages, tables are kept up to date. */
   public static PostgresOptions ofDefaults() {
-    return new PostgresOptions(12, 32, true);
+    return new PostgresOptions(12, 32, true, true);
   }
 
   public PostgresOptions withMaxConnections(int count) {
-    return new PostgresOptions(count, prefetch, migrate);
+    return new PostgresOptions(count, prefetch, migrate, keepHouse);
   }
 
   public PostgresOptions withPrefetch(int count) {
-    return new PostgresOptions(maxConnections, count, migrate);
+    return new PostgresOptions(maxConnections, count, migrate, keepHouse);
   }
 
   public PostgresOptions withoutMigration() {
-    return new PostgresOptions(maxConnections, prefetch, false);
+    return new PostgresOptions(maxConnections, prefetch, false, keepHouse);
+  }
+
+  public PostgresOptions withoutHousekeeping() {
+    return new PostgresOptions(maxConnections, prefetch, migrate, false);
   }
 }

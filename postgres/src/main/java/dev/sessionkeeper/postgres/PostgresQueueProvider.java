@@ -23,6 +23,7 @@ import dev.sessionkeeper.spi.SessionStatus;
 import dev.sessionkeeper.spi.SessionView;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.Migrations;
+import dev.sessionkeeper.store.Notices;
 import dev.sessionkeeper.time.TimeSource;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -48,6 +49,7 @@ public final class PostgresQueueProvider
   private static final Capabilities CAPABILITIES =
       new Capabilities("postgres", Limits.DEFAULT, true, true, true, Map.of());
 
+  private final Optional<Notices> ownNotices;
   private final Setup setup;
   private final QueueTable table;
   private final Keep keep;
@@ -55,9 +57,15 @@ public final class PostgresQueueProvider
   private final ConcurrentHashMap<Integer, SendMessages> senders = new ConcurrentHashMap<>();
   private volatile boolean closed;
 
-  private PostgresQueueProvider(Connections connections, PostgresOptions options, TimeSource time) {
+  private PostgresQueueProvider(
+      Connections connections, PostgresOptions options, TimeSource time, Optional<Notices> shared) {
     var node = Node.unique();
-    var notifications = new Notifications(connections, node, new Listening());
+    ownNotices =
+        shared.isPresent()
+            ? Optional.empty()
+            : Optional.of(Notices.over(connections.source(), connections.unpooled()));
+    var notices = shared.or(() -> ownNotices).orElseThrow();
+    var notifications = new Notifications(notices, node, new Listening());
     this.setup = new Setup(connections, node, time, options, notifications, log);
     this.table = new QueueTable(Database.of(connections.source()));
     this.keep = new Keep(setup);
@@ -83,7 +91,17 @@ public final class PostgresQueueProvider
       Migrations.apply(source, "queues");
     }
     return new PostgresQueueProvider(
-        Connections.over(source, options.maxConnections()), options, time);
+        Connections.over(source, options.maxConnections()), options, time, Optional.empty());
+  }
+
+  /** As above, in a process that has a listening connection already; it is not closed here. */
+  public static PostgresQueueProvider create(
+      DataSource source, PostgresOptions options, TimeSource time, Notices shared) {
+    if (options.migrate()) {
+      Migrations.apply(source, "queues");
+    }
+    return new PostgresQueueProvider(
+        Connections.over(source, options.maxConnections()), options, time, Optional.of(shared));
   }
 
   @Override
@@ -128,6 +146,18 @@ public final class PostgresQueueProvider
     var known = find(queue);
     Limits.DEFAULT.check(queue, known.mode(), messages);
     return sender(known).sendWithin(connection, messages);
+  }
+
+  /**
+   * Does some of the housekeeping, for applications that schedule it themselves: forgets ids whose
+   * duplicate window is over, sets aside what has become too old where nobody reads. It does
+   * nothing while another process is at it.
+   *
+   * @return whether there is more to do at once
+   */
+  public boolean keepHouse() {
+    requireOpen();
+    return keep.some();
   }
 
   /** Wakes consumers of the queue, here and in other processes. */
@@ -271,6 +301,7 @@ public final class PostgresQueueProvider
     keep.close();
     queues.values().forEach(LocalQueue::close);
     setup.notifications().close();
+    ownNotices.ifPresent(Notices::close);
     setup.connections().close();
   }
 

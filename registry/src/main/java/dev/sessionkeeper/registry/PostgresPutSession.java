@@ -1,19 +1,27 @@
 package dev.sessionkeeper.registry;
 
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.store.Columns;
 import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.store.SqlErrors;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
 
 /**
- * PUT on PostgreSQL: a look without a lock, and one call of {@code keeper.put_session} if that does
- * not settle it.
+ * PUT on PostgreSQL: a look without a lock; where there is no session, together with others that
+ * begin one, in one commit; else by one call of {@code keeper.put_session}.
  *
- * <p>The look answers {@code existing} only: what it saw was committed, of the right tenant, high
- * enough, and not past its end at the time of the look. Everything else is decided under the row's
- * lock.
+ * <p>Without the row's lock only two things are answered: {@code existing}, for what was committed,
+ * of the right tenant, high enough, and not past its end at the time of the look; and {@code
+ * created}, which the unique index decides. Looks do not leave in groups: they need no commit, and
+ * would wait for those that do.
  */
-record PostgresPutSession(Database database, RegistryOptions options) implements PutSession {
+final class PostgresPutSession implements PutSession {
   private static final String LOOK =
       """
       SELECT %s
@@ -22,24 +30,41 @@ record PostgresPutSession(Database database, RegistryOptions options) implements
       """
           .formatted(SessionRow.COLUMNS); // registered_session_active (user_id, capacity_id)
 
+  private static final String PUT_TOGETHER =
+      """
+      SELECT p.place, p.status, %s
+        FROM keeper.put_sessions(?, ?, ?, ?, ?, ?, ? * interval '1 microsecond') p,
+             LATERAL (SELECT (p.s).*) s
+      """
+          .formatted(SessionRow.COLUMNS); // registered_session_active (user_id, capacity_id)
+
   private static final String PUT =
       """
-      SELECT p.status, %s
+      SELECT 1 AS place, p.status, %s
         FROM keeper.put_session(?, ?, ?, ?, ?, ?, ? * interval '1 microsecond') p,
              LATERAL (SELECT (p.s).*) s
       """
           .formatted(SessionRow.COLUMNS);
 
+  private final Database database;
+  private final RegistryOptions options;
+  private final GroupPuts groups = new GroupPuts(this::together);
+
+  PostgresPutSession(Database database, RegistryOptions options) {
+    this.database = database;
+    this.options = options;
+  }
+
   @Override
   public PutOutcome put(SessionRequest request) {
     var kind = options.kind(request.kind());
-    return database.withConnection(
-        connection -> {
-          var existing = look(connection, request);
-          return existing.isPresent()
-              ? new PutOutcome.Existing(existing.get())
-              : put(connection, request, kind);
-        });
+    var found = database.withConnection(connection -> look(connection, request));
+    if (found.isPresent()) {
+      return settles(found.get(), request)
+          ? new PutOutcome.Existing(found.get())
+          : alone(request, kind);
+    }
+    return groups.put(request).orElseGet(() -> alone(request, kind));
   }
 
   private static Optional<RegisteredSession> look(Connection connection, SessionRequest request)
@@ -48,9 +73,7 @@ record PostgresPutSession(Database database, RegistryOptions options) implements
       statement.setObject(1, request.userObjectId());
       statement.setObject(2, request.capacityId());
       try (var rows = statement.executeQuery()) {
-        return rows.next()
-            ? Optional.of(SessionRow.read(rows)).filter(found -> settles(found, request))
-            : Optional.empty();
+        return rows.next() ? Optional.of(SessionRow.read(rows)) : Optional.empty();
       }
     }
   }
@@ -61,26 +84,70 @@ record PostgresPutSession(Database database, RegistryOptions options) implements
         && found.tenantObjectId().equals(request.tenantObjectId());
   }
 
-  private PutOutcome put(Connection connection, SessionRequest request, SessionKind kind)
+  private List<Optional<PutOutcome>> together(List<SessionRequest> requests) {
+    try {
+      return database.inStatement(connection -> together(connection, requests));
+    } catch (KeeperException.Unavailable e) {
+      if (e.getCause() instanceof SQLException cause && SqlErrors.isLockTimeout(cause)) {
+        throw new GroupPuts.HeldUp(e);
+      }
+      throw e;
+    }
+  }
+
+  private List<Optional<PutOutcome>> together(Connection connection, List<SessionRequest> requests)
       throws SQLException {
-    try (var statement = connection.prepareStatement(PUT)) {
-      statement.setObject(1, request.tenantObjectId());
-      statement.setObject(2, request.userObjectId());
-      statement.setObject(3, request.capacityId());
-      statement.setShort(4, (short) kind.number());
-      statement.setInt(5, kind.factorMilli());
+    var outcomes =
+        new ArrayList<Optional<PutOutcome>>(Collections.nCopies(requests.size(), Optional.empty()));
+    try (var statement = connection.prepareStatement(PUT_TOGETHER)) {
+      var columns = new Columns<>(statement, requests);
+      columns.add("uuid", SessionRequest::tenantObjectId);
+      columns.add("uuid", SessionRequest::userObjectId);
+      columns.add("uuid", SessionRequest::capacityId);
+      columns.addInts(SessionRequest::kind);
+      columns.addInts(request -> options.kind(request.kind()).factorMilli());
       statement.setLong(6, options.period().toNanos() / 1000);
       statement.setLong(7, options.lifetime().toNanos() / 1000);
       try (var rows = statement.executeQuery()) {
-        rows.next();
-        return switch (rows.getString("status")) {
-          case "created" -> new PutOutcome.Created(SessionRow.read(rows));
-          case "existing" -> new PutOutcome.Existing(SessionRow.read(rows));
-          case "upgraded" -> new PutOutcome.Upgraded(SessionRow.read(rows));
-          case "tenant-mismatch" -> new PutOutcome.TenantMismatch();
-          case String other -> throw new IllegalStateException("put_session answered " + other);
-        };
+        while (rows.next()) {
+          outcomes.set(rows.getInt(1) - 1, outcome(rows));
+        }
       }
     }
+    return outcomes;
+  }
+
+  private PutOutcome alone(SessionRequest request, SessionKind kind) {
+    return database.inStatement(
+        connection -> {
+          try (var statement = connection.prepareStatement(PUT)) {
+            statement.setObject(1, request.tenantObjectId());
+            statement.setObject(2, request.userObjectId());
+            statement.setObject(3, request.capacityId());
+            statement.setShort(4, (short) kind.number());
+            statement.setInt(5, kind.factorMilli());
+            statement.setLong(6, options.period().toNanos() / 1000);
+            statement.setLong(7, options.lifetime().toNanos() / 1000);
+            try (var rows = statement.executeQuery()) {
+              rows.next();
+              return outcome(rows).orElseThrow();
+            }
+          }
+        });
+  }
+
+  private static Optional<PutOutcome> outcome(ResultSet rows) throws SQLException {
+    return switch (rows.getString(2)) {
+      case "created" -> Optional.of(new PutOutcome.Created(session(rows)));
+      case "existing" -> Optional.of(new PutOutcome.Existing(session(rows)));
+      case "upgraded" -> Optional.of(new PutOutcome.Upgraded(session(rows)));
+      case "tenant-mismatch" -> Optional.of(new PutOutcome.TenantMismatch());
+      case "alone" -> Optional.empty();
+      case String other -> throw new IllegalStateException("put_session answered " + other);
+    };
+  }
+
+  private static RegisteredSession session(ResultSet rows) throws SQLException {
+    return SessionRow.read(rows, 3);
   }
 }

@@ -5,10 +5,9 @@ import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.jobs.Schedule;
 import dev.sessionkeeper.registry.usage.Usage;
 import dev.sessionkeeper.registry.usage.UsageProof;
-import dev.sessionkeeper.store.Database;
-import dev.sessionkeeper.store.NumberEvents;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,29 +30,40 @@ public final class RegistryJobs {
 
   private static final Logger log = LoggerFactory.getLogger(RegistryJobs.class);
   private static final Duration DELIVER_EVERY = Duration.ofSeconds(5);
-  private static final int EVENTS_AT_ONCE = 1000;
 
   private final Jobs jobs;
   private final SessionRegistry registry;
   private final Usage usage;
-  private final Database database;
+  private final IntSupplier numberSome;
 
-  private RegistryJobs(Jobs jobs, SessionRegistry registry, Usage usage, Database database) {
+  private RegistryJobs(Jobs jobs, SessionRegistry registry, Usage usage, IntSupplier numberSome) {
     this.jobs = jobs;
     this.registry = registry;
     this.usage = usage;
-    this.database = database;
+    this.numberSome = numberSome;
   }
 
-  /** Registers all of it. */
+  /**
+   * Registers all of it.
+   *
+   * @param numberSome numbers some of the events that wait for it; 0 when there are none
+   */
   public static void register(
-      Jobs jobs, SessionRegistry registry, Usage usage, Database database, Duration sweepEvery) {
-    var work = new RegistryJobs(jobs, registry, usage, database);
-    jobs.register(EXPIRY, Schedule.every(sweepEvery), context -> work.registry.sweep());
+      Jobs jobs,
+      SessionRegistry registry,
+      Usage usage,
+      IntSupplier numberSome,
+      Duration sweepEvery) {
+    var work = new RegistryJobs(jobs, registry, usage, numberSome);
+    jobs.register(EXPIRY, Schedule.every(sweepEvery), work::sweep);
     jobs.register(TICK, Schedule.every(usage.options().interval()), work::tick);
     jobs.register(DELIVERY, Schedule.every(DELIVER_EVERY), work::deliver);
     jobs.register(RECONCILIATION, Schedule.every(Duration.ofHours(1)), work::reconcile);
     jobs.register(NUMBERING, Schedule.every(Duration.ofSeconds(5)), work::number);
+  }
+
+  private void sweep(JobContext context) {
+    context.report(registry.sweep() + " sessions ended");
   }
 
   private void tick(JobContext context) {
@@ -63,14 +73,21 @@ public final class RegistryJobs {
   }
 
   private void deliver(JobContext context) throws InterruptedException {
-    usage.deliver(() -> context.isHeld() && !context.isStopping());
+    int delivered = usage.deliver(() -> context.isHeld() && !context.isStopping());
+    if (delivered > 0) {
+      context.report(delivered + " batches acknowledged");
+    }
   }
 
   private void number(JobContext context) {
-    int numbered;
-    do {
-      numbered = NumberEvents.step(database, EVENTS_AT_ONCE);
-    } while (numbered == EVENTS_AT_ONCE && context.isHeld());
+    int all = 0;
+    for (int some = 1; some > 0 && context.isHeld(); ) {
+      some = numberSome.getAsInt();
+      all += some;
+    }
+    if (all > 0) {
+      context.report(all + " events numbered");
+    }
   }
 
   private void reconcile(JobContext context) {

@@ -89,6 +89,83 @@ class SessionRegistryTest {
         .isEqualTo("expired");
   }
 
+  @Test
+  void aRowThatSomebodyHoldsHoldsUpNobodyElse() throws Exception {
+    var held = someone(1);
+    created(held);
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+        var connection = db.source.getConnection();
+        var statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      statement.execute("SELECT 1 FROM keeper.registered_session FOR UPDATE");
+      var upgrade = threads.submit(() -> registry.put(again(held, 3)));
+      for (int i = 0; i < 50; i++) {
+        assertThat(registry.put(someone(1))).isInstanceOf(PutOutcome.Created.class);
+      }
+      assertThat(registry.put(held)).isInstanceOf(PutOutcome.Existing.class);
+      assertThat(upgrade.isDone()).isFalse();
+      connection.rollback();
+      assertThat(upgrade.get()).isInstanceOf(PutOutcome.Upgraded.class);
+    }
+  }
+
+  @Test
+  void aKeyThatSomebodyIsTakingHoldsUpNobodyElse() throws Exception {
+    var taken = someone(1);
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+        var connection = db.source.getConnection();
+        var statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      statement.execute(
+          """
+          SELECT keeper.put_session('%s', '%s', '%s', 1::smallint, 1000, 2592000000000, interval '1 day')
+          """
+              .formatted(taken.tenantObjectId(), taken.userObjectId(), taken.capacityId()));
+      var waits = threads.submit(() -> registry.put(taken));
+      for (int i = 0; i < 5; i++) {
+        assertThat(registry.put(someone(1))).isInstanceOf(PutOutcome.Created.class);
+      }
+      assertThat(waits.isDone()).isFalse();
+      connection.commit();
+      assertThat(waits.get()).isInstanceOf(PutOutcome.Existing.class);
+    }
+  }
+
+  /** They meet in groups of one statement; each still gets its own answer. */
+  @Test
+  void aCrowdOfStrangersAndTwinsIsAnsweredOneByOne() throws Exception {
+    var requests = new ArrayList<SessionRequest>();
+    for (int i = 0; i < 200; i++) {
+      var one = someone(1 + i % 3);
+      requests.add(one);
+      requests.add(again(one, 1));
+    }
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      var tasks = requests.stream().map(r -> (Callable<PutOutcome>) () -> registry.put(r)).toList();
+      var outcomes = threads.invokeAll(tasks);
+      for (int i = 0; i < requests.size(); i++) {
+        var session = sessionOf(outcomes.get(i).get());
+        assertThat(session.userObjectId()).isEqualTo(requests.get(i).userObjectId());
+        assertThat(session.tenantObjectId()).isEqualTo(requests.get(i).tenantObjectId());
+        assertThat(session.kind()).isGreaterThanOrEqualTo(requests.get(i).kind());
+      }
+    }
+    assertThat(db.number("SELECT count(*) FROM keeper.registered_session WHERE ended_at IS NULL"))
+        .isEqualTo(200);
+    assertThat(
+            db.number("SELECT count(*) FROM keeper.stream_outbox WHERE event = 'session.created'"))
+        .isEqualTo(db.number("SELECT count(*) FROM keeper.registered_session"));
+  }
+
+  private static RegisteredSession sessionOf(PutOutcome outcome) {
+    return switch (outcome) {
+      case PutOutcome.Created created -> created.session();
+      case PutOutcome.Existing existing -> existing.session();
+      case PutOutcome.Upgraded upgraded -> upgraded.session();
+      case PutOutcome.TenantMismatch mismatch -> throw new AssertionError("a stranger's session");
+    };
+  }
+
   /** Seed 1.14: another tenant got a foreign session. */
   @Test
   void anotherTenantIsRefusedAndToldNothing() {

@@ -1,7 +1,9 @@
 package dev.sessionkeeper.server;
 
+import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.store.Notices;
 import java.util.Optional;
 import javax.sql.DataSource;
 
@@ -16,8 +18,14 @@ public interface Engine extends AutoCloseable {
   /** The database behind it, migrated; empty when everything is in memory. */
   Optional<DataSource> database();
 
+  /** How nodes of one database tell each other of news; empty when there is but one. */
+  Optional<Notices> notices();
+
   /** Where operator acts are written down. */
   AuditLog audit();
+
+  /** Names the scheduled work of the store itself. Asked once, where there is a database. */
+  default void schedule(Jobs jobs) {}
 
   /** One line for the start message: what it is and where the data is. */
   String description();

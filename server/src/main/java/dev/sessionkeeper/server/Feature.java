@@ -1,5 +1,7 @@
 package dev.sessionkeeper.server;
 
+import dev.sessionkeeper.jobs.Jobs;
+import dev.sessionkeeper.server.activity.LastSeen;
 import dev.sessionkeeper.server.config.ConfigError;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.http.Route;
@@ -31,6 +33,9 @@ public interface Feature extends AutoCloseable {
     return List.of();
   }
 
+  /** Names its scheduled work. Asked once, on servers with a database. */
+  default void schedule(Jobs jobs) {}
+
   /** Takes over a new configuration, all of which is valid. Must not fail. */
   void reconfigure(KeeperConfig config);
 
@@ -38,7 +43,12 @@ public interface Feature extends AutoCloseable {
   void close();
 
   /** What a feature is made of. */
-  record Context(KeeperConfig config, Engine engine, MeterRegistry meters, TimeSource time) {}
+  record Context(
+      KeeperConfig config,
+      Engine engine,
+      LastSeen lastSeen,
+      MeterRegistry meters,
+      TimeSource time) {}
 
   /** Makes a feature and starts what runs behind it. */
   @FunctionalInterface

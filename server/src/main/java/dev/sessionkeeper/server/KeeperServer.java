@@ -1,6 +1,9 @@
 package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.server.activity.ActivityRoutes;
+import dev.sessionkeeper.server.activity.LastSeen;
+import dev.sessionkeeper.server.activity.RememberCallers;
 import dev.sessionkeeper.server.config.ConfigError;
 import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.config.KeeperConfig;
@@ -13,6 +16,7 @@ import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.RouteTable;
+import dev.sessionkeeper.server.jobs.JobsFeature;
 import dev.sessionkeeper.server.operations.HealthRoutes;
 import dev.sessionkeeper.server.operations.Metrics;
 import dev.sessionkeeper.server.operations.StatusPage;
@@ -47,6 +51,7 @@ public final class KeeperServer implements AutoCloseable {
   private final List<AutoCloseable> open = new ArrayList<>();
   private final Guard guard;
   private final Engine engine;
+  private final LastSeen lastSeen;
   private final Reload reload;
   private final RouteTable routes;
   private final HttpServer http;
@@ -61,8 +66,10 @@ public final class KeeperServer implements AutoCloseable {
     try {
       guard = opened(new Guard(config.get(SecurityConfig.SECTION), server().host(), time));
       engine = opened(openEngine.get());
-      var context = new Feature.Context(config, engine, metrics.registry(), time);
+      lastSeen = opened(LastSeen.open(engine.database(), metrics.registry(), time));
+      var context = new Feature.Context(config, engine, lastSeen, metrics.registry(), time);
       FEATURES.forEach(opener -> features.add(opened(opener.open(context))));
+      JobsFeature.open(context, features).ifPresent(jobs -> features.add(opened(jobs)));
       reload = new Reload(config, sources, this::objectionsTo, this::reconfigure);
       routes = new RouteTable(allRoutes());
       http = opened(listen(time));
@@ -149,6 +156,7 @@ public final class KeeperServer implements AutoCloseable {
     var all = new ArrayList<Route>();
     features.forEach(feature -> all.addAll(feature.routes()));
     all.addAll(reload.routes());
+    all.addAll(new ActivityRoutes(lastSeen).routes());
     all.addAll(new HealthRoutes(checks()).routes());
     all.addAll(metrics.routes(engine.queues()));
     all.addAll(new StatusPage(engine, version()).routes());
@@ -184,7 +192,7 @@ public final class KeeperServer implements AutoCloseable {
                   new HttpOptions.Tls(
                       tls.get().certificate(), tls.get().key(), tls.get().clientAuthority())),
           routes,
-          guard,
+          new RememberCallers(guard, lastSeen),
           metrics,
           time);
     } catch (IOException e) {

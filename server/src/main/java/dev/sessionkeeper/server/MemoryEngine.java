@@ -3,6 +3,7 @@ package dev.sessionkeeper.server;
 import dev.sessionkeeper.memory.MemoryQueueProvider;
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.store.Notices;
 import dev.sessionkeeper.time.TimeSource;
 import java.util.Optional;
 import javax.sql.DataSource;
@@ -24,6 +25,11 @@ final class MemoryEngine implements Engine {
 
   @Override
   public Optional<DataSource> database() {
+    return Optional.empty();
+  }
+
+  @Override
+  public Optional<Notices> notices() {
     return Optional.empty();
   }
 

@@ -4,6 +4,9 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import dev.sessionkeeper.jobs.JobContext;
+import dev.sessionkeeper.jobs.Jobs;
+import dev.sessionkeeper.jobs.Schedule;
 import dev.sessionkeeper.postgres.PostgresOptions;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.server.config.Secret;
@@ -12,6 +15,7 @@ import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.Migrations;
+import dev.sessionkeeper.store.Notices;
 import dev.sessionkeeper.time.TimeSource;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -24,9 +28,12 @@ import javax.sql.DataSource;
 final class PostgresEngine implements Engine {
   private static final Duration CONNECT_PATIENCE = Duration.ofSeconds(5);
   private static final int PROBE_SECONDS = 2;
+  private static final String HOUSEKEEPING = "queue-housekeeping";
+  private static final Duration KEEP_HOUSE_EVERY = Duration.ofSeconds(15);
 
   private final Optional<EmbeddedPostgres> embedded;
   private final HikariDataSource pool;
+  private final Notices notices;
   private final PostgresQueueProvider queues;
   private final String description;
 
@@ -39,7 +46,10 @@ final class PostgresEngine implements Engine {
     this.pool = new HikariDataSource(access);
     this.description = description;
     Migrations.apply(pool, "store");
-    this.queues = PostgresQueueProvider.create(pool, PostgresOptions.ofDefaults(), time);
+    this.notices = Notices.over(pool, pool);
+    this.queues =
+        PostgresQueueProvider.create(
+            pool, PostgresOptions.ofDefaults().withoutHousekeeping(), time, notices);
   }
 
   static PostgresEngine open(StoreConfig store, TimeSource time) {
@@ -105,6 +115,11 @@ final class PostgresEngine implements Engine {
   }
 
   @Override
+  public Optional<Notices> notices() {
+    return Optional.of(notices);
+  }
+
+  @Override
   public AuditLog audit() {
     var database = Database.of(pool);
     return entry ->
@@ -114,6 +129,18 @@ final class PostgresEngine implements Engine {
                     connection,
                     new dev.sessionkeeper.store.AuditLog.Entry(
                         entry.actor(), entry.action(), entry.target(), entry.detail(), "")));
+  }
+
+  @Override
+  public void schedule(Jobs jobs) {
+    jobs.register(HOUSEKEEPING, Schedule.every(KEEP_HOUSE_EVERY), this::keepHouse);
+  }
+
+  private void keepHouse(JobContext context) {
+    boolean more = true;
+    while (more && context.isHeld() && !context.isStopping()) {
+      more = queues.keepHouse();
+    }
   }
 
   @Override
@@ -136,6 +163,7 @@ final class PostgresEngine implements Engine {
   public void close() {
     try {
       queues.close();
+      notices.close();
     } finally {
       pool.close();
       embedded.ifPresent(EmbeddedPostgres::close);

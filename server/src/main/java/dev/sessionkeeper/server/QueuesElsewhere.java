@@ -1,7 +1,9 @@
 package dev.sessionkeeper.server;
 
+import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.store.Notices;
 import java.util.Optional;
 import javax.sql.DataSource;
 
@@ -14,8 +16,18 @@ record QueuesElsewhere(Engine store, QueueProvider queues) implements Engine {
   }
 
   @Override
+  public Optional<Notices> notices() {
+    return store.notices();
+  }
+
+  @Override
   public AuditLog audit() {
     return store.audit();
+  }
+
+  @Override
+  public void schedule(Jobs jobs) {
+    store.schedule(jobs);
   }
 
   @Override

@@ -61,13 +61,17 @@ public final class Database {
       try {
         return once(work);
       } catch (SQLException e) {
-        if (!SqlErrors.isWorthRepeating(e) || !retry.allowsAfter(attempt)) {
-          throw SqlErrors.translate(e);
-        }
-        log.debug("Repeating a transaction after {} (attempt {})", e.getSQLState(), attempt);
-        pause(attempt);
+        repeatOrThrow(e, attempt);
       }
     }
+  }
+
+  private void repeatOrThrow(SQLException e, int attempt) {
+    if (!SqlErrors.isWorthRepeating(e) || !retry.allowsAfter(attempt)) {
+      throw SqlErrors.translate(e);
+    }
+    log.debug("Repeating a transaction after {} (attempt {})", e.getSQLState(), attempt);
+    pause(attempt);
   }
 
   /** As {@link #inTransaction}, for work without a result. */
@@ -77,6 +81,23 @@ public final class Database {
           act.run(connection);
           return true;
         });
+  }
+
+  /**
+   * Runs one statement that is a transaction by itself. After a deadlock or a serialisation failure
+   * nothing has changed, and it is run again.
+   *
+   * @throws KeeperException.Unavailable if the database did not answer; if the statement writes,
+   *     whether it did is open
+   */
+  public <T> T inStatement(Work<T> work) {
+    for (int attempt = 1; ; attempt++) {
+      try (var connection = source.getConnection()) {
+        return work.run(connection);
+      } catch (SQLException e) {
+        repeatOrThrow(e, attempt);
+      }
+    }
   }
 
   /**

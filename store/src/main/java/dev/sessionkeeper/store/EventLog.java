@@ -21,6 +21,9 @@ public final class EventLog {
   /** GitHub events that were taken in: which, of what, and to whom they went. */
   public static final String GITHUB = "keeper.github";
 
+  /** Where {@link Notices} tells that events were added; the payload is the stream, or blank. */
+  public static final String CHANNEL = "keeper_streams";
+
   private static final String APPEND =
       """
       WITH head AS (

@@ -42,6 +42,11 @@ public final class SqlErrors {
         || state.equals(QUERY_CANCELED);
   }
 
+  /** A lock did not come in the time that was set for it. */
+  public static boolean isLockTimeout(SQLException e) {
+    return state(e).equals(LOCK_NOT_AVAILABLE);
+  }
+
   public static boolean isUniqueViolation(SQLException e) {
     return state(e).equals(UNIQUE_VIOLATION);
   }

@@ -18,7 +18,8 @@ import java.util.function.IntFunction;
 
 /**
  * {@code PUT /sessions} over HTTP beside the same statements through pgbench, in one run and in
- * turn, on one durable PostgreSQL. Arguments: seconds per arm (5), repetitions (5), clients (16).
+ * turn, on one durable PostgreSQL. Arguments: seconds per arm (5), repetitions (5), clients (16), a
+ * word of the cells to run (all).
  */
 public final class RegistryBenchmark {
   private static final int USERS = 100_000;
@@ -26,11 +27,13 @@ public final class RegistryBenchmark {
   private final HttpLoad http;
   private final Pgbench pgbench;
   private final int repetitions;
+  private final String cells;
 
-  private RegistryBenchmark(HttpLoad http, Pgbench pgbench, int repetitions) {
+  private RegistryBenchmark(HttpLoad http, Pgbench pgbench, int repetitions, String cells) {
     this.http = http;
     this.pgbench = pgbench;
     this.repetitions = repetitions;
+    this.cells = cells;
   }
 
   public static void main(String[] args) throws Exception {
@@ -45,7 +48,8 @@ public final class RegistryBenchmark {
           new RegistryBenchmark(
               new HttpLoad(server.port(), clients, time),
               new Pgbench(postgres, clients, time),
-              repetitions);
+              repetitions,
+              args.length > 3 ? args[3] : "");
       System.out.printf(
           Locale.ROOT,
           "PUT /sessions, %d clients, %d x %d s, median [range]%n",
@@ -100,9 +104,13 @@ public final class RegistryBenchmark {
       """;
 
   private void compare(String name, IntFunction<String> bodies, String script) throws Exception {
+    if (!name.contains(cells)) {
+      return;
+    }
     var ours = new ArrayList<Double>();
     var plain = new ArrayList<Double>();
-    HttpLoad.Result last = http.put("/sessions", bodies); // warm
+    http.put("/sessions", bodies); // warm, twice: the compiler takes its time on two cores
+    HttpLoad.Result last = http.put("/sessions", bodies);
     for (int i = 0; i < repetitions; i++) {
       plain.add(pgbench.run(script));
       last = http.put("/sessions", bodies);

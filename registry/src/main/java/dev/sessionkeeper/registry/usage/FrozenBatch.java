@@ -9,7 +9,9 @@ import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
 /**
@@ -57,6 +59,7 @@ record FrozenBatch(
   // By hand: ids, numbers and times need no escaping, and the bytes must not change with a library.
   private static String json(List<LedgerRow> rows) {
     var text = new StringBuilder(rows.size() * 384).append('[');
+    var times = new Times();
     for (var row : rows) {
       text.append(text.length() == 1 ? "" : ",")
           .append("{\"userObjectId\":\"")
@@ -72,16 +75,21 @@ record FrozenBatch(
           .append("\",\"recordId\":\"")
           .append(row.recordId())
           .append("\",\"from\":\"");
-      time(text, row.from());
+      text.append(times.text(row.from()));
       text.append("\",\"to\":\"");
-      time(text, row.to());
+      text.append(times.text(row.to()));
       text.append("\",\"sessionKind\":").append(row.kind()).append('}');
     }
     return text.append(']').toString();
   }
 
-  private static void time(StringBuilder text, Instant at) {
-    MICROS.formatTo(at, text);
+  /** The sessions of a batch mostly begin and end at the same instants; each is written once. */
+  private static final class Times {
+    private final Map<Instant, String> known = new HashMap<>();
+
+    String text(Instant at) {
+      return known.computeIfAbsent(at, MICROS::format);
+    }
   }
 
   private static MessageDigest digest(String algorithm) {

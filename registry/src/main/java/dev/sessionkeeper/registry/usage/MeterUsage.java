@@ -4,10 +4,12 @@ import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
 
 /**
  * Meters all open sessions up to the end of a slot, a chunk of rows per transaction.
@@ -17,33 +19,11 @@ import java.util.UUID;
  * run at the same time, with or without a lease, meter each microsecond once. I3: rows that someone
  * else has locked are left for the next slot; an ended session stays open until it is metered to
  * its end.
+ *
+ * <p>When there is more than a chunk, two workers go through the sessions in the order of their
+ * tenants, one from each end, until they meet: they hardly ever need the same tenant's number.
  */
 final class MeterUsage {
-  static final int CHUNK = 500;
-  private static final UUID FIRST = new UUID(0, 0);
-
-  private static final String LOCK =
-      """
-      SELECT %s
-        FROM keeper.registered_session
-       WHERE NOT closed AND (tenant_id, session_id) > (?, ?) AND metered_through < ?
-         AND NOT EXISTS (SELECT FROM keeper.metering_hold WHERE released_at IS NULL)
-       ORDER BY tenant_id, session_id
-       LIMIT %d
-         FOR NO KEY UPDATE SKIP LOCKED
-      """
-          .formatted(MeteredSession.COLUMNS, CHUNK); // registered_session_open
-
-  private static final String MOVE =
-      """
-      UPDATE keeper.registered_session s
-         SET metered_through = v.through, metered_wmicros = s.metered_wmicros + v.wmicros,
-             meter_seq = v.seq, closed = v.closed
-        FROM unnest(?::uuid[], ?::timestamptz[], ?::numeric[], ?::int[], ?::boolean[])
-             AS v (session_id, through, wmicros, seq, closed)
-       WHERE s.session_id = v.session_id
-      """; // registered_session_pkey (session_id)
-
   /** Runs a chunk: in a transaction that is fenced by a job's lease, or in a plain one. */
   @FunctionalInterface
   interface Transactions {
@@ -58,10 +38,17 @@ final class MeterUsage {
 
   private final Transactions transactions;
   private final Guard guard;
+  private final IntConsumer progress;
 
-  MeterUsage(Transactions transactions, Guard guard) {
+  /**
+   * Prepares.
+   *
+   * @param progress hears how many rows are written so far, from any thread
+   */
+  MeterUsage(Transactions transactions, Guard guard, IntConsumer progress) {
     this.transactions = transactions;
     this.guard = guard;
+    this.progress = progress;
   }
 
   /**
@@ -70,65 +57,79 @@ final class MeterUsage {
    * @return how many ledger rows were written
    */
   int until(Instant slotEnd) {
-    int written = 0;
-    var place = new Place(FIRST, FIRST, 0, true);
-    while (place.more() && !Thread.currentThread().isInterrupted()) {
-      var from = place;
-      place = transactions.run(connection -> chunk(connection, slotEnd, from));
-      written += place.written();
+    var run = new Run(slotEnd);
+    if (run.step(OpenSessions.End.LOW)) {
+      run.fromBothEnds();
     }
-    return written;
+    return run.written.get();
   }
 
-  /** Where a chunk ended. */
-  private record Place(UUID tenant, UUID session, int written, boolean more) {}
+  /** One way through the sessions. */
+  private final class Run {
+    private final Instant slotEnd;
+    private final OpenSessions sessions = new OpenSessions();
+    private final AtomicInteger written = new AtomicInteger();
 
-  private Place chunk(Connection connection, Instant slotEnd, Place after) throws SQLException {
-    var sessions = lock(connection, slotEnd, after);
-    if (sessions.isEmpty()) {
-      // Nothing is due, or metering is held; the difference is worth a statement only here.
-      guard.check(connection);
-      return new Place(after.tenant(), after.session(), 0, false);
+    Run(Instant slotEnd) {
+      this.slotEnd = slotEnd;
     }
-    var used = new ArrayList<Used>();
-    for (var session : sessions) {
-      session.usedUntil(slotEnd).ifPresent(row -> used.add(new Used(session, row)));
-    }
-    if (!used.isEmpty()) {
-      WriteLedger.write(connection, used.stream().map(Used::row).toList());
-      move(connection, used);
-    }
-    var last = sessions.get(sessions.size() - 1);
-    return new Place(last.tenantId(), last.sessionId(), used.size(), sessions.size() == CHUNK);
-  }
 
-  private record Used(MeteredSession session, LedgerRow row) {}
-
-  private static List<MeteredSession> lock(Connection connection, Instant slotEnd, Place after)
-      throws SQLException {
-    try (var statement = connection.prepareStatement(LOCK)) {
-      statement.setObject(1, after.tenant());
-      statement.setObject(2, after.session());
-      statement.setObject(3, slotEnd.atOffset(ZoneOffset.UTC));
-      try (var rows = statement.executeQuery()) {
-        var sessions = new ArrayList<MeteredSession>(CHUNK);
-        while (rows.next()) {
-          sessions.add(MeteredSession.read(rows));
+    void fromBothEnds() {
+      try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        var high = threads.submit(() -> go(OpenSessions.End.HIGH));
+        go(OpenSessions.End.LOW);
+        high.get();
+      } catch (ExecutionException e) {
+        if (e.getCause() instanceof RuntimeException failure) {
+          throw failure;
         }
-        return sessions;
+        throw new IllegalStateException("A metering worker failed", e);
+      } catch (InterruptedException e) {
+        sessions.stop();
+        Thread.currentThread().interrupt();
       }
     }
-  }
 
-  private static void move(Connection connection, List<Used> used) throws SQLException {
-    try (var statement = connection.prepareStatement(MOVE)) {
-      var columns = new WriteLedger.Columns<>(statement, used);
-      columns.add("uuid", u -> u.row().sessionId());
-      columns.add("timestamptz", u -> u.row().to());
-      columns.add("numeric", u -> u.row().wmicros());
-      columns.add("int", u -> u.row().seq());
-      columns.add("boolean", u -> u.session().isClosedAt(u.row().to()));
-      statement.executeUpdate();
+    private void go(OpenSessions.End end) {
+      boolean goesOn = true;
+      try {
+        while (goesOn && !Thread.currentThread().isInterrupted()) {
+          goesOn = step(end);
+        }
+      } catch (RuntimeException e) {
+        // What ended this side ends the other one after its chunk.
+        sessions.stop();
+        throw e;
+      }
+    }
+
+    /** Whether there may be more from this end. */
+    boolean step(OpenSessions.End end) {
+      var chunk = transactions.run(connection -> chunk(connection, end));
+      progress.accept(written.addAndGet(chunk.written()));
+      return sessions.passed(chunk.locked(), end);
+    }
+
+    private Chunk chunk(Connection connection, OpenSessions.End end) throws SQLException {
+      var locked = sessions.lockNext(connection, slotEnd, end);
+      if (locked.isEmpty()) {
+        // Nothing is due, or metering is held; the difference is worth a statement only here.
+        guard.check(connection);
+        return new Chunk(locked, 0);
+      }
+      var used = new ArrayList<Used>(locked.size());
+      for (var session : locked) {
+        session.usedUntil(slotEnd).ifPresent(row -> used.add(new Used(session, row)));
+      }
+      if (!used.isEmpty()) {
+        WriteLedger.writeMetered(connection, used);
+      }
+      return new Chunk(locked, used.size());
     }
   }
+
+  private record Chunk(List<MeteredSession> locked, int written) {}
+
+  /** What a session used, and the session. */
+  record Used(MeteredSession session, LedgerRow row) {}
 }

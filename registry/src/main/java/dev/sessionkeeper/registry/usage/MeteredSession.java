@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * A session as metering sees it, from the row that it has locked.
  *
  * @param total weighted microseconds of all its ledger rows, with corrections
+ * @param place where the row is; it stays there as long as it is locked
  */
 record MeteredSession(
     UUID sessionId,
@@ -27,30 +28,32 @@ record MeteredSession(
     BigInteger total,
     int seq,
     Instant expiresAt,
-    @Nullable Instant endedAt) {
+    @Nullable Instant endedAt,
+    String place) {
   static final String COLUMNS =
       """
       session_id, tenant_id, user_id, capacity_id, kind, factor_milli, period_micros,
              metered_through, metered_wmicros + adjusted_wmicros AS total, meter_seq, expires_at,
-             ended_at
+             ended_at, ctid
       """
           .strip();
 
   static MeteredSession read(ResultSet rows) throws SQLException {
-    var ended = rows.getObject("ended_at", OffsetDateTime.class);
+    var ended = rows.getObject(12, OffsetDateTime.class);
     return new MeteredSession(
-        rows.getObject("session_id", UUID.class),
-        rows.getObject("tenant_id", UUID.class),
-        rows.getObject("user_id", UUID.class),
-        rows.getObject("capacity_id", UUID.class),
-        rows.getInt("kind"),
-        rows.getInt("factor_milli"),
-        rows.getLong("period_micros"),
-        rows.getObject("metered_through", OffsetDateTime.class).toInstant(),
-        rows.getBigDecimal("total").toBigIntegerExact(),
-        rows.getInt("meter_seq"),
-        rows.getObject("expires_at", OffsetDateTime.class).toInstant(),
-        ended == null ? null : ended.toInstant());
+        rows.getObject(1, UUID.class),
+        rows.getObject(2, UUID.class),
+        rows.getObject(3, UUID.class),
+        rows.getObject(4, UUID.class),
+        rows.getInt(5),
+        rows.getInt(6),
+        rows.getLong(7),
+        rows.getObject(8, OffsetDateTime.class).toInstant(),
+        rows.getBigDecimal(9).toBigIntegerExact(),
+        rows.getInt(10),
+        rows.getObject(11, OffsetDateTime.class).toInstant(),
+        ended == null ? null : ended.toInstant(),
+        rows.getString(13));
   }
 
   /** What it used since it was metered last, up to the end of the slot; its own end goes first. */
@@ -78,9 +81,5 @@ record MeteredSession(
             used,
             units,
             Optional.empty()));
-  }
-
-  boolean isClosedAt(Instant meteredTo) {
-    return endedAt != null && !meteredTo.isBefore(endedAt);
   }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntConsumer;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,7 +53,10 @@ public final class Usage {
 
   /** Meters up to the slot of the run; each chunk is fenced by its lease. */
   public int meter(JobContext context) {
-    return meter(context.slot().at(), context::inFencedTransaction);
+    return meter(
+        context.slot().at(),
+        context::inFencedTransaction,
+        rows -> context.report(rows + " ledger rows written"));
   }
 
   /**
@@ -62,14 +66,14 @@ public final class Usage {
    * @return how many ledger rows were written; 0 while metering is held
    */
   public int meter(Instant slotEnd) {
-    return meter(slotEnd, database::inTransaction);
+    return meter(slotEnd, database::inTransaction, rows -> {});
   }
 
-  private int meter(Instant slotEnd, MeterUsage.Transactions transactions) {
+  private int meter(Instant slotEnd, MeterUsage.Transactions transactions, IntConsumer progress) {
     long started = options.time().nanoTime();
     hold.look();
     try {
-      int rows = new MeterUsage(transactions, hold::check).until(slotEnd);
+      int rows = new MeterUsage(transactions, hold::check, progress).until(slotEnd);
       options.listener().accept(new UsageEvent.Metered(rows, options.time().since(started)));
       return rows;
     } catch (HoldMetering.Holding e) {

@@ -1,8 +1,10 @@
 package dev.sessionkeeper.registry.usage;
 
+import dev.sessionkeeper.store.Columns;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -11,8 +13,6 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Appends ledger rows and the batches that carry them, in the caller's transaction.
@@ -52,10 +52,65 @@ final class WriteLedger {
                            ?::numeric[], ?::uuid[], ?::int[])
       """;
 
+  // What the database knows of a session it need not be told: only what was computed travels.
+  private static final String MOVE_AND_INSERT =
+      """
+      WITH moved AS (
+        UPDATE keeper.registered_session s
+           SET metered_through = timestamptz 'epoch' + v.through * interval '1 microsecond',
+               metered_wmicros = s.metered_wmicros + v.wmicros, meter_seq = s.meter_seq + 1,
+               closed = s.ended_at IS NOT NULL
+                        AND timestamptz 'epoch' + v.through * interval '1 microsecond' >= s.ended_at
+          FROM unnest(?::tid[], ?::bigint[], ?::bigint[], ?::numeric[], ?::numeric[], ?::int[])
+               AS v (place, since, through, wmicros, units, batch)
+         WHERE s.ctid = v.place
+        RETURNING s.session_id, s.meter_seq, s.tenant_id, s.user_id, s.capacity_id, s.kind,
+                  v.since, s.metered_through, v.wmicros, v.units, v.batch)
+      INSERT INTO keeper.usage_ledger
+             (session_id, seq, tenant_id, user_id, capacity_id, kind, period_from, period_to,
+              wmicros, units, batch_id)
+      SELECT m.session_id, m.meter_seq, m.tenant_id, m.user_id, m.capacity_id, m.kind,
+             timestamptz 'epoch' + m.since * interval '1 microsecond', m.metered_through,
+             m.wmicros, m.units, (?::uuid[])[m.batch]
+        FROM moved m
+      """; // By their places, since the rows are locked.
+
   private WriteLedger() {}
+
+  /** Moves the watermarks of locked sessions, and writes their rows and one batch per tenant. */
+  static void writeMetered(Connection connection, List<MeterUsage.Used> used) throws SQLException {
+    var batches = freeze(connection, used.stream().map(MeterUsage.Used::row).toList());
+    Map<UUID, Integer> places = new HashMap<>();
+    for (var batch : batches) {
+      places.put(batch.tenantId(), places.size() + 1);
+    }
+    try (var statement = connection.prepareStatement(MOVE_AND_INSERT)) {
+      var columns = new Columns<>(statement, used);
+      columns.add("tid", u -> u.session().place());
+      columns.addLongs(u -> micros(u.row().from()));
+      columns.addLongs(u -> micros(u.row().to()));
+      columns.add("numeric", u -> u.row().wmicros());
+      columns.add("numeric", u -> u.row().units());
+      columns.addInts(u -> places.getOrDefault(u.row().tenantObjectId(), 0));
+      var ids = batches.stream().map(FrozenBatch::batchId).toArray();
+      statement.setArray(7, connection.createArrayOf("uuid", ids));
+      if (statement.executeUpdate() != used.size()) {
+        throw new IllegalStateException("A locked session was not there to be moved");
+      }
+    }
+  }
+
+  private static long micros(Instant at) {
+    return ChronoUnit.MICROS.between(Instant.EPOCH, at);
+  }
 
   /** Writes the rows and one batch per tenant. */
   static void write(Connection connection, List<LedgerRow> rows) throws SQLException {
+    insertRows(connection, rows, freeze(connection, rows));
+  }
+
+  private static List<FrozenBatch> freeze(Connection connection, List<LedgerRow> rows)
+      throws SQLException {
     SortedMap<UUID, List<LedgerRow>> byTenant = new TreeMap<>();
     for (var row : rows) {
       byTenant.computeIfAbsent(row.tenantObjectId(), tenant -> new ArrayList<>()).add(row);
@@ -65,7 +120,7 @@ final class WriteLedger {
     byTenant.forEach(
         (tenant, own) -> batches.add(FrozenBatch.of(tenant, number(numbers, tenant), own)));
     insertBatches(connection, batches);
-    insertRows(connection, rows, numbers);
+    return batches;
   }
 
   private static long number(Map<UUID, Long> numbers, UUID tenant) {
@@ -103,9 +158,9 @@ final class WriteLedger {
   }
 
   private static void insertRows(
-      Connection connection, List<LedgerRow> rows, Map<UUID, Long> numbers) throws SQLException {
+      Connection connection, List<LedgerRow> rows, List<FrozenBatch> batches) throws SQLException {
     Map<UUID, UUID> batchIds = new HashMap<>();
-    numbers.forEach((tenant, number) -> batchIds.put(tenant, FrozenBatch.idOf(tenant, number)));
+    batches.forEach(batch -> batchIds.put(batch.tenantId(), batch.batchId()));
     try (var statement = connection.prepareStatement(INSERT_ROWS)) {
       var columns = new Columns<>(statement, rows);
       columns.add("uuid", LedgerRow::sessionId);
@@ -122,34 +177,6 @@ final class WriteLedger {
       columns.add("uuid", row -> batchIds.get(row.tenantObjectId()));
       columns.add("int", row -> row.corrects().orElse(null));
       statement.executeUpdate();
-    }
-  }
-
-  /** Sets one array parameter after the other. */
-  static final class Columns<T> {
-    private final PreparedStatement statement;
-    private final List<T> rows;
-    private int index;
-
-    Columns(PreparedStatement statement, List<T> rows) {
-      this.statement = statement;
-      this.rows = rows;
-    }
-
-    void add(String type, Function<T, @Nullable Object> value) throws SQLException {
-      var values = new Object[rows.size()];
-      for (int i = 0; i < values.length; i++) {
-        values[i] = value.apply(rows.get(i));
-      }
-      statement.setArray(++index, statement.getConnection().createArrayOf(type, values));
-    }
-
-    void addBytes(Function<T, byte[]> value) throws SQLException {
-      var values = new byte[rows.size()][];
-      for (int i = 0; i < values.length; i++) {
-        values[i] = value.apply(rows.get(i));
-      }
-      statement.setArray(++index, statement.getConnection().createArrayOf("bytea", values));
     }
   }
 }

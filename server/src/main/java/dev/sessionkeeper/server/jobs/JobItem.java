@@ -36,7 +36,8 @@ record JobItem(
       Instant startedAt,
       Optional<Instant> endedAt,
       String outcome,
-      Optional<String> error) {
+      Optional<String> error,
+      Optional<String> progress) {
     static Run of(JobRun run) {
       return new Run(
           run.epoch(),
@@ -46,7 +47,8 @@ record JobItem(
           run.startedAt(),
           run.endedAt(),
           run.outcome().text(),
-          run.error());
+          run.error(),
+          run.progress());
     }
   }
 

@@ -7,12 +7,13 @@ import dev.sessionkeeper.server.json.Fields;
 import java.time.Duration;
 
 /**
- * How jobs are leased.
+ * How jobs are leased, and what some of them keep.
  *
  * @param lease after which silence another node takes over
  * @param poll the longest time between two looks for due jobs
+ * @param deadLetters how long dead letters are kept
  */
-public record JobsConfig(Duration lease, Duration poll) {
+public record JobsConfig(Duration lease, Duration poll, Duration deadLetters) {
   public static final ConfigSection<JobsConfig> SECTION =
       ConfigSection.of("jobs", JobsConfig::read);
 
@@ -24,7 +25,12 @@ public record JobsConfig(Duration lease, Duration poll) {
             "lease", Duration.ofSeconds(15), Decode.duration(SECOND, Duration.ofMinutes(10)));
     var poll =
         in.optional("poll", SECOND, Decode.duration(Duration.ofMillis(50), Duration.ofMinutes(1)));
+    var letters =
+        in.optional(
+            "dead_letter_retention",
+            Duration.ofDays(90),
+            Decode.duration(Duration.ofMinutes(1), Duration.ofDays(36_500)));
     in.check();
-    return new JobsConfig(lease.get(), poll.get());
+    return new JobsConfig(lease.get(), poll.get(), letters.get());
   }
 }

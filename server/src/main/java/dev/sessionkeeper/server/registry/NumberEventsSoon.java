@@ -1,9 +1,12 @@
 package dev.sessionkeeper.server.registry;
 
 import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.store.EventLog;
+import dev.sessionkeeper.store.Notices;
 import dev.sessionkeeper.store.NumberEvents;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,12 +21,14 @@ final class NumberEventsSoon implements AutoCloseable {
   private static final int AT_ONCE = 1000;
 
   private final Database database;
+  private final Optional<Notices> notices;
   private final TimeSource time;
   private final AtomicBoolean planned = new AtomicBoolean();
   private volatile boolean closed;
 
-  NumberEventsSoon(Database database, TimeSource time) {
+  NumberEventsSoon(Database database, Optional<Notices> notices, TimeSource time) {
     this.database = database;
+    this.notices = notices;
     this.time = time;
   }
 
@@ -37,13 +42,22 @@ final class NumberEventsSoon implements AutoCloseable {
   private void number() {
     planned.set(false);
     try {
-      int numbered;
-      do {
-        numbered = NumberEvents.step(database, AT_ONCE);
-      } while (numbered == AT_ONCE && !closed);
+      boolean more = true;
+      while (more && !closed) {
+        more = step() == AT_ONCE;
+      }
     } catch (RuntimeException e) {
       log.debug("Events were not numbered; the job does it later", e);
     }
+  }
+
+  /** Numbers some, and tells those who follow streams; returns how many. */
+  int step() {
+    int numbered = NumberEvents.step(database, AT_ONCE);
+    if (numbered > 0) {
+      notices.ifPresent(told -> told.tell(EventLog.CHANNEL, ""));
+    }
+    return numbered;
   }
 
   @Override

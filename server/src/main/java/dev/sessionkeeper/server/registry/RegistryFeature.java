@@ -1,7 +1,5 @@
 package dev.sessionkeeper.server.registry;
 
-import dev.sessionkeeper.Owner;
-import dev.sessionkeeper.jobs.JobOptions;
 import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.registry.RegistryEvent;
 import dev.sessionkeeper.registry.RegistryJobs;
@@ -11,33 +9,31 @@ import dev.sessionkeeper.registry.usage.Usage;
 import dev.sessionkeeper.server.Feature;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.http.Route;
-import dev.sessionkeeper.server.jobs.JobMeters;
-import dev.sessionkeeper.server.jobs.JobRoutes;
-import dev.sessionkeeper.server.jobs.JobsConfig;
 import dev.sessionkeeper.server.usage.UsageConfig;
 import dev.sessionkeeper.server.usage.UsageMeters;
 import dev.sessionkeeper.server.usage.UsageRoutes;
 import dev.sessionkeeper.store.Database;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 /**
- * Registered sessions, their usage, and the jobs that keep both. They need a database: on an engine
- * without one there are no such routes.
+ * Registered sessions and their usage. They need a database: on an engine without one there are no
+ * such routes.
  */
 public final class RegistryFeature implements Feature {
   private final NumberEventsSoon numbering;
   private final WatchClock clock;
-  private final Jobs jobs;
+  private final Consumer<Jobs> work;
   private final List<Route> routes;
 
   private RegistryFeature(Context context, DataSource source) {
     SessionRegistry.migrate(source);
     var config = context.config();
     var database = Database.of(source);
-    numbering = new NumberEventsSoon(database, context.time());
+    numbering = new NumberEventsSoon(database, context.engine().notices(), context.time());
     var meters = new RegistryMeters(context.meters(), context.time());
     var options = options(config).listener(event -> heard(event, meters));
     var registry = SessionRegistry.create(source, options);
@@ -48,15 +44,18 @@ public final class RegistryFeature implements Feature {
             source,
             config.get(UsageConfig.SECTION).options().time(context.time()).listener(usageMeters));
     clock = new WatchClock(usage, usageMeters, context.time());
-    jobs = Jobs.create(source, source, jobOptions(context));
-    RegistryJobs.register(
-        jobs, registry, usage, database, config.get(RegistryConfig.SECTION).expirySweep());
-    jobs.start();
+    work =
+        jobs ->
+            RegistryJobs.register(
+                jobs,
+                registry,
+                usage,
+                numbering::step,
+                config.get(RegistryConfig.SECTION).expirySweep());
     routes =
         Stream.of(
                 new SessionRoutes(registry, options.kinds().keySet()).routes(),
-                new UsageRoutes(usage, registry).routes(),
-                new JobRoutes(jobs).routes())
+                new UsageRoutes(usage, registry).routes())
             .flatMap(List::stream)
             .toList();
   }
@@ -76,16 +75,6 @@ public final class RegistryFeature implements Feature {
         .period(config.get(UsageConfig.SECTION).period());
   }
 
-  private static JobOptions jobOptions(Context context) {
-    var config = context.config().get(JobsConfig.SECTION);
-    return JobOptions.defaults()
-        .owner(Owner.unique("server"))
-        .lease(config.lease())
-        .poll(config.poll())
-        .time(context.time())
-        .listener(new JobMeters(context.meters()));
-  }
-
   private void heard(RegistryEvent event, RegistryMeters meters) {
     meters.accept(event);
     if (!(event instanceof RegistryEvent.Found)) {
@@ -96,6 +85,11 @@ public final class RegistryFeature implements Feature {
   @Override
   public List<Route> routes() {
     return routes;
+  }
+
+  @Override
+  public void schedule(Jobs jobs) {
+    work.accept(jobs);
   }
 
   @Override
@@ -111,7 +105,6 @@ public final class RegistryFeature implements Feature {
   @Override
   public void close() {
     clock.close();
-    jobs.close();
     numbering.close();
   }
 

@@ -11,12 +11,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Keeps streams for the life of the process. */
+/**
+ * Keeps streams for the life of the process. Without a database there are no jobs, so each append
+ * forgets what has become too old, of all streams.
+ */
 final class MemoryStreamLog implements StreamLog {
   private final Map<String, Stream> streams = new HashMap<>();
+  private final Duration retention;
   private final TimeSource time;
 
-  MemoryStreamLog(TimeSource time) {
+  MemoryStreamLog(Duration retention, TimeSource time) {
+    this.retention = retention;
     this.time = time;
   }
 
@@ -29,6 +34,7 @@ final class MemoryStreamLog implements StreamLog {
 
   @Override
   public synchronized long append(String stream, String event, String data) {
+    forgetOlderThan(retention, Integer.MAX_VALUE);
     var to = streams.computeIfAbsent(stream, name -> new Stream());
     to.events.add(new Kept(time.instant(), new StreamEvent(++to.last, event, data)));
     return to.last;

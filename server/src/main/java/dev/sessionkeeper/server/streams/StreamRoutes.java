@@ -1,7 +1,9 @@
 package dev.sessionkeeper.server.streams;
 
 import dev.sessionkeeper.cursors.CursorKey;
+import dev.sessionkeeper.cursors.Cursors;
 import dev.sessionkeeper.cursors.EventTracker;
+import dev.sessionkeeper.cursors.ListedValues;
 import dev.sessionkeeper.server.http.Problem;
 import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.http.Request;
@@ -18,10 +20,14 @@ final class StreamRoutes {
   /** Streams of the product itself, such as {@code keeper.registry}. */
   private static final String OWN = "keeper.";
 
-  private final Streams streams;
+  private static final int MOST_SUBSCRIBERS = 1_000;
 
-  StreamRoutes(Streams streams) {
+  private final Streams streams;
+  private final ListedValues cursors;
+
+  StreamRoutes(Streams streams, ListedValues cursors) {
     this.streams = streams;
+    this.cursors = cursors;
   }
 
   List<Route> routes() {
@@ -36,7 +42,30 @@ final class StreamRoutes {
             .query("lastEventId", "The same, for readers that cannot set headers")
             .query("subscriber", "Resume from the cursor that is kept under this name")
             .answers(200, "Events until either side ends", "text/event-stream")
-            .problems(ProblemType.OVERLOADED));
+            .problems(ProblemType.OVERLOADED),
+        Route.get("/streams/{stream}/subscribers", Role.READ, this::subscribers)
+            .summary("Where the named subscribers of a stream are, at most 1,000")
+            .answers(200, "By name", Subscribers.class));
+  }
+
+  /**
+   * @param position the last event that it has
+   * @param behind how many events follow that one
+   */
+  record Subscriber(String name, long position, long behind) {}
+
+  record Subscribers(long lastEventId, List<Subscriber> subscribers) {}
+
+  private Response subscribers(Request request) {
+    var stream = stream(request);
+    var positions = Cursors.positions(cursors, stream, MOST_SUBSCRIBERS);
+    // The end after the cursors: else one could be ahead of it.
+    long last = streams.log().bounds(stream).last();
+    var all =
+        positions.entrySet().stream()
+            .map(at -> new Subscriber(at.getKey(), at.getValue(), last - at.getValue()))
+            .toList();
+    return Response.ok(new Subscribers(last, all));
   }
 
   /**

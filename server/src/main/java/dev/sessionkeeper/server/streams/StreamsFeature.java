@@ -3,16 +3,20 @@ package dev.sessionkeeper.server.streams;
 import dev.sessionkeeper.cursors.CoalescingWriter;
 import dev.sessionkeeper.cursors.Cursors;
 import dev.sessionkeeper.cursors.LastValueStore;
+import dev.sessionkeeper.cursors.ListedValues;
 import dev.sessionkeeper.cursors.MemoryLastValueStore;
 import dev.sessionkeeper.cursors.PostgresLastValueStore;
 import dev.sessionkeeper.cursors.WhenFull;
 import dev.sessionkeeper.cursors.WriterHealth;
 import dev.sessionkeeper.cursors.WriterOptions;
+import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.server.Feature;
+import dev.sessionkeeper.server.activity.WriterMeters;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.Migrations;
+import dev.sessionkeeper.store.Notices;
 import dev.sessionkeeper.time.TimeSource;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
@@ -29,12 +33,10 @@ public final class StreamsFeature implements Feature {
   private final List<Route> routes;
 
   private StreamsFeature(
-      StreamLog log,
-      LastValueStore<String, String> cursors,
-      StreamsConfig config,
-      MeterRegistry registry,
-      TimeSource time) {
-    var writerMeters = new WriterMeters(registry);
+      Stores stores, StreamsConfig config, MeterRegistry registry, TimeSource time) {
+    var log = stores.log();
+    var cursors = stores.cursors();
+    var writerMeters = new WriterMeters(registry, "cursors");
     writer =
         CoalescingWriter.builder(cursors)
             // A cursor that finds no room is submitted again by its tracker; no reader waits.
@@ -43,29 +45,42 @@ public final class StreamsFeature implements Feature {
             .listener(writerMeters)
             .build();
     writerMeters.bind(writer);
-    tails = new TailStreams(log);
-    forget = new ForgetOldEvents(log, config.retention(), time);
+    tails = new TailStreams(log, stores.notices());
+    forget = new ForgetOldEvents(log, config.retention());
     var meters = new StreamMeters(registry, tails);
     var streams = new Streams(log, tails, Cursors.of(cursors, writer, time), meters, config, time);
-    routes = new StreamRoutes(streams).routes();
+    routes = new StreamRoutes(streams, stores.listed()).routes();
   }
+
+  /** Where events and cursors are kept, and how others tell of theirs. */
+  private record Stores(
+      StreamLog log,
+      LastValueStore<String, String> cursors,
+      ListedValues listed,
+      Optional<Notices> notices) {}
 
   public static Feature open(Context context) {
     var config = context.config().get(StreamsConfig.SECTION);
-    return context
-        .engine()
+    var engine = context.engine();
+    return engine
         .database()
-        .map(source -> in(Database.of(source), config, context.meters(), context.time()))
+        .map(
+            source ->
+                in(Database.of(source), engine.notices(), config, context.meters(), context.time()))
         .orElseGet(() -> inMemory(config, context.meters(), context.time()));
   }
 
   /** Streams in a database, which brings its own tables up to date. */
   static StreamsFeature in(
-      Database database, StreamsConfig config, MeterRegistry registry, TimeSource time) {
+      Database database,
+      Optional<Notices> notices,
+      StreamsConfig config,
+      MeterRegistry registry,
+      TimeSource time) {
     Migrations.apply(database.source(), "store");
+    var cursors = PostgresLastValueStore.create(database, "stream-cursors");
     return new StreamsFeature(
-        new PostgresStreamLog(database),
-        PostgresLastValueStore.create(database, "stream-cursors"),
+        new Stores(new PostgresStreamLog(database), cursors, cursors, notices),
         config,
         registry,
         time);
@@ -73,8 +88,18 @@ public final class StreamsFeature implements Feature {
 
   /** Streams that live as long as the process. */
   static StreamsFeature inMemory(StreamsConfig config, MeterRegistry registry, TimeSource time) {
+    var cursors = MemoryLastValueStore.<String, String>create();
+    var log = new MemoryStreamLog(config.retention(), time);
     return new StreamsFeature(
-        new MemoryStreamLog(time), MemoryLastValueStore.create(), config, registry, time);
+        new Stores(log, cursors, ListedValues.of(cursors), Optional.empty()),
+        config,
+        registry,
+        time);
+  }
+
+  @Override
+  public void schedule(Jobs jobs) {
+    forget.schedule(jobs);
   }
 
   @Override
@@ -97,7 +122,6 @@ public final class StreamsFeature implements Feature {
 
   @Override
   public void close() {
-    forget.close();
     tails.close();
     writer.close(CLOSE);
   }

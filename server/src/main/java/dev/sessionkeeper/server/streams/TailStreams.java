@@ -2,10 +2,13 @@ package dev.sessionkeeper.server.streams;
 
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.RetryPolicy;
+import dev.sessionkeeper.store.EventLog;
+import dev.sessionkeeper.store.Notices;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -17,13 +20,13 @@ import org.slf4j.LoggerFactory;
  * Follows all streams that somebody reads: one thread and one query per round, however many readers
  * there are.
  *
- * <p>What is published through this process is seen at once, everything else within the poll
- * interval. PostgreSQL's NOTIFY would save that wait, but it takes a lock of the whole database
- * while the transaction commits, and events are appended by transactions that are worth more.
+ * <p>What is published through this process is seen at once. Of everything else it is told by a
+ * notice, which is sent after the commit: inside of the appending transaction it would hold a lock
+ * of the whole database. Notices may get lost, so while somebody reads it also looks once a second.
  */
-final class TailStreams implements AutoCloseable, Runnable {
+final class TailStreams implements AutoCloseable, Runnable, Notices.Ear {
   private static final Logger log = LoggerFactory.getLogger(TailStreams.class);
-  private static final Duration POLL = Duration.ofMillis(100);
+  private static final Duration POLL = Duration.ofSeconds(1);
   private static final int PAGE = 500;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -31,6 +34,7 @@ final class TailStreams implements AutoCloseable, Runnable {
   private final Map<String, Open> open = new HashMap<>();
   private final RetryPolicy retry = RetryPolicy.forStore(Integer.MAX_VALUE);
   private final StreamLog streams;
+  private final Optional<Notices> notices;
   private final Thread thread;
   private boolean woken;
   private boolean closed;
@@ -44,9 +48,29 @@ final class TailStreams implements AutoCloseable, Runnable {
     }
   }
 
-  TailStreams(StreamLog streams) {
+  TailStreams(StreamLog streams, Optional<Notices> notices) {
     this.streams = streams;
+    this.notices = notices;
     this.thread = Thread.ofVirtual().name("tail-streams").start(this);
+    notices.ifPresent(told -> told.listen(EventLog.CHANNEL, this));
+  }
+
+  /** Something was added to a stream, here or elsewhere; blank if it may be any. */
+  @Override
+  public void heard(String stream) {
+    lock.lock();
+    try {
+      if (stream.isEmpty() ? !open.isEmpty() : open.containsKey(stream)) {
+        wakeUp();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void everything() {
+    heard("");
   }
 
   /**
@@ -87,16 +111,10 @@ final class TailStreams implements AutoCloseable, Runnable {
     }
   }
 
-  /** Something was published here. */
+  /** Something was published here: the readers of this process see it now, others are told. */
   void published(String stream) {
-    lock.lock();
-    try {
-      if (open.containsKey(stream)) {
-        wakeUp();
-      }
-    } finally {
-      lock.unlock();
-    }
+    heard(stream);
+    notices.ifPresent(told -> told.tell(EventLog.CHANNEL, stream));
   }
 
   private void wakeUp() {
@@ -183,6 +201,7 @@ final class TailStreams implements AutoCloseable, Runnable {
 
   @Override
   public void close() {
+    notices.ifPresent(told -> told.forget(EventLog.CHANNEL));
     lock.lock();
     try {
       closed = true;

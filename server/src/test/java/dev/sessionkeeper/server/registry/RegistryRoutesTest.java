@@ -16,8 +16,11 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
@@ -158,6 +161,106 @@ class RegistryRoutesTest {
                 .asBoolean())
         .isFalse();
     assertThat(call("ops-key", "POST", "/jobs/unknown/run", "").status()).isEqualTo(404);
+  }
+
+  @Test
+  void cleaningUpIsAJobAndSaysWhatItDid() throws Exception {
+    var old = put("ops-key", UUID.randomUUID(), 1).json().get("sessionId").asString();
+    execute("UPDATE keeper.stream_outbox SET at = at - interval '8 days'");
+    awaitEvent(old);
+    execute("UPDATE keeper.stream_event SET at = at - interval '8 days'");
+    for (var job : new String[] {"event-retention", "dead-letter-retention"}) {
+      assertThat(call("ops-key", "POST", "/jobs/" + job + "/run", "").status()).isEqualTo(200);
+    }
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> progress("event-retention").matches("[1-9][0-9]* events forgotten"));
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> progress("dead-letter-retention").matches("[0-9]+ dead letters forgotten"));
+    assertThat(count("SELECT count(*) FROM keeper.stream_event WHERE data LIKE '%" + old + "%'"))
+        .isZero();
+  }
+
+  @Test
+  void deadLettersGoWhenTheirTimeIsOver() throws Exception {
+    call("ops-key", "PUT", "/queues/letters", "{\"mode\":\"ORDERED\"}");
+    for (int i = 0; i < 3; i++) {
+      execute(
+          """
+          INSERT INTO keeper.dead_letter (queue, seq, session, message_id, form, content_type, body, attempts, replays,
+                 reason, last_error, enqueued_at, dead_at)
+          SELECT id, 1, 's', 'm', 0, 'text/plain', '', 1, 0, 'test', '', now(), now() - interval '%d days'
+            FROM keeper.queue WHERE name = 'letters'
+          """
+              .formatted(i * 89));
+    }
+    call("ops-key", "POST", "/jobs/dead-letter-retention/run", "");
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> count("SELECT count(*) FROM keeper.dead_letter") == 2);
+  }
+
+  @Test
+  void theLastUseOfACredentialIsShown() throws Exception {
+    call("bound-key", "GET", "/sessions", "");
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(
+            () ->
+                call("ops-key", "GET", "/credentials", "")
+                    .json()
+                    .get("credentials")
+                    .valueStream()
+                    .map(credential -> credential.get("name").asString())
+                    .toList()
+                    .equals(List.of("bound", "ops")));
+    var seen = call("ops-key", "GET", "/credentials", "").json().get("credentials").get(0);
+    assertThat(Instant.parse(seen.get("lastSeenAt").asString()))
+        .isAfter(Instant.now().minusSeconds(60));
+    assertThat(call("bound-key", "GET", "/credentials", "").status()).isEqualTo(403);
+    assertThat(call("ops-key", "GET", "/metrics", "").body())
+        .contains("keeper_persistence_events_coalesced_total{writer=\"last-seen\"}")
+        .contains("keeper_persistence_queue_depth{writer=\"cursors\"}");
+  }
+
+  private static String progress(String job) throws Exception {
+    return call("ops-key", "GET", "/jobs/" + job, "")
+        .json()
+        .get("history")
+        .valueStream()
+        .filter(run -> run.has("progress") && !run.get("progress").isNull())
+        .map(run -> run.get("progress").asString())
+        .findFirst()
+        .orElse("");
+  }
+
+  private static void awaitEvent(String session) {
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(
+            () ->
+                count(
+                        "SELECT count(*) FROM keeper.stream_event WHERE data LIKE '%"
+                            + session
+                            + "%'")
+                    == 1);
+  }
+
+  private static void execute(String sql) throws SQLException {
+    try (var connection = postgres.dataSource().getConnection();
+        var statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  private static long count(String sql) throws SQLException {
+    try (var connection = postgres.dataSource().getConnection();
+        var statement = connection.createStatement();
+        var rows = statement.executeQuery(sql)) {
+      rows.next();
+      return rows.getLong(1);
+    }
   }
 
   @Test

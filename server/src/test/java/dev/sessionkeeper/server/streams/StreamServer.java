@@ -6,6 +6,7 @@ import dev.sessionkeeper.server.http.HttpServer;
 import dev.sessionkeeper.server.http.RequestListener;
 import dev.sessionkeeper.server.http.RouteTable;
 import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.store.Notices;
 import dev.sessionkeeper.time.TimeSource;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -15,6 +16,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.Optional;
 
 /** Streams over HTTP on a free port, for a test. */
 final class StreamServer implements AutoCloseable {
@@ -22,10 +24,13 @@ final class StreamServer implements AutoCloseable {
 
   private final MeterRegistry meters;
   private final StreamsFeature feature;
+  private final Runnable afterClose;
   private final HttpServer http;
 
-  private StreamServer(StreamsFeature feature, MeterRegistry meters, int port) throws IOException {
+  private StreamServer(StreamsFeature feature, MeterRegistry meters, int port, Runnable afterClose)
+      throws IOException {
     this.feature = feature;
+    this.afterClose = afterClose;
     this.meters = meters;
     this.http =
         HttpServer.start(
@@ -39,13 +44,17 @@ final class StreamServer implements AutoCloseable {
   static StreamServer inMemory(StreamsConfig config) throws IOException {
     var meters = new SimpleMeterRegistry();
     return new StreamServer(
-        StreamsFeature.inMemory(config, meters, TimeSource.system()), meters, 0);
+        StreamsFeature.inMemory(config, meters, TimeSource.system()), meters, 0, () -> {});
   }
 
   static StreamServer in(Database database, StreamsConfig config, int port) throws IOException {
     var meters = new SimpleMeterRegistry();
+    var notices = Notices.over(database.source(), database.source());
     return new StreamServer(
-        StreamsFeature.in(database, config, meters, TimeSource.system()), meters, port);
+        StreamsFeature.in(database, Optional.of(notices), config, meters, TimeSource.system()),
+        meters,
+        port,
+        notices::close);
   }
 
   int port() {
@@ -99,5 +108,6 @@ final class StreamServer implements AutoCloseable {
     }
     http.close();
     feature.close();
+    afterClose.run();
   }
 }

@@ -234,6 +234,30 @@ class StreamsTest {
   }
 
   @Test
+  void theListOfSubscribersShowsWhereEachOneIs() throws Exception {
+    server.publish(stream, 1, 5);
+    try (var ann = reader("?subscriber=ann&lastEventId=0")) {
+      awaitIds(ann, 1, 5);
+      awaitCursor("ann", 5);
+    }
+    server.publish(stream, 6, 8);
+    assertThat(server.get("/streams/" + stream + "/subscribers").body())
+        .isEqualTo(
+            "{\"lastEventId\":8,\"subscribers\":[{\"name\":\"ann\",\"position\":5,\"behind\":3}]}");
+    assertThat(server.get("/streams/unread/subscribers").body())
+        .isEqualTo("{\"lastEventId\":0,\"subscribers\":[]}");
+  }
+
+  @Test
+  void anEventOfAnotherNodeComesByNotice() throws Exception {
+    try (var other = StreamServer.in(database, StreamsConfig.ofDefaults(), 0);
+        var reader = reader("?lastEventId=0")) {
+      other.publish(stream, 1, 3);
+      awaitIds(reader, 1, 3);
+    }
+  }
+
+  @Test
   void retentionForgetsByAgeAndKeepsTheFirstId() throws Exception {
     server.publish(stream, 1, 10);
     database.doInTransaction(

@@ -1,4 +1,4 @@
-package dev.sessionkeeper.server.streams;
+package dev.sessionkeeper.server.activity;
 
 import dev.sessionkeeper.cursors.CoalescingWriter;
 import dev.sessionkeeper.cursors.WriterListener;
@@ -11,22 +11,31 @@ import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.function.ToDoubleFunction;
 
-/** Shows a coalescing writer as the metrics {@code keeper_persistence_…}. */
-final class WriterMeters implements WriterListener {
+/**
+ * Shows coalescing writers as the metrics {@code keeper_persistence_…}, told apart by the label
+ * {@code writer}.
+ */
+public final class WriterMeters implements WriterListener {
+  private static final String LABEL = "writer";
+
   private final MeterRegistry registry;
+  private final String name;
   private final DistributionSummary batchSize;
   private final Timer latency;
 
-  WriterMeters(MeterRegistry registry) {
+  public WriterMeters(MeterRegistry registry, String name) {
     this.registry = registry;
+    this.name = name;
     batchSize =
         DistributionSummary.builder("keeper.persistence.batch.size")
             .description("Values per write")
+            .tag(LABEL, name)
             .serviceLevelObjectives(1, 2, 5, 10, 20, 50, 100, 200)
             .register(registry);
     latency =
         Timer.builder("keeper.persistence.latency")
             .description("From the first submit of the oldest value of a write until it is durable")
+            .tag(LABEL, name)
             .serviceLevelObjectives(
                 Duration.ofMillis(5),
                 Duration.ofMillis(10),
@@ -47,7 +56,7 @@ final class WriterMeters implements WriterListener {
   }
 
   /** Shows what the writer counts by itself. */
-  void bind(CoalescingWriter<?, ?> writer) {
+  public void bind(CoalescingWriter<?, ?> writer) {
     gauge(writer, "queue.depth", "Values that wait or are in flight", WriterMetrics::queueDepth);
     gauge(
         writer,
@@ -72,22 +81,24 @@ final class WriterMeters implements WriterListener {
 
   private void gauge(
       CoalescingWriter<?, ?> writer,
-      String name,
+      String metric,
       String description,
       ToDoubleFunction<WriterMetrics> value) {
-    Gauge.builder("keeper.persistence." + name, writer, w -> value.applyAsDouble(w.metrics()))
+    Gauge.builder("keeper.persistence." + metric, writer, w -> value.applyAsDouble(w.metrics()))
         .description(description)
+        .tag(LABEL, name)
         .register(registry);
   }
 
   private void count(
       CoalescingWriter<?, ?> writer,
-      String name,
+      String metric,
       String description,
       ToDoubleFunction<WriterMetrics> value) {
     FunctionCounter.builder(
-            "keeper.persistence." + name, writer, w -> value.applyAsDouble(w.metrics()))
+            "keeper.persistence." + metric, writer, w -> value.applyAsDouble(w.metrics()))
         .description(description)
+        .tag(LABEL, name)
         .register(registry);
   }
 }

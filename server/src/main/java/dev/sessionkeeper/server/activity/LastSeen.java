@@ -1,0 +1,92 @@
+package dev.sessionkeeper.server.activity;
+
+import dev.sessionkeeper.cursors.CoalescingWriter;
+import dev.sessionkeeper.cursors.LastValueStore;
+import dev.sessionkeeper.cursors.ListedValues;
+import dev.sessionkeeper.cursors.MemoryLastValueStore;
+import dev.sessionkeeper.cursors.PostgresLastSeen;
+import dev.sessionkeeper.cursors.WhenFull;
+import dev.sessionkeeper.cursors.WriterOptions;
+import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.time.TimeSource;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import javax.sql.DataSource;
+
+/**
+ * When somebody or something was seen last. May be told of every request: about once a second the
+ * newest sight of each is written, and nobody waits for that.
+ */
+public final class LastSeen implements AutoCloseable {
+  private static final Duration LINGER = Duration.ofSeconds(1);
+  private static final Duration CLOSE = Duration.ofSeconds(2);
+  private static final int MOST_SHOWN = 1_000;
+
+  private final CoalescingWriter<String, String> writer;
+  private final ListedValues listed;
+  private final TimeSource time;
+
+  private <S extends LastValueStore<String, String>> LastSeen(
+      S store, ListedValues listed, MeterRegistry registry, TimeSource time) {
+    this.listed = listed;
+    this.time = time;
+    var meters = new WriterMeters(registry, "last-seen");
+    writer =
+        CoalescingWriter.builder(store)
+            .options(
+                WriterOptions.ofDefaults()
+                    .withStripes(1)
+                    .withLinger(LINGER, LINGER.multipliedBy(5))
+                    // Seen again soon; the event loop does not wait for room.
+                    .withWhenFull(new WhenFull.Reject()))
+            .time(time)
+            .listener(meters)
+            .build();
+    meters.bind(writer);
+  }
+
+  /** In the database, where there is one. */
+  public static LastSeen open(
+      Optional<DataSource> database, MeterRegistry registry, TimeSource time) {
+    if (database.isEmpty()) {
+      var store = MemoryLastValueStore.<String, String>create();
+      return new LastSeen(store, ListedValues.of(store), registry, time);
+    }
+    var store = PostgresLastSeen.create(Database.of(database.get()), "last-seen");
+    return new LastSeen(store, store, registry, time);
+  }
+
+  /** Somebody was seen. */
+  public record Sight(String name, Instant lastSeenAt) {}
+
+  /**
+   * It is here now. Never blocks.
+   *
+   * @param kind such as {@code credential}; without a slash
+   */
+  public void seen(String kind, String name) {
+    var now = ChronoUnit.MICROS.between(Instant.EPOCH, time.instant());
+    writer.submit(kind + "/" + name, now, "");
+  }
+
+  /** Those of a kind who were ever seen, by name; at most 1,000. */
+  public List<Sight> list(String kind) {
+    var prefix = kind + "/";
+    return listed.startingWith(prefix, MOST_SHOWN).stream()
+        .map(
+            entry ->
+                new Sight(
+                    entry.key().substring(prefix.length()),
+                    Instant.EPOCH.plus(entry.version(), ChronoUnit.MICROS)))
+        .toList();
+  }
+
+  @Override
+  public void close() {
+    writer.close(CLOSE);
+  }
+}

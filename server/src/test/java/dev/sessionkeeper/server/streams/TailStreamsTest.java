@@ -1,0 +1,87 @@
+package dev.sessionkeeper.server.streams;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class TailStreamsTest {
+  private final CountedLog log = new CountedLog();
+
+  /** Counts the looks. */
+  private static final class CountedLog implements StreamLog {
+    final MemoryStreamLog inner = new MemoryStreamLog(Duration.ofDays(1), TimeSource.system());
+    final AtomicInteger looks = new AtomicInteger();
+
+    @Override
+    public long append(String stream, String event, String data) {
+      return inner.append(stream, event, data);
+    }
+
+    @Override
+    public List<StreamEvent> read(String stream, long after, int limit) {
+      return inner.read(stream, after, limit);
+    }
+
+    @Override
+    public Bounds bounds(String stream) {
+      return inner.bounds(stream);
+    }
+
+    @Override
+    public Map<String, Long> lastIds(Collection<String> streams) {
+      looks.incrementAndGet();
+      return inner.lastIds(streams);
+    }
+
+    @Override
+    public int forgetOlderThan(Duration age, int most) {
+      return inner.forgetOlderThan(age, most);
+    }
+  }
+
+  @Test
+  void aNoticeEndsTheWaitAndALostOneOnlyDelaysIt() {
+    try (var tails = new TailStreams(log, Optional.empty())) {
+      var tail = tails.join("s", 0);
+      log.append("s", "e", "1");
+      tails.heard("s");
+      await().until(() -> tail.last() == 1);
+      // Nobody says a word of this one.
+      log.append("s", "e", "2");
+      await().until(() -> tail.last() == 2);
+    }
+  }
+
+  @Test
+  void nothingLooksWhileNobodyReads() throws Exception {
+    try (var tails = new TailStreams(log, Optional.empty())) {
+      tails.heard("s");
+      tails.everything();
+      tails.leave(tails.join("s", 0));
+      int before = log.looks.get();
+      Thread.sleep(300);
+      assertThat(log.looks.get() - before).isLessThanOrEqualTo(1);
+    }
+  }
+
+  @Test
+  void aNoticeOfAnotherStreamWakesNobody() {
+    try (var tails = new TailStreams(log, Optional.empty())) {
+      tails.join("s", 0);
+      await().until(() -> log.looks.get() > 0);
+      int before = log.looks.get();
+      for (int i = 0; i < 10_000; i++) {
+        tails.heard("other");
+      }
+      assertThat(log.looks.get() - before).isLessThan(100);
+    }
+  }
+}

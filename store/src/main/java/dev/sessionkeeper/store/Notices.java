@@ -1,0 +1,232 @@
+package dev.sessionkeeper.store;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Pattern;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells other processes that something has come, and hears them: {@code NOTIFY} and {@code LISTEN},
+ * one listening connection for all that is heard.
+ *
+ * <p>Only a hint that saves waiting: whoever relies on it also looks from time to time. It is sent
+ * after the commit, in a transaction of its own, and rarely: inside of the sender's transaction the
+ * server's one lock for notifications would be held over every commit.
+ *
+ * <p>Threads: any. Ears are called by one thread of their own and must not block.
+ */
+public final class Notices implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Notices.class);
+  private static final Pattern CHANNEL = Pattern.compile("[a-z][a-z0-9_]{0,62}");
+  private static final String NOTIFY =
+      "SELECT pg_notify(n.channel, n.payload) FROM unnest(?, ?) AS n (channel, payload)";
+  // Wakes the listening thread, so that it sees what has changed for it.
+  private static final String WAKE = "keeper_wake";
+  private static final Duration QUIET = Duration.ofMillis(5);
+  private static final int HEAR_MILLIS = 5_000;
+
+  private final Database database;
+  private final DataSource listening;
+  private final Map<String, Ear> ears = new ConcurrentHashMap<>();
+  private final AtomicBoolean isListening = new AtomicBoolean();
+  private final AtomicBoolean isSending = new AtomicBoolean();
+  private final Set<Notice> unsent = new LinkedHashSet<>();
+  private volatile boolean closed;
+  private volatile @Nullable Thread thread;
+
+  private Notices(DataSource sending, DataSource listening) {
+    this.database = Database.of(sending);
+    this.listening = listening;
+  }
+
+  /**
+   * Prepares; connects when somebody listens.
+   *
+   * @param sending for short statements; may be a pool
+   * @param listening for one connection that is kept as long as somebody listens
+   */
+  public static Notices over(DataSource sending, DataSource listening) {
+    return new Notices(sending, listening);
+  }
+
+  /** What is done when something is heard. */
+  public interface Ear {
+    void heard(String payload);
+
+    /** Something may have been missed. */
+    void everything();
+  }
+
+  private record Notice(String channel, String payload) {}
+
+  /** Tells it soon; the same notice many times in a moment is told once. Never blocks or fails. */
+  public void tell(String channel, String payload) {
+    requireChannel(channel);
+    synchronized (unsent) {
+      unsent.add(new Notice(channel, payload));
+    }
+    if (!closed && isSending.compareAndSet(false, true)) {
+      Thread.ofVirtual().name("keeper-notify").start(this::sendAll);
+    }
+  }
+
+  private void sendAll() {
+    try {
+      for (var notices = takeUnsent(); !notices.isEmpty(); notices = takeUnsent()) {
+        send(notices);
+        Thread.sleep(QUIET);
+      }
+    } catch (RuntimeException e) {
+      log.debug("Could not notify others; they look by themselves", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      isSending.set(false);
+    }
+  }
+
+  private List<Notice> takeUnsent() {
+    synchronized (unsent) {
+      var notices = new ArrayList<>(unsent);
+      unsent.clear();
+      return notices;
+    }
+  }
+
+  private void send(List<Notice> notices) {
+    database.inStatement(
+        connection -> {
+          try (var statement = connection.prepareStatement(NOTIFY)) {
+            var columns = new Columns<>(statement, notices);
+            columns.add("text", Notice::channel);
+            columns.add("text", Notice::payload);
+            return statement.execute();
+          }
+        });
+  }
+
+  /** Hears a channel from now on. A channel has one ear. */
+  public void listen(String channel, Ear ear) {
+    requireChannel(channel);
+    if (ears.putIfAbsent(channel, ear) != null) {
+      throw new IllegalArgumentException("The channel " + channel + " has an ear already");
+    }
+    if (isListening.compareAndSet(false, true)) {
+      thread = Thread.ofVirtual().name("keeper-listen").start(this::hearUntilClosed);
+    } else {
+      tell(WAKE, "");
+    }
+  }
+
+  /** Hears a channel no more. */
+  public void forget(String channel) {
+    ears.remove(channel);
+  }
+
+  private void hearUntilClosed() {
+    while (!closed) {
+      try (var connection = listening.getConnection()) {
+        hear(connection);
+        unlisten(connection);
+      } catch (SQLException e) {
+        if (!closed) {
+          log.debug("The listening connection broke; those who listen look meanwhile", e);
+          pause();
+        }
+      }
+    }
+  }
+
+  private static void pause() {
+    try {
+      Thread.sleep(ThreadLocalRandom.current().nextLong(200, 1000));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void hear(Connection connection) throws SQLException {
+    var known = new LinkedHashSet<String>();
+    listenTo(connection, WAKE);
+    var notifications = connection.unwrap(PGConnection.class);
+    while (!closed) {
+      for (var channel : ears.keySet()) {
+        if (known.add(channel)) {
+          listenTo(connection, channel);
+          everything(channel);
+        }
+      }
+      known.retainAll(ears.keySet());
+      var found = notifications.getNotifications(HEAR_MILLIS);
+      for (int i = 0; found != null && i < found.length; i++) {
+        heard(found[i].getName(), found[i].getParameter());
+      }
+    }
+  }
+
+  private static void listenTo(Connection connection, String channel) throws SQLException {
+    try (var statement = connection.createStatement()) {
+      statement.execute("LISTEN " + channel);
+    }
+  }
+
+  private static void unlisten(Connection connection) throws SQLException {
+    try (var statement = connection.createStatement()) {
+      statement.execute("UNLISTEN *");
+    }
+  }
+
+  private void everything(String channel) {
+    var ear = ears.get(channel);
+    if (ear != null) {
+      ear.everything();
+    }
+  }
+
+  private void heard(String channel, String payload) {
+    var ear = ears.get(channel);
+    if (ear != null) {
+      ear.heard(payload);
+    }
+  }
+
+  private static void requireChannel(String channel) {
+    if (!CHANNEL.matcher(channel).matches()) {
+      throw new IllegalArgumentException(
+          "A channel has 1 to 63 lower-case letters, digits and underscores, was " + channel);
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    var ear = thread;
+    if (ear == null) {
+      return;
+    }
+    try {
+      // It hears the word, gives its connection back and ends.
+      send(List.of(new Notice(WAKE, "")));
+      if (!ear.join(Duration.ofSeconds(1))) {
+        ear.interrupt();
+      }
+    } catch (RuntimeException e) {
+      ear.interrupt();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
