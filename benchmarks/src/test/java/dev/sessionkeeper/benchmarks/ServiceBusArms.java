@@ -57,8 +57,9 @@ final class ServiceBusArms {
         if (receiver != null) {
           receiver
               .receiveMessages()
-              .take(perSession)
               .flatMapSequential(message -> receiver.complete(message).thenReturn(1), PREFETCH)
+              // Counted when they are settled: the link must not close before.
+              .take(perSession)
               .blockLast();
           receiver.close();
         }
