@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
@@ -28,6 +29,7 @@ class CloudGatewayTest {
   private static final Duration LOCK = Duration.ofSeconds(3);
   private static final int PULL_REQUESTS = 6;
   private static final int STEPS = 8;
+  private static final int SLOW_STEP = STEPS / 2;
   private static final String SECRET =
       "whsec_"
           + Base64.getEncoder()
@@ -49,23 +51,24 @@ class CloudGatewayTest {
   }
 
   private static void everythingArrivesInOrder(CloudQueues queues) throws Exception {
-    var accepted = new ConcurrentHashMap<String, List<Integer>>();
-    try (var receiver = new Receiver(post -> answer(post, accepted));
+    var bot = new UnsteadyBot();
+    try (var receiver = new Receiver(bot::answer);
         var server = GatewayServer.startWithLocks(LOCK, queues.yaml() + bots(receiver))) {
       for (int step = 0; step < STEPS; step++) {
         deliver(server, step);
         if (step % 2 == 1) {
           queues.dropConnections();
         }
-        if (step == STEPS / 2) {
-          await().atMost(PATIENCE).until(() -> !accepted.isEmpty());
+        if (step == SLOW_STEP) {
+          await().atMost(PATIENCE).until(() -> bot.isBusy);
           queues.endLocks("pushed");
+          bot.mayGoOn.countDown();
         }
       }
       var pulled = new HashMap<String, List<Integer>>();
       takeSome(server, pulled, PULL_REQUESTS);
       queues.dropConnections();
-      await().atMost(PATIENCE).until(() -> isComplete(accepted));
+      await().atMost(PATIENCE).until(() -> isComplete(bot.accepted));
       await()
           .atMost(PATIENCE)
           .until(
@@ -74,9 +77,10 @@ class CloudGatewayTest {
                 return isComplete(pulled);
               });
 
-      assertInOrder(accepted);
+      assertInOrder(bot.accepted);
       assertInOrder(pulled);
       assertThat(server.get("/metrics").text())
+          .contains("keeper_leases_lost_total{bot_name=\"pushed\"}")
           .contains("keeper_order_violations_total{bot_name=\"pushed\"} 0.0");
     }
   }
@@ -103,21 +107,32 @@ class CloudGatewayTest {
     }
   }
 
-  /** Every fourth message fails at first; what is accepted is noted. */
-  private static Receiver.Answer answer(
-      Receiver.Post post, ConcurrentHashMap<String, List<Integer>> accepted) {
-    int step = MAPPER.readTree(post.body()).get("step").asInt();
-    if (step % 4 == 3 && post.attempt() == 1) {
-      return Receiver.Answer.of(500);
-    }
-    accepted.compute(post.session(), (session, steps) -> with(steps, step));
-    return Receiver.Answer.of(200);
-  }
+  /** Fails every fourth message at first, and is at work on one when the locks end. */
+  private static final class UnsteadyBot {
+    final Map<String, List<Integer>> accepted = new ConcurrentHashMap<>();
+    final CountDownLatch mayGoOn = new CountDownLatch(1);
+    volatile boolean isBusy;
 
-  private static List<Integer> with(List<Integer> steps, int step) {
-    var more = steps == null ? new ArrayList<Integer>() : new ArrayList<>(steps);
-    more.add(step);
-    return more;
+    Receiver.Answer answer(Receiver.Post post) {
+      int step = MAPPER.readTree(post.body()).get("step").asInt();
+      if (step % 4 == 3 && post.attempt() == 1) {
+        return Receiver.Answer.of(500);
+      }
+      if (step == SLOW_STEP) {
+        isBusy = true;
+        waitFor(mayGoOn);
+      }
+      accepted.merge(post.session(), List.of(step), CloudGatewayTest::joined);
+      return Receiver.Answer.of(200);
+    }
+
+    private static void waitFor(CountDownLatch latch) {
+      try {
+        latch.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
   }
 
   /** Takes and completes what sessions have; a lease that breaks on the way comes again. */
