@@ -4,7 +4,10 @@ package dev.sessionkeeper.benchmarks;
 interface Arm {
   String name();
 
-  /** Prepares the load, runs it, and tells what the run took. */
+  /**
+   * Prepares the load, collects the garbage of that, runs it, and tells what the run took. Where
+   * all is sent before, sending is part of the preparation.
+   */
   Took run(Load load) throws Exception;
 
   /**

@@ -44,6 +44,7 @@ final class BareDequeArm implements Arm {
           lanes[i % lanes.length].waiting.add(payload);
         }
       }
+      System.gc();
       var started = Took.now();
       if (load.together()) {
         for (int i = 0; i < load.messages(); i++) {

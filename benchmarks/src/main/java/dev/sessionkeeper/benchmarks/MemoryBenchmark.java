@@ -2,51 +2,100 @@ package dev.sessionkeeper.benchmarks;
 
 import java.io.PrintStream;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The memory provider through the full processor, beside what else one could use.
  *
- * <p>Arguments: messages per run (400,000), repetitions (5), messages per run beside
- * parallel-consumer (50,000).
+ * <p>Arguments: messages per run (1,000,000), repetitions (5), messages per run beside
+ * parallel-consumer (100,000). Give the JVM a heap that does not change its size, such as {@code
+ * -Xms3g -Xmx3g}: otherwise it is the resizing that is measured.
  */
 public final class MemoryBenchmark {
   private static final PrintStream OUT = System.out;
-  private static final int WARM_UPS = 4;
+  private static final int WARM_UPS = 3;
+  private static final int SLOTS = 8;
+  private static final int QUANTUM = 1000;
+  private static final int FEW = 1_000;
+  private static final int MANY = 100_000;
 
-  private MemoryBenchmark() {}
+  private final SideBySide side;
+  private final int messages;
+  private final Arm ours =
+      new ProcessorArm("processor", SLOTS, QUANTUM, Thread.ofVirtual().factory());
+  private final Arm bare = new BareDequeArm(Runtime.getRuntime().availableProcessors(), 1);
+  private final List<Arm> arms =
+      List.of(
+          ours,
+          bare,
+          new BareDequeArm(Runtime.getRuntime().availableProcessors(), 32),
+          new StripedExecutorsArm());
 
-  public static void main(String[] arguments) throws Exception {
-    int messages = argument(arguments, 0, 400_000);
-    var side = new SideBySide(WARM_UPS, argument(arguments, 1, 5));
-    int cores = Runtime.getRuntime().availableProcessors();
-    var ours = new ProcessorArm("processor", 8, Thread.ofVirtual().factory());
-    List<Arm> arms =
-        List.of(
-            ours,
-            new BareDequeArm(cores, 1),
-            new BareDequeArm(cores, 32),
-            new StripedExecutorsArm());
-    for (boolean together : new boolean[] {false, true}) {
-      for (int sessions : new int[] {1, 1_000, 100_000}) {
-        print(side, arms, new Arm.Load(sessions, messages, together));
-      }
-    }
-    print(
-        side,
-        List.of(ours, new ParallelConsumerArm()),
-        new Arm.Load(1_000, argument(arguments, 2, 50_000), false));
-    new SessionCosts(100_000).print(OUT);
+  private MemoryBenchmark(SideBySide side, int messages) {
+    this.side = side;
+    this.messages = messages;
   }
 
-  private static void print(SideBySide side, List<Arm> arms, Arm.Load load) throws Exception {
+  public static void main(String[] arguments) throws Exception {
+    var side = new SideBySide(WARM_UPS, argument(arguments, 1, 5));
+    var benchmark = new MemoryBenchmark(side, argument(arguments, 0, 1_000_000));
+    for (boolean together : new boolean[] {false, true}) {
+      benchmark.compare(together);
+    }
+    benchmark.besideParallelConsumer(argument(arguments, 2, 100_000));
+    new SessionCosts(MANY).print(OUT);
+    System.exit(0); // A peer may keep threads.
+  }
+
+  private void compare(boolean together) throws Exception {
+    run(arms, new Arm.Load(1, messages, together));
+    var few = run(arms, new Arm.Load(FEW, messages, together));
+    var many = run(arms, new Arm.Load(MANY, messages, together));
+    int each = Math.max(1, messages / MANY);
+    var shortHolds = new ProcessorArm("short holds", SLOTS, each, Thread.ofVirtual().factory());
+    var equal = run(List.of(shortHolds), new Arm.Load(FEW, messages, together));
+
+    OUT.printf("%nCost per message over %,d sessions, as a multiple of that over %,d%n", MANY, FEW);
+    flat("processor, " + each + " messages per session and " + messages / FEW, ours, many, few);
+    flat("bare deque, the same", bare, many, few);
+    OUT.printf(
+        "  %-52s %.2f by time, %.2f by CPU%n",
+        "processor, " + each + " messages per hold in both",
+        SideBySide.wall(of(ours, many), messages)
+            / SideBySide.wall(of(shortHolds, equal), messages),
+        SideBySide.cpu(of(ours, many), messages) / SideBySide.cpu(of(shortHolds, equal), messages));
+  }
+
+  private void flat(
+      String what, Arm arm, Map<String, List<Took>> many, Map<String, List<Took>> few) {
+    OUT.printf(
+        "  %-52s %.2f by time, %.2f by CPU%n",
+        what,
+        SideBySide.wall(of(arm, many), messages) / SideBySide.wall(of(arm, few), messages),
+        SideBySide.cpu(of(arm, many), messages) / SideBySide.cpu(of(arm, few), messages));
+  }
+
+  private static List<Took> of(Arm arm, Map<String, List<Took>> runs) {
+    return runs.getOrDefault(arm.name(), List.of());
+  }
+
+  private void besideParallelConsumer(int count) throws Exception {
+    OUT.printf(
+        "%nparallel-consumer in KEY mode on Kafka's MockConsumer: no broker, no network, one"
+            + " partition; workers, buffer and poll size tuned for it%n");
+    run(List.of(ours, new ParallelConsumerArm()), new Arm.Load(FEW, count, false));
+  }
+
+  private Map<String, List<Took>> run(List<Arm> these, Arm.Load load) throws Exception {
     OUT.printf(
         "%n%,d messages over %,d sessions, %s%n",
         load.messages(),
         load.sessions(),
         load.together() ? "sent while they are handled" : "sent before they are handled");
-    var all = side.run(arms, load);
+    var all = side.run(these, load);
     var first = all.values().iterator().next();
     all.forEach((name, runs) -> OUT.println(SideBySide.line(name, runs, first, load.messages())));
+    return all;
   }
 
   private static int argument(String[] arguments, int index, int otherwise) {

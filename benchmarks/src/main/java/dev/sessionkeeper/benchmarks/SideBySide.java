@@ -21,7 +21,6 @@ final class SideBySide {
     var all = new LinkedHashMap<String, List<Took>>();
     for (int i = 0; i < warmUps + repetitions; i++) {
       for (var arm : arms) {
-        System.gc();
         var took = arm.run(load);
         if (i >= warmUps) {
           all.computeIfAbsent(arm.name(), name -> new ArrayList<>()).add(took);
@@ -35,23 +34,26 @@ final class SideBySide {
     var rates = runs.stream().map(took -> messages / (took.wallNanos() / 1e9)).sorted().toList();
     return String.format(
         Locale.ROOT,
-        "  %-24s %,12.0f msg/s [%,.0f .. %,.0f] %8.0f ns of CPU each;"
+        "  %-24s %,12.0f msg/s [%,.0f .. %,.0f] %8.0f ns of CPU each, %.1f cores;"
             + " the first is %.2f times as fast, %.2f times by CPU",
         name,
         rates.get(rates.size() / 2),
         rates.get(0),
         rates.get(rates.size() - 1),
         cpu(runs, messages),
+        cpu(runs, messages) / wall(runs, messages),
         wall(runs, messages) / wall(first, messages),
         cpu(runs, messages) / cpu(first, messages));
   }
 
-  private static double wall(List<Took> runs, int messages) {
+  /** Nanoseconds per message: on the wall, in the median. */
+  static double wall(List<Took> runs, int messages) {
     return (double) runs.stream().map(Took::wallNanos).sorted().toList().get(runs.size() / 2)
         / messages;
   }
 
-  private static double cpu(List<Took> runs, int messages) {
+  /** Nanoseconds per message: of all processors, in the median. */
+  static double cpu(List<Took> runs, int messages) {
     return (double) runs.stream().map(Took::cpuNanos).sorted().toList().get(runs.size() / 2)
         / messages;
   }

@@ -26,6 +26,7 @@ final class StripedExecutorsArm implements Arm {
     for (int i = 0; i < keys.length; i++) {
       keys[i] = "session-" + i;
     }
+    System.gc();
     var started = Took.now();
     for (int i = 0; i < load.messages(); i++) {
       var key = keys[i % keys.length];

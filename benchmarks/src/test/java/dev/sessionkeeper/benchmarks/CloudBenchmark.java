@@ -15,7 +15,8 @@ import software.amazon.awssdk.services.sqs.SqsClient;
 
 /**
  * What the providers of the clouds cost beside the bare SDK that does the same, on the same test
- * server: receive in order and settle, one worker. It lives with the tests because its servers are
+ * server: receive in order and settle, one worker. A session has its messages in one piece, or, on
+ * SQS, in bursts of ten: what one call brings is what both arms settle together. It lives with the tests because its servers are
  * for tests.
  *
  * <p>{@code mvn -pl benchmarks -am test-compile}, then {@code mvn -pl benchmarks exec:java
@@ -39,7 +40,8 @@ public final class CloudBenchmark {
   private static void serviceBus(SideBySide side, Arm.Load load) throws Exception {
     try (var server = ServiceBusTestServer.start()) {
       server.declare("bare", QueueOptions.withSessions().lockDuration(Duration.ofMinutes(5)));
-      report("Service Bus", side, load, ServiceBusArms.on(server));
+      int perSession = load.messages() / load.sessions();
+      report("Service Bus", side, load, ServiceBusArms.on(server, perSession));
     }
   }
 

@@ -15,9 +15,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.concurrent.CompletableFuture;
 
-/** A provider as one worker uses it: session after session, batch after batch. */
-record DrainProvider(String name, QueueProvider provider, int prefetch) implements Arm {
+/**
+ * A provider as one worker uses it: session after session, batch after batch.
+ *
+ * @param prefetch messages asked for at once
+ * @param burst messages of a session that are sent, and then held, together
+ */
+record DrainProvider(String name, QueueProvider provider, int prefetch, int burst) implements Arm {
   private static final QueueName QUEUE = QueueName.of("ours");
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   @Override
   public Took run(Load load) throws Exception {
@@ -25,14 +31,14 @@ record DrainProvider(String name, QueueProvider provider, int prefetch) implemen
     for (int from = 0; from < load.messages(); from += 100) {
       var batch = new ArrayList<Message>();
       for (int i = from; i < Math.min(from + 100, load.messages()); i++) {
-        batch.add(Message.of(SessionId.of("s" + i % load.sessions()), Payload.text("m" + i)));
+        batch.add(Message.of(SessionId.of("s" + i / burst % load.sessions()), Payload.text("m" + i)));
       }
       provider.send(QUEUE, batch);
     }
     var started = Took.now();
     int done = 0;
     while (done < load.messages()) {
-      if (provider.sessions(QUEUE).acceptNext(Owner.of("bench"), Duration.ofSeconds(5))
+      if (provider.sessions(QUEUE).acceptNext(Owner.of("bench"), PATIENCE)
           instanceof AcceptResult.Accepted accepted) {
         try (var session = accepted.session()) {
           done += drain(session);
@@ -45,9 +51,8 @@ record DrainProvider(String name, QueueProvider provider, int prefetch) implemen
   private int drain(HeldSession session) throws InterruptedException {
     var stages = new ArrayList<CompletableFuture<Void>>();
     int done = 0;
-    for (var batch = session.receive(prefetch, Duration.ZERO);
-        !batch.isEmpty();
-        batch = session.receive(prefetch, done % 100 == 0 ? Duration.ZERO : Duration.ofMillis(5))) {
+    while (done < burst) {
+      var batch = session.receive(prefetch, PATIENCE);
       var settled =
           batch.stream()
               .map(delivery -> new Settled(delivery.sequence(), Settlement.complete()))

@@ -16,14 +16,14 @@ final class ServiceBusArms {
 
   private ServiceBusArms() {}
 
-  static List<Arm> on(ServiceBusTestServer server) {
+  static List<Arm> on(ServiceBusTestServer server, int perSession) {
     var provider =
         ServiceBusQueueProvider.builder(server.connectionString())
             .administrationEndpoint(server.administrationEndpoint())
             .build();
     var builder = new ServiceBusClientBuilder().connectionString(server.connectionString());
     return List.of(
-        new DrainProvider("our provider", provider, PREFETCH),
+        new DrainProvider("our provider", provider, PREFETCH, perSession),
         new Bare(
             builder.sender().queueName("bare").buildClient(),
             builder
@@ -46,7 +46,7 @@ final class ServiceBusArms {
       for (int from = 0; from < load.messages(); from += 100) {
         var batch = new ArrayList<ServiceBusMessage>();
         for (int i = from; i < Math.min(from + 100, load.messages()); i++) {
-          batch.add(new ServiceBusMessage("m" + i).setSessionId("s" + i % load.sessions()));
+          batch.add(new ServiceBusMessage("m" + i).setSessionId("s" + i * load.sessions() / load.messages()));
         }
         sender.sendMessages(batch);
       }
@@ -57,8 +57,9 @@ final class ServiceBusArms {
         if (receiver != null) {
           receiver
               .receiveMessages()
-              .take(perSession)
               .flatMapSequential(message -> receiver.complete(message).thenReturn(1), PREFETCH)
+              // Counted when they are settled: the link must not close before.
+              .take(perSession)
               .blockLast();
           receiver.close();
         }

@@ -12,6 +12,8 @@ import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
 
 /** SQS: the provider, and the SDK with batches of ten. */
 final class SqsArms {
+  private static final int BATCH = 10;
+
   private SqsArms() {}
 
   static List<Arm> on(SqsClient client) {
@@ -24,7 +26,7 @@ final class SqsArms {
                         .attributes(Map.of(QueueAttributeName.FIFO_QUEUE, "true")))
             .queueUrl();
     return List.of(
-        new DrainProvider("our provider", SqsQueueProvider.create(client), 10),
+        new DrainProvider("our provider", SqsQueueProvider.create(client), BATCH, BATCH),
         new Bare(client, url));
   }
 
@@ -43,7 +45,7 @@ final class SqsArms {
               SendMessageBatchRequestEntry.builder()
                   .id("" + i)
                   .messageBody("m" + i)
-                  .messageGroupId("s" + i % load.sessions())
+                  .messageGroupId("s" + i / BATCH % load.sessions())
                   .messageDeduplicationId(UUID.randomUUID().toString())
                   .build());
         }

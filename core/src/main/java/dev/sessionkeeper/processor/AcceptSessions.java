@@ -27,8 +27,8 @@ final class AcceptSessions implements Slots.TakeWork {
   private final CallHandler handler;
   private final CallHooks hooks;
   private final LoseLease losses;
-  private final Slots slots;
   private final WaitForMessages messages;
+  private final long lockNanos;
   private final long longestWait;
 
   AcceptSessions(Setup setup, CallHandler handler, LoseLease losses, Slots slots) {
@@ -38,10 +38,10 @@ final class AcceptSessions implements Slots.TakeWork {
     this.handler = handler;
     this.hooks = new CallHooks(setup);
     this.losses = losses;
-    this.slots = slots;
     this.messages = new WaitForMessages(setup, source, slots, losses);
     // The local deadline of a lease counts from before the call, so the call must be much shorter.
-    this.longestWait = Math.min(LONGEST_WAIT, setup.lockNanos() / 4);
+    this.lockNanos = setup.lockNanos();
+    this.longestWait = Math.min(LONGEST_WAIT, lockNanos / 4);
   }
 
   @Override
@@ -51,19 +51,20 @@ final class AcceptSessions implements Slots.TakeWork {
     if (attempt.session != null) {
       serve(slot, attempt.session, attempt.askedAt);
     } else if (attempt.hasFailed) {
-      slot.backOff(time, setup.jitter());
+      slot.backOff(time);
     }
   }
 
   private void serve(Slot slot, HeldSession session, long askedAt) {
     boolean wentWell = false;
     try {
-      var hold = new SessionHold(session, askedAt, setup.lockNanos(), setup.jitter());
-      slots.take(slot, hold);
+      var hold = new SessionHold(session, askedAt, lockNanos, slot.jitter);
+      slot.holds(hold);
+      slot.isServed();
       try {
         wentWell = new ServeSession(setup, slot, hold, handler, hooks, losses, messages).run();
       } finally {
-        slots.giveBack(slot);
+        slot.holdsNothing();
       }
     } finally {
       if (!wentWell) {
@@ -74,7 +75,7 @@ final class AcceptSessions implements Slots.TakeWork {
     if (wentWell) {
       slot.worked();
     } else {
-      slot.backOff(time, setup.jitter());
+      slot.backOff(time);
     }
   }
 
@@ -92,8 +93,9 @@ final class AcceptSessions implements Slots.TakeWork {
     @Override
     public void run() throws InterruptedException {
       // Spread, so that slots which found nothing together do not ask again together.
-      long wait = setup.jitter().shorten(longestWait);
+      long wait = slot.jitter.shorten(longestWait);
       askedAt = time.nanoTime();
+      slot.asks(askedAt);
       try {
         if (source.acceptNext(setup.owner(), Duration.ofNanos(wait))
             instanceof AcceptResult.Accepted accepted) {

@@ -8,13 +8,20 @@ import java.util.Optional;
 /** Calls what the application does around a session, and tells the listeners. */
 final class CallHooks {
   private final SessionHooks hooks;
+  private final boolean areNone;
   private final TimeSource time;
   private final Report report;
 
   CallHooks(Setup setup) {
     this.hooks = setup.hooks();
+    this.areNone = hooks.equals(SessionHooks.NONE);
     this.time = setup.time();
     this.report = setup.report();
+  }
+
+  /** Whether there is anything to call. */
+  boolean takeTime() {
+    return !areNone;
   }
 
   /** Whether the open hook let the session be served. */
@@ -30,8 +37,8 @@ final class CallHooks {
     return report.isHeard() || !hooks.equals(SessionHooks.NONE);
   }
 
-  void closed(
-      SessionContext context, Hold hold, CloseReason reason, int messages, Duration heldFor) {
+  void closed(SessionContext context, Hold hold, CloseReason reason, int messages, long heldSince) {
+    var heldFor = report.isHeard() ? time.since(heldSince) : Duration.ZERO;
     call(Phase.CLOSE, hold, () -> hooks.onSessionClosed(context, reason));
     if (report.isHeard()) {
       report.tell(
@@ -40,6 +47,9 @@ final class CallHooks {
   }
 
   private boolean call(Phase phase, Hold hold, Hook hook) {
+    if (areNone) {
+      return true;
+    }
     hold.beginCall(time.nanoTime());
     try {
       hook.run();

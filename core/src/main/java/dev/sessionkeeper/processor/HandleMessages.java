@@ -49,7 +49,7 @@ final class HandleMessages implements Slots.TakeWork {
     var attempt = new Attempt(slot);
     slot.waitUnlessCalledAway(attempt);
     if (attempt.hasFailed) {
-      slot.backOff(time, setup.jitter());
+      slot.backOff(time);
       return;
     }
     long now = time.nanoTime();
@@ -64,7 +64,7 @@ final class HandleMessages implements Slots.TakeWork {
   }
 
   private long handle(Slot slot, Receipted receipted, long askedAt, long now) {
-    var hold = new MessageHold(source, receipted, askedAt, setup.lockNanos(), setup.jitter());
+    var hold = new MessageHold(source, receipted, askedAt, setup.lockNanos(), slot.jitter);
     if (hold.isPastDeadline(now)) {
       return now; // It waited here too long and is handed out elsewhere.
     }
@@ -145,7 +145,7 @@ final class HandleMessages implements Slots.TakeWork {
 
     @Override
     public void run() throws InterruptedException {
-      long wait = setup.jitter().shorten(longestWait);
+      long wait = slot.jitter.shorten(longestWait);
       askedAt = time.nanoTime();
       try {
         batch = source.receive(batchSize(), Duration.ofNanos(wait));

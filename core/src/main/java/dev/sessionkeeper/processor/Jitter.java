@@ -2,6 +2,7 @@ package dev.sessionkeeper.processor;
 
 import dev.sessionkeeper.RetryPolicy;
 import java.time.Duration;
+import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 
 /** Spreads times, so that those who began together do not go on together. Safe for many threads. */
@@ -10,6 +11,11 @@ final class Jitter {
 
   Jitter(RandomGenerator random) {
     this.random = random;
+  }
+
+  /** One for a thread of its own, which meets no other on the way to its random numbers. */
+  synchronized Jitter split() {
+    return new Jitter(new SplittableRandom(random.nextLong()));
   }
 
   /** Between three quarters of it and all of it. */

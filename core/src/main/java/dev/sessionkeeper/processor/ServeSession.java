@@ -71,7 +71,7 @@ final class ServeSession {
   boolean run() {
     var reason = CloseReason.ERROR;
     if (hooks.opened(context, hold)) {
-      now = time.nanoTime();
+      now = hooks.takeTime() ? time.nanoTime() : now;
       reason = serve();
     } else {
       isDisturbed = true;
@@ -83,7 +83,7 @@ final class ServeSession {
     } else {
       settling.awaitAll();
       reason = asItIsNow(reason);
-      hooks.closed(context, hold, reason, handled, Duration.ofNanos(time.nanoTime() - startedAt));
+      hooks.closed(context, hold, reason, handled, startedAt);
       giveBack();
     }
     return !isDisturbed;
@@ -97,9 +97,11 @@ final class ServeSession {
       }
       int most = Math.min(setup.options().prefetch(), quantumLeft());
       var next = messages.next(slot, hold, most, now, endsAt);
-      now = time.nanoTime();
       switch (next) {
-        case WaitForMessages.Come come -> ending = serve(come.batch());
+        case WaitForMessages.Come come -> {
+          now = time.nanoTime();
+          ending = serve(come.batch());
+        }
         case WaitForMessages.Over over -> ending = Optional.of(over.reason());
         case WaitForMessages.Failed failed -> {
           isDisturbed = true;

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The settlements of one hold that are not yet durable: a bounded number, so that the worker may go
@@ -24,7 +25,8 @@ final class SettleInFlight {
   private final Report report;
   private final TimeSource time;
   private final long patienceNanos;
-  private final Semaphore window = new Semaphore(WINDOW);
+  // Most holds never need it: their settlements are durable when they return.
+  private @Nullable Semaphore window;
   private volatile boolean failed;
 
   SettleInFlight(Hold hold, Setup setup, LoseLease losses) {
@@ -44,7 +46,8 @@ final class SettleInFlight {
     if (future.isDone() && !future.isCompletedExceptionally()) {
       return;
     }
-    if (!await(1)) {
+    var places = places();
+    if (!await(places, 1)) {
       return;
     }
     var unused =
@@ -53,14 +56,22 @@ final class SettleInFlight {
               if (error != null) {
                 fail(error);
               }
-              window.release();
+              places.release();
             });
+  }
+
+  private Semaphore places() {
+    if (window == null) {
+      window = new Semaphore(WINDOW);
+    }
+    return window;
   }
 
   /** Waits for all of them. */
   void awaitAll() {
-    if (window.availablePermits() < WINDOW && await(WINDOW)) {
-      window.release(WINDOW);
+    var places = window;
+    if (places != null && places.availablePermits() < WINDOW && await(places, WINDOW)) {
+      places.release(WINDOW);
     }
   }
 
@@ -76,9 +87,9 @@ final class SettleInFlight {
   }
 
   /** False, and the hold is over, when nothing becomes durable for as long as a lease lasts. */
-  private boolean await(int permits) {
+  private boolean await(Semaphore places, int permits) {
     long started = time.nanoTime();
-    while (!tryAcquire(permits)) {
+    while (!tryAcquire(places, permits)) {
       if (!hold.isHeld()) {
         return false;
       }
@@ -90,9 +101,9 @@ final class SettleInFlight {
     return true;
   }
 
-  private boolean tryAcquire(int permits) {
+  private static boolean tryAcquire(Semaphore places, int permits) {
     try {
-      return window.tryAcquire(permits, LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
+      return places.tryAcquire(permits, LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       return false;
     }

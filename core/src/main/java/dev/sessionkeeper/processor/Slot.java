@@ -2,23 +2,36 @@ package dev.sessionkeeper.processor;
 
 import dev.sessionkeeper.RetryPolicy;
 import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** A place for one session: a thread that takes and serves sessions one after the other. */
 final class Slot {
   private static final RetryPolicy BACK_OFF = RetryPolicy.forStore(Integer.MAX_VALUE);
 
+  /** A slot on its way from one session to the next has nothing in hand either, for so long. */
+  private static final long ON_ITS_WAY = Pause.nanos(Duration.ofMillis(1));
+
+  private static final long NOT_FREE = Long.MIN_VALUE;
+
   /** Open while the slot waits for work and may be called away. */
   final InterruptGate waiting;
+
+  /** Spreads what this slot does; its own, because it is asked twice per session. */
+  final Jitter jitter;
 
   private final Slots slots;
   private final Thread thread;
   private volatile @Nullable Hold hold;
+  private volatile long freeSince;
   private volatile boolean retiring;
   private int failures;
 
-  Slot(Slots slots, Thread thread) {
+  Slot(Slots slots, Thread thread, Jitter jitter, long now) {
     this.slots = slots;
+    this.jitter = jitter;
+    // A new one does not come from another session.
+    this.freeSince = now - ON_ITS_WAY;
     this.thread = thread;
     this.waiting = new InterruptGate(thread);
   }
@@ -33,6 +46,24 @@ final class Slot {
 
   void holdsNothing() {
     hold = null;
+  }
+
+  /** It asks for a session now; if it has no luck, it is free since then. */
+  void asks(long now) {
+    if (freeSince == NOT_FREE) {
+      freeSince = now;
+    }
+  }
+
+  /** It has got one. */
+  void isServed() {
+    freeSince = NOT_FREE;
+  }
+
+  /** Whether it waits for a session, and would take the next one that becomes ready. */
+  boolean isFree(long now) {
+    long since = freeSince;
+    return since != NOT_FREE && now - since >= ON_ITS_WAY;
   }
 
   boolean isCurrentThread() {
@@ -57,7 +88,7 @@ final class Slot {
   }
 
   /** Waits longer after every failure in a row, on its own: other slots do not notice. */
-  void backOff(TimeSource time, Jitter jitter) {
+  void backOff(TimeSource time) {
     failures++;
     waitUnlessCalledAway(() -> Pause.sleep(time, jitter.delayAfter(BACK_OFF, failures)));
   }

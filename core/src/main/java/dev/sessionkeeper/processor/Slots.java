@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,9 +22,7 @@ final class Slots {
   private final CopyOnWriteArrayList<Slot> live = new CopyOnWriteArrayList<>();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
   private final Setup setup;
-  private final AtomicInteger sessions = new AtomicInteger();
   private volatile boolean stopping;
-  private volatile int wished;
   private volatile TakeWork work = slot -> {};
 
   Slots(Setup setup) {
@@ -67,19 +64,17 @@ final class Slots {
     return busy;
   }
 
-  void take(Slot slot, Hold hold) {
-    slot.holds(hold);
-    sessions.incrementAndGet();
-  }
-
-  void giveBack(Slot slot) {
-    slot.holdsNothing();
-    sessions.decrementAndGet();
-  }
-
-  /** Whether no slot is free for another session. */
-  boolean areAllTaken() {
-    return sessions.get() >= wished;
+  /**
+   * Whether no slot is free for another session. One that has just given a session back, and is
+   * about to take the next, is not: an idle session kept for its sake would keep a slot from work.
+   */
+  boolean areAllTaken(long now) {
+    for (var slot : live) {
+      if (slot.isFree(now)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /**
@@ -87,8 +82,17 @@ final class Slots {
    * a new session is then taken the moment it comes. Of fewer than eight slots none is kept free.
    */
   boolean isCrowded() {
-    int reserve = wished / 8;
-    return reserve > 0 && wished - sessions.get() < reserve;
+    int reserve = live.size() / 8;
+    int free = 0;
+    for (var slot : live) {
+      if (free >= reserve) {
+        break;
+      }
+      if (slot.hold() == null) {
+        free++;
+      }
+    }
+    return free < reserve;
   }
 
   boolean isStillInHand(Hold hold) {
@@ -115,7 +119,6 @@ final class Slots {
       if (stopping) {
         return;
       }
-      wished = count;
       var staying = new ArrayList<Slot>();
       for (var slot : live) {
         if (!slot.isRetiring()) {
@@ -172,7 +175,7 @@ final class Slots {
     for (; open > 0; open--) {
       var started = new CompletableFuture<Slot>();
       var thread = setup.threads().newThread(() -> run(started.join()));
-      var slot = new Slot(this, thread);
+      var slot = new Slot(this, thread, setup.jitter().split(), setup.time().nanoTime());
       live.add(slot);
       started.complete(slot);
       thread.start();
@@ -185,7 +188,7 @@ final class Slots {
         work.once(slot);
       } catch (RuntimeException | Error e) {
         log.error("A slot failed; it goes on after a pause, the others do not notice", e);
-        slot.backOff(setup.time(), setup.jitter());
+        slot.backOff(setup.time());
       }
     }
   }

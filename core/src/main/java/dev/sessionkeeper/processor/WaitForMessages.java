@@ -16,11 +16,17 @@ import java.util.Optional;
  * <p>The idle time counts from the end of the last handler: this is only called when none runs.
  */
 final class WaitForMessages {
-  /** How soon an idle session makes place for one that waits, when all slots are taken. */
+  /**
+   * How soon an idle session makes place for one that waits, when all slots are taken; and sooner
+   * while it is not idle for long: after as much time as it has been idle already. So a busy slot
+   * hardly ever sleeps while there is work, and one that is idle for minutes looks rarely.
+   */
   private static final long LOOK_WHEN_FULL = Pause.nanos(Duration.ofMillis(50));
 
   /** The slots may fill up meanwhile, so even with a free one the wait is cut into pieces. */
   private static final long LOOK_WHEN_FREE = Pause.nanos(Duration.ofSeconds(1));
+
+  private static final long SHORTEST_LOOK = Pause.nanos(Duration.ofMillis(1));
 
   /** What came of waiting. */
   sealed interface Next {}
@@ -55,7 +61,7 @@ final class WaitForMessages {
    * @param endsAt when the hold is over whatever comes
    */
   Next next(Slot slot, SessionHold hold, int most, long idleSince, long endsAt) {
-    if (slots.isCrowded() && !hold.session.mayHaveMore()) {
+    if (!hold.session.mayHaveMore() && slots.isCrowded()) {
       return new Over(CloseReason.DRAINED);
     }
     var next = receive(slot, hold, most, 0);
@@ -65,8 +71,10 @@ final class WaitForMessages {
       if (over.isPresent()) {
         return new Over(over.get());
       }
-      long left = Math.min(idleNanos - (now - idleSince), endsAt - now);
-      long look = slots.areAllTaken() ? LOOK_WHEN_FULL : LOOK_WHEN_FREE;
+      long idle = now - idleSince;
+      long left = Math.min(idleNanos - idle, endsAt - now);
+      long longest = slots.areAllTaken(now) ? LOOK_WHEN_FULL : LOOK_WHEN_FREE;
+      long look = Math.clamp(idle, SHORTEST_LOOK, longest);
       next = receive(slot, hold, most, Math.min(left, look));
     }
     return next.get();
@@ -95,9 +103,21 @@ final class WaitForMessages {
     if (now - idleSince >= idleNanos) {
       return Optional.of(CloseReason.IDLE);
     }
-    return slots.isCrowded() || (slots.areAllTaken() && isSessionWaiting())
-        ? Optional.of(CloseReason.DRAINED)
-        : Optional.empty();
+    return slots.isCrowded() || isSlotWanted(now)
+        ? Optional.of(CloseReason.DRAINED) : Optional.empty();
+  }
+
+  /** Whether a session waits that no slot but this one would take. */
+  @SuppressWarnings("ThreadPriorityCheck") // Nothing relies on it: without it one looks later.
+  private boolean isSlotWanted(long now) {
+    if (!slots.areAllTaken(now)) {
+      // It may only seem to be free because its thread gets no turn: give it one.
+      Thread.yield();
+      if (!slots.areAllTaken(time.nanoTime())) {
+        return false;
+      }
+    }
+    return isSessionWaiting();
   }
 
   private boolean isSessionWaiting() {
@@ -130,7 +150,7 @@ final class WaitForMessages {
 
     @Override
     public void run() throws InterruptedException {
-      long asked = time.nanoTime();
+      long asked = waitNanos > 0 ? time.nanoTime() : 0;
       try {
         var batch = hold.session.receive(most, Duration.ofNanos(waitNanos));
         if (!batch.isEmpty()) {
@@ -144,6 +164,9 @@ final class WaitForMessages {
       } catch (RuntimeException e) {
         report.failed(Phase.RECEIVE, Optional.of(hold.id()), e);
         next = Optional.of(new Failed());
+        return;
+      }
+      if (waitNanos <= 0) {
         return;
       }
       long waited = time.nanoTime() - asked;

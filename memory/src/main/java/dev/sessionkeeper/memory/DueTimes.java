@@ -12,22 +12,26 @@ import org.jspecify.annotations.Nullable;
  * <p>Times are rounded up to milliseconds and things of one millisecond share a bucket, so adding
  * and removing cost the same for ten sessions and for a million. Each thing is registered once, for
  * its earliest time; a time that moves later is left alone, and whoever looks too early registers
- * it again. Not safe for threads: guarded by the lock of its owner.
+ * it again. A few buckets used lately stay although they are empty, because sessions that come and
+ * go within one millisecond would make and drop the same bucket each time. Not safe for threads:
+ * guarded by the lock of its owner.
  */
 final class DueTimes<T extends Due> {
   private static final long TICK = 1_000_000;
+  private static final int RECENT = 8;
 
   private final Class<T> type;
   private final TreeMap<Long, Bucket> buckets = new TreeMap<>();
-  private @Nullable Bucket last;
+  private final @Nullable Bucket[] recent = new Bucket[RECENT];
+  private long next = Ticks.NEVER;
 
   DueTimes(Class<T> type) {
     this.type = type;
   }
 
-  /** The first moment at which something is due; {@link Ticks#NEVER} when nothing is registered. */
+  /** Nothing is due before this moment; {@link Ticks#NEVER} when nothing is registered. */
   long next() {
-    return buckets.isEmpty() ? Ticks.NEVER : buckets.firstKey() * TICK;
+    return next;
   }
 
   /** Whether the thing will be looked at no later than this. */
@@ -59,11 +63,8 @@ final class DueTimes<T extends Due> {
       return;
     }
     unlink(thing, bucket);
-    if (bucket.first == null) {
-      buckets.remove(bucket.tick);
-      if (bucket.equals(last)) {
-        last = null;
-      }
+    if (bucket.first == null && recent[placeOf(bucket.tick)] != bucket) {
+      drop(bucket);
     }
   }
 
@@ -76,8 +77,7 @@ final class DueTimes<T extends Due> {
         due.add(type.cast(bucket.first));
         unlink(bucket.first, bucket);
       }
-      buckets.remove(bucket.tick);
-      last = null;
+      drop(bucket);
     }
     return due;
   }
@@ -100,10 +100,33 @@ final class DueTimes<T extends Due> {
 
   private Bucket bucketOf(long tick) {
     // Neighbours in time mostly share a bucket: a batch expires in one millisecond.
-    if (last == null || last.tick != tick) {
-      last = buckets.computeIfAbsent(tick, Bucket::new);
+    int place = placeOf(tick);
+    var known = recent[place];
+    if (known != null && known.tick == tick) {
+      return known;
     }
-    return last;
+    var bucket = buckets.computeIfAbsent(tick, Bucket::new);
+    next = Math.min(next, tick * TICK);
+    recent[place] = bucket;
+    if (known != null && known.first == null) {
+      drop(known);
+    }
+    return bucket;
+  }
+
+  private void drop(Bucket bucket) {
+    buckets.remove(bucket.tick);
+    int place = placeOf(bucket.tick);
+    if (recent[place] == bucket) {
+      recent[place] = null;
+    }
+    if (next == bucket.tick * TICK) {
+      next = buckets.isEmpty() ? Ticks.NEVER : buckets.firstKey() * TICK;
+    }
+  }
+
+  private static int placeOf(long tick) {
+    return (int) tick & (RECENT - 1);
   }
 
   private static long tickOf(long moment) {

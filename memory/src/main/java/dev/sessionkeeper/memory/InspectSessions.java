@@ -88,7 +88,7 @@ final class InspectSessions {
         head == null ? Duration.ZERO : Duration.between(head.enqueuedAt, queue.ticks().instant()),
         Optional.ofNullable(lane.owner),
         lane.epoch,
-        Optional.ofNullable(lane.lockedUntil),
+        lane.held ? Optional.of(lane.lockedUntil(queue.ticks())) : Optional.empty(),
         head == null ? 0 : head.attempts + (lane.handed > 0 ? 1 : 0),
         aside.map(Lane.Aside::reason).or(() -> whyWaiting(status, head)),
         aside.map(Lane.Aside::since).or(() -> sinceWhen(status, head)));

@@ -31,7 +31,7 @@ final class Lane extends Due {
   long epoch;
   long leaseEnd;
   @Nullable Owner owner;
-  @Nullable Instant lockedUntil;
+  private @Nullable Instant lockedUntil;
   @Nullable Aside aside;
   SessionState state = SessionState.none();
 
@@ -74,19 +74,30 @@ final class Lane extends Due {
         && (acceptors == null || acceptors.isEmpty());
   }
 
-  void take(Owner newOwner, long newEpoch, long end, Instant until) {
+  void take(Owner newOwner, long newEpoch, long end) {
     held = true;
     owner = newOwner;
     epoch = newEpoch;
+    extend(end);
+  }
+
+  void extend(long end) {
     leaseEnd = end;
-    lockedUntil = until;
+    lockedUntil = null;
+  }
+
+  /** When the lease ends by the wall clock; worked out when somebody wants to know. */
+  Instant lockedUntil(Ticks ticks) {
+    if (lockedUntil == null) {
+      lockedUntil = ticks.wallAt(leaseEnd);
+    }
+    return lockedUntil;
   }
 
   /** Ends the hold; what was in hand is void. */
   void free() {
     held = false;
     owner = null;
-    lockedUntil = null;
     voidDeliveries();
     if (receivers != null) {
       receivers.wakeAll();

@@ -3,6 +3,7 @@ package dev.sessionkeeper.memory;
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Lease;
+import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.spi.HeldSession;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /** A lane in the hands of an owner. Every call shows the epoch under which the lane was taken. */
 final class MemoryHeldSession implements HeldSession {
@@ -19,15 +21,19 @@ final class MemoryHeldSession implements HeldSession {
 
   private final OrderedQueue queue;
   private final Lane lane;
+  private final Owner owner;
   private final long epoch;
   private final boolean isResumed;
-  private volatile Lease lease;
+  private long leaseEnd;
+  private volatile @Nullable Lease lease;
 
-  MemoryHeldSession(OrderedQueue queue, Lane lane, Lease lease, boolean isResumed) {
+  /** The caller has the lock of the lane, which the owner has just taken, or still holds. */
+  MemoryHeldSession(OrderedQueue queue, Lane lane, Owner owner, boolean isResumed) {
     this.queue = queue;
     this.lane = lane;
-    this.lease = lease;
-    this.epoch = lease.epoch();
+    this.owner = owner;
+    this.epoch = lane.epoch;
+    this.leaseEnd = lane.leaseEnd;
     this.isResumed = isResumed;
   }
 
@@ -38,7 +44,24 @@ final class MemoryHeldSession implements HeldSession {
 
   @Override
   public Lease lease() {
-    return lease;
+    var known = lease;
+    if (known != null) {
+      return known;
+    }
+    lane.lock.lock();
+    try {
+      return readLease();
+    } finally {
+      lane.lock.unlock();
+    }
+  }
+
+  private Lease readLease() {
+    boolean isCurrent = lane.epoch == epoch && lane.leaseEnd == leaseEnd;
+    var until = isCurrent ? lane.lockedUntil(queue.ticks()) : queue.ticks().wallAt(leaseEnd);
+    var read = new Lease(lane.id.value(), owner, epoch, until);
+    lease = read;
+    return read;
   }
 
   @Override
@@ -159,11 +182,10 @@ final class MemoryHeldSession implements HeldSession {
     try {
       long now = requireHeld();
       var duration = queue.books().settings().lockDuration();
-      lane.leaseEnd = Ticks.later(now, duration);
-      lane.lockedUntil = queue.ticks().instant().plus(duration);
+      leaseEnd = Ticks.later(now, duration);
+      lane.extend(leaseEnd);
       queue.place(lane, now);
-      lease = OrderedQueue.leaseOf(lane);
-      return lease;
+      return readLease();
     } finally {
       lane.lock.unlock();
     }

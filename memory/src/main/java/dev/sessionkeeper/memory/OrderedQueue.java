@@ -1,7 +1,6 @@
 package dev.sessionkeeper.memory;
 
 import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.Lease;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SendOutcome;
@@ -103,17 +102,22 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
 
   private Optional<HeldSession> takeNext(Owner owner) {
     requireOpen();
-    runDue();
-    long end = Ticks.later(ticks.now(), books.settings().lockDuration());
+    long now = ticks.now();
+    runDue(now);
+    long end = Ticks.later(now, books.settings().lockDuration());
     for (var next = turnstile.takeFirst(end); next.isPresent(); next = turnstile.takeFirst(end)) {
       var lane = next.get();
       lane.lock.lock();
       try {
-        if (lane.isFreeToTake(ticks.now())) {
-          return Optional.of(take(lane, owner));
+        if (!lane.isFreeToTake(now)) {
+          // Its message may have come after our glance at the clock.
+          now = ticks.now();
+        }
+        if (lane.isFreeToTake(now)) {
+          return Optional.of(take(lane, owner, now));
         }
         // Between the turnstile and its lock anything may have happened to it.
-        look(lane, ticks.now());
+        look(lane, now);
       } finally {
         lane.lock.unlock();
       }
@@ -157,15 +161,15 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
       waiter.ifPresent(w -> waitFor(lane, w));
       long now = ticks.now();
       look(lane, now);
-      if (lane.held && lane.lockedUntil != null) {
-        return new AcceptResult.Locked(lane.lockedUntil);
+      if (lane.held) {
+        return new AcceptResult.Locked(lane.lockedUntil(ticks));
       }
       if (lane.aside != null) {
         return new AcceptResult.SetAside(
             lane.aside.status(), lane.aside.reason(), lane.aside.since());
       }
       return lane.isFreeToTake(now)
-          ? new AcceptResult.Accepted(take(lane, owner))
+          ? new AcceptResult.Accepted(take(lane, owner, now))
           : new AcceptResult.NoSession();
     } finally {
       lane.lock.unlock();
@@ -204,8 +208,8 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     }
     lane.lock.lock();
     try {
-      return lane.isHeldUnder(epoch, ticks.now())
-          ? Optional.of(new MemoryHeldSession(this, lane, leaseOf(lane), true))
+      return lane.isHeldUnder(epoch, ticks.now()) && lane.owner != null
+          ? Optional.of(new MemoryHeldSession(this, lane, lane.owner, true))
           : Optional.empty();
     } finally {
       lane.lock.unlock();
@@ -223,7 +227,10 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
    */
   @Override
   public void runDue() {
-    long now = ticks.now();
+    runDue(ticks.now());
+  }
+
+  private void runDue(long now) {
     if (!turnstile.isDue(now)) {
       return;
     }
@@ -309,21 +316,12 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     }
   }
 
-  private HeldSession take(Lane lane, Owner owner) {
-    var lock = books.settings().lockDuration();
-    long now = ticks.now();
-    lane.take(
-        owner, lastEpoch.incrementAndGet(), Ticks.later(now, lock), ticks.instant().plus(lock));
+  private HeldSession take(Lane lane, Owner owner, long now) {
+    long end = Ticks.later(now, books.settings().lockDuration());
+    lane.take(owner, lastEpoch.incrementAndGet(), end);
     heldCount.increment();
     place(lane, now);
-    return new MemoryHeldSession(this, lane, leaseOf(lane), false);
-  }
-
-  static Lease leaseOf(Lane lane) {
-    if (lane.owner == null || lane.lockedUntil == null) {
-      throw new KeeperException.LockLost(lane.id.value(), lane.epoch);
-    }
-    return new Lease(lane.id.value(), lane.owner, lane.epoch, lane.lockedUntil);
+    return new MemoryHeldSession(this, lane, owner, false);
   }
 
   private void store(Stored stored, long now) {

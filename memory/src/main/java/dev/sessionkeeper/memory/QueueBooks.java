@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -92,8 +93,8 @@ final class QueueBooks {
   private SendOutcome takeOne(
       Message message, QueueSettings now, long moment, Instant enqueuedAt, Placement store) {
     boolean remembers = !now.duplicateWindow().isZero();
-    var known = duplicates.sequenceOf(message.id());
-    if (remembers && known.isPresent()) {
+    var known = remembers ? duplicates.sequenceOf(message.id()) : OptionalLong.empty();
+    if (known.isPresent()) {
       return new SendOutcome.Duplicate(message.id(), known.getAsLong());
     }
     long sequence = ++lastSequence;

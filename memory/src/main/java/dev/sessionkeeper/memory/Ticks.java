@@ -3,6 +3,7 @@ package dev.sessionkeeper.memory;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 
 /**
  * Time as the queues count it: nanoseconds of the monotonic clock since the provider began, so that
@@ -38,6 +39,11 @@ final class Ticks {
   /** The moment at which the wall clock will show this, if it does not jump. */
   long at(Instant wall, long now) {
     return later(now, Duration.between(time.instant(), wall));
+  }
+
+  /** What the wall clock will show at a moment, if it does not jump. */
+  Instant wallAt(long moment) {
+    return time.instant().plusNanos(moment - now()).truncatedTo(ChronoUnit.MICROS);
   }
 
   /** Runs the task at a moment, or soon if that has passed. */

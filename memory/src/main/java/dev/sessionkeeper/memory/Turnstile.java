@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * is to be done: whoever moves the lane meanwhile comes back to it.
  */
 final class Turnstile {
+  private static final int SPINS = 64;
+
   private final ReentrantLock lock = new ReentrantLock();
   private final DueTimes<Lane> due = new DueTimes<>(Lane.class);
   private final WaitList owners = new WaitList();
@@ -46,7 +48,7 @@ final class Turnstile {
     if (lane.ready && DueTimes.isRegistered(lane, moment)) {
       return;
     }
-    lock.lock();
+    enter();
     try {
       lookAt(lane, moment);
       if (!lane.ready) {
@@ -63,7 +65,7 @@ final class Turnstile {
     if (!lane.ready && (moment == Ticks.NEVER || DueTimes.isRegistered(lane, moment))) {
       return;
     }
-    lock.lock();
+    enter();
     try {
       lookAt(lane, moment);
       remove(lane);
@@ -73,11 +75,11 @@ final class Turnstile {
   }
 
   void forget(Lane lane) {
-    lock.lock();
+    enter();
     try {
       remove(lane);
       due.forget(lane);
-      nextDue = due.next();
+      noteNextDue();
     } finally {
       lock.unlock();
     }
@@ -88,7 +90,7 @@ final class Turnstile {
     if (readyCount == 0) {
       return Optional.empty();
     }
-    lock.lock();
+    enter();
     try {
       var lane = first;
       if (lane == null) {
@@ -103,10 +105,10 @@ final class Turnstile {
   }
 
   List<Lane> takeDue(long now) {
-    lock.lock();
+    enter();
     try {
       var lanes = due.takeUntil(now);
-      nextDue = due.next();
+      noteNextDue();
       return lanes;
     } finally {
       lock.unlock();
@@ -119,7 +121,7 @@ final class Turnstile {
    * @return false when it need not: a lane is ready now, or the queue is closed
    */
   boolean queueUp(Waiter owner) {
-    lock.lock();
+    enter();
     try {
       if (readyCount > 0 || closed) {
         return false;
@@ -133,7 +135,7 @@ final class Turnstile {
 
   /** The owner waits no longer. */
   void leave(Waiter owner) {
-    lock.lock();
+    enter();
     try {
       owners.remove(owner);
     } finally {
@@ -143,7 +145,7 @@ final class Turnstile {
 
   /** Somebody was woken for a lane and did not take it; then another one is. */
   void wakeAnother() {
-    lock.lock();
+    enter();
     try {
       if (readyCount > 0) {
         owners.wakeOne();
@@ -154,7 +156,7 @@ final class Turnstile {
   }
 
   void close() {
-    lock.lock();
+    enter();
     try {
       closed = true;
       owners.wakeAll();
@@ -162,6 +164,17 @@ final class Turnstile {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** What is done under the lock is much shorter than to park and to be woken. */
+  private void enter() {
+    for (int i = 0; i < SPINS; i++) {
+      if (lock.tryLock()) {
+        return;
+      }
+      Thread.onSpinWait();
+    }
+    lock.lock();
   }
 
   private void wakeOneFor(Lane lane) {
@@ -176,8 +189,16 @@ final class Turnstile {
       return;
     }
     due.register(lane, moment);
-    nextDue = due.next();
+    noteNextDue();
     alarm.set();
+  }
+
+  private void noteNextDue() {
+    long next = due.next();
+    // Everybody glances at it, so it is written only when it changes.
+    if (nextDue != next) {
+      nextDue = next;
+    }
   }
 
   private void append(Lane lane) {

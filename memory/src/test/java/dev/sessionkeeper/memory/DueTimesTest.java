@@ -53,8 +53,22 @@ class DueTimesTest {
 
     times.register(a, 50 * MILLI);
     times.forget(a);
+    assertThat(times.takeUntil(60 * MILLI)).isEmpty();
     assertThat(times.next()).isEqualTo(Ticks.NEVER);
     times.register(a, 50 * MILLI);
     assertThat(times.next()).isEqualTo(50 * MILLI);
+  }
+
+  @Test
+  void whatComesAndGoesInManyMillisecondsLeavesOnlyAFewBucketsBehind() {
+    for (int milli = 1; milli <= 1000; milli++) {
+      times.register(a, milli * MILLI);
+      times.forget(a);
+    }
+    times.register(b, 5000 * MILLI);
+
+    assertThat(times.next()).isGreaterThan(990 * MILLI);
+    assertThat(times.takeUntil(2000 * MILLI)).isEmpty();
+    assertThat(times.next()).isEqualTo(5000 * MILLI);
   }
 }

@@ -16,6 +16,7 @@ import dev.sessionkeeper.spi.SessionStatus;
 import dev.sessionkeeper.spi.SessionView;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -355,15 +356,17 @@ final class HoldingBugs {
 
   private static final class NodeClock extends BreakableSession {
     private final InQueue in;
+    private final Instant until;
 
     NodeClock(InQueue in, HeldSession inner) {
       super(inner);
       this.in = in;
+      this.until = inner.lease().until();
     }
 
     @Override
     public CompletionStage<Void> settle(List<Settled> settlements) {
-      return in.provider().time.instant().isAfter(lease().until())
+      return in.provider().time.instant().isAfter(until)
           ? CompletableFuture.failedFuture(
               new KeeperException.LockLost(id().value(), lease().epoch()))
           : super.settle(settlements);

@@ -4,8 +4,14 @@ import static dev.sessionkeeper.processor.Workbench.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.spi.AcceptResult;
+import dev.sessionkeeper.spi.SessionSource;
+import dev.sessionkeeper.testkit.SettableClock;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -120,6 +126,44 @@ class SlotsTest {
       assertThat(processor.activeSessions()).isEqualTo(200);
     }
     assertThat(bench.handled).hasSize(400);
+  }
+
+  @Test
+  void aSlotOnItsWayToTheNextSessionIsNotFree() {
+    var clock = SettableClock.create();
+    var accepts = new AtomicInteger();
+    var mayGoOn = new CountDownLatch(1);
+    try (var still = Workbench.with(QueueSettings.ordered(), clock)) {
+      still.holds("a1", "b1", "c1");
+      var slow =
+          new TamperedProvider(still.provider) {
+            @Override
+            protected AcceptResult acceptNext(SessionSource source, Owner owner, Duration wait)
+                throws InterruptedException {
+              if (accepts.incrementAndGet() == 3) {
+                mayGoOn.await();
+              }
+              return super.acceptNext(source, owner, wait);
+            }
+          };
+      var processor =
+          SessionProcessor.builder(
+                  slow,
+                  Workbench.QUEUE,
+                  (delivery, session) -> {
+                    still.note(delivery);
+                    return Settlement.complete();
+                  })
+              .maxConcurrentSessions(2)
+              .time(clock)
+              .build()
+              .start();
+      try (processor) {
+        // The clock stands still, so whoever waits for a second first waits for ever.
+        eventually().until(() -> still.handled.contains("c1"));
+        mayGoOn.countDown();
+      }
+    }
   }
 
   private Settlement holdOn(Delivery delivery, SessionContext session) throws InterruptedException {

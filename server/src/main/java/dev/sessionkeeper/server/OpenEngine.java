@@ -66,6 +66,8 @@ final class OpenEngine {
                     new KeeperException.Misconfigured(
                         "queues.provider is servicebus, and"
                             + " queues.servicebus.connection_string is missing"));
-    return ServiceBusQueueProvider.builder(connection).time(time).build();
+    var provider = ServiceBusQueueProvider.builder(connection).time(time);
+    config.administrationEndpoint().map(URI::create).ifPresent(provider::administrationEndpoint);
+    return provider.build();
   }
 }

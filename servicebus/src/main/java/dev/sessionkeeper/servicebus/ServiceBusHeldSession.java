@@ -84,8 +84,8 @@ final class ServiceBusHeldSession implements HeldSession {
         return List.of();
       }
       open.inbox.want(max);
-      if (open.inbox.peek(left).isPresent()) {
-        // It is here and not yet due.
+      var head = open.inbox.peek(left);
+      if (head.isPresent() && queue.dueIn(head.get(), open.record()).isPositive()) {
         Thread.sleep(left.compareTo(LOOK_EVERY) < 0 ? left : LOOK_EVERY);
       }
     }

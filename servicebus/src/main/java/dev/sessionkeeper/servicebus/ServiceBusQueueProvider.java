@@ -7,7 +7,6 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Limits;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.Page;
-import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SendOutcome;
@@ -112,19 +111,14 @@ public final class ServiceBusQueueProvider implements QueueProvider, DeadLetterQ
   @Override
   public AddressableSessions sessions(QueueName queue) {
     var open = open(queue);
-    if (open.settings().mode() != QueueMode.ORDERED) {
-      throw new KeeperException.SessionModeMismatch(queue, QueueMode.UNORDERED, "sessions");
-    }
+    open.settings().mode().requireSessions(queue);
     return open.sessions();
   }
 
   @Override
   public MessageSource messages(QueueName queue) {
     var open = open(queue);
-    if (open.settings().mode() != QueueMode.UNORDERED) {
-      throw new KeeperException.SessionModeMismatch(
-          queue, QueueMode.ORDERED, "messages outside of sessions");
-    }
+    open.settings().mode().requireNoSessions(queue);
     return open.messages();
   }
 

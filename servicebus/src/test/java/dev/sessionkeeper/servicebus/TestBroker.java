@@ -4,32 +4,56 @@ import com.azure.core.amqp.AmqpRetryMode;
 import com.azure.core.amqp.AmqpRetryOptions;
 import dev.sessionkeeper.servicebus.testserver.ServiceBusTestServer;
 import dev.sessionkeeper.time.TimeSource;
+import java.net.URI;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 
 /**
  * The broker that the tests use: our own server, or the namespace of {@value #ADDRESS} where that
- * is set in the environment.
+ * is set in the environment, with queues made at {@value #ADMINISTRATION} if that is set, too.
  */
 final class TestBroker implements AutoCloseable {
-  private static final String ADDRESS = "KEEPER_IT_SERVICEBUS_CONNECTION";
+  static final String ADDRESS = "KEEPER_IT_SERVICEBUS_CONNECTION";
+  static final String ADMINISTRATION = "KEEPER_IT_SERVICEBUS_ADMINISTRATION";
 
+  private final Map<String, String> environment;
   private final Optional<ServiceBusTestServer> server;
 
-  private TestBroker(Optional<ServiceBusTestServer> server) {
+  private TestBroker(Map<String, String> environment, Optional<ServiceBusTestServer> server) {
+    this.environment = environment;
     this.server = server;
   }
 
   static TestBroker start() {
+    return start(System.getenv());
+  }
+
+  static TestBroker start(Map<String, String> environment) {
     return new TestBroker(
-        System.getenv(ADDRESS) == null
-            ? Optional.of(ServiceBusTestServer.start())
-            : Optional.empty());
+        environment,
+        environment.containsKey(ADDRESS)
+            ? Optional.empty()
+            : Optional.of(ServiceBusTestServer.start()));
+  }
+
+  /** Whether the broker is the environment's, and not one of ours. */
+  boolean isElsewhere() {
+    return server.isEmpty();
+  }
+
+  private ServiceBusQueueProvider elsewhere(TimeSource time) {
+    var provider =
+        ServiceBusQueueProvider.builder(environment.getOrDefault(ADDRESS, "")).time(time);
+    Optional.ofNullable(environment.get(ADMINISTRATION))
+        .map(URI::create)
+        .ifPresent(provider::administrationEndpoint);
+    return provider.build();
   }
 
   ServiceBusQueueProvider provider(TimeSource time) {
     if (server.isEmpty()) {
-      return ServiceBusQueueProvider.builder(System.getenv(ADDRESS)).time(time).build();
+      return elsewhere(time);
     }
     return ServiceBusQueueProvider.builder(server.get().connectionString())
         .administrationEndpoint(server.get().administrationEndpoint())

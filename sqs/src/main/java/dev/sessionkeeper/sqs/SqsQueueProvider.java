@@ -120,19 +120,14 @@ public final class SqsQueueProvider implements QueueProvider, DeadLetterQueues {
   @Override
   public SessionSource sessions(QueueName queue) {
     var open = open(queue);
-    if (open.mode() != QueueMode.ORDERED) {
-      throw new KeeperException.SessionModeMismatch(queue, QueueMode.UNORDERED, "sessions");
-    }
+    open.mode().requireSessions(queue);
     return open.sessions();
   }
 
   @Override
   public MessageSource messages(QueueName queue) {
     var open = open(queue);
-    if (open.mode() != QueueMode.UNORDERED) {
-      throw new KeeperException.SessionModeMismatch(
-          queue, QueueMode.ORDERED, "messages outside of sessions");
-    }
+    open.mode().requireNoSessions(queue);
     return open.messages();
   }
 

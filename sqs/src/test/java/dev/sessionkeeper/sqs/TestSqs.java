@@ -2,6 +2,7 @@ package dev.sessionkeeper.sqs;
 
 import dev.sessionkeeper.time.TimeSource;
 import java.net.URI;
+import java.util.Map;
 import java.util.Optional;
 import org.elasticmq.rest.sqs.SQSRestServer;
 import org.elasticmq.rest.sqs.SQSRestServerBuilder;
@@ -17,8 +18,8 @@ import software.amazon.awssdk.services.sqs.SqsClient;
  * #REGION}, with the default credentials and, where it is set, {@value #ENDPOINT}.
  */
 final class TestSqs implements AutoCloseable {
-  private static final String REGION = "KEEPER_IT_SQS_REGION";
-  private static final String ENDPOINT = "KEEPER_IT_SQS_ENDPOINT";
+  static final String REGION = "KEEPER_IT_SQS_REGION";
+  static final String ENDPOINT = "KEEPER_IT_SQS_ENDPOINT";
 
   private final Optional<SQSRestServer> server;
   private final SqsClient client;
@@ -33,8 +34,12 @@ final class TestSqs implements AutoCloseable {
   }
 
   static TestSqs start(ExecutionInterceptor... interceptors) {
-    if (System.getenv(REGION) != null) {
-      return new TestSqs(Optional.empty(), cloud());
+    return start(System.getenv(), interceptors);
+  }
+
+  static TestSqs start(Map<String, String> environment, ExecutionInterceptor... interceptors) {
+    if (environment.containsKey(REGION)) {
+      return new TestSqs(Optional.empty(), cloud(environment));
     }
     var server = SQSRestServerBuilder.withInterface("127.0.0.1").withDynamicPort().start();
     int port = server.waitUntilStarted().localAddress().getPort();
@@ -55,15 +60,20 @@ final class TestSqs implements AutoCloseable {
     return new TestSqs(Optional.of(server), client);
   }
 
-  private static SqsClient cloud() {
+  private static SqsClient cloud(Map<String, String> environment) {
     var builder =
         SqsClient.builder()
-            .region(Region.of(System.getenv(REGION)))
+            .region(Region.of(environment.get(REGION)))
             .httpClient(UrlConnectionHttpClient.create());
-    Optional.ofNullable(System.getenv(ENDPOINT))
+    Optional.ofNullable(environment.get(ENDPOINT))
         .map(URI::create)
         .ifPresent(builder::endpointOverride);
     return builder.build();
+  }
+
+  /** Whether the server is one of the environment's, and not one of ours. */
+  boolean isElsewhere() {
+    return server.isEmpty();
   }
 
   SqsClient client() {

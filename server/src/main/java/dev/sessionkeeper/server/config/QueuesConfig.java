@@ -36,12 +36,18 @@ public record QueuesConfig(Provider provider, Sqs sqs, ServiceBus serviceBus) {
     }
   }
 
-  /** Azure Service Bus. */
-  public record ServiceBus(Optional<Secret> connectionString) {
+  /**
+   * Azure Service Bus.
+   *
+   * @param administrationEndpoint where queues are made, for something other than Azure itself
+   */
+  public record ServiceBus(
+      Optional<Secret> connectionString, Optional<String> administrationEndpoint) {
     static ServiceBus read(Fields in, ConfigContext context) {
       var connection = in.optional("connection_string", context.secret());
+      var administration = in.optional("administration_endpoint", Decode.text(500));
       in.check();
-      return new ServiceBus(connection.get());
+      return new ServiceBus(connection.get(), administration.get());
     }
   }
 
@@ -55,7 +61,7 @@ public record QueuesConfig(Provider provider, Sqs sqs, ServiceBus serviceBus) {
     var bus =
         in.optional(
             "servicebus",
-            new ServiceBus(Optional.empty()),
+            new ServiceBus(Optional.empty(), Optional.empty()),
             Decode.object(fields -> ServiceBus.read(fields, context)));
     in.check();
     return new QueuesConfig(provider.get(), sqs.get(), bus.get());

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.sessionkeeper.github.GitHubSignature;
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.ShortLocks;
 import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
@@ -19,6 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -34,14 +37,22 @@ final class GatewayServer implements AutoCloseable {
   private final KeeperServer server;
   private volatile String bots;
 
-  private GatewayServer(String bots) {
+  private GatewayServer(String bots, Function<Supplier<ConfigSources>, KeeperServer> start) {
     this.bots = bots;
-    server = KeeperServer.start(KeeperConfig.read(sources()), this::sources, TimeSource.system());
+    server = start.apply(this::sources);
   }
 
   /** With these bots, as YAML. */
   static GatewayServer start(String bots) {
-    return new GatewayServer(bots);
+    return new GatewayServer(
+        bots,
+        sources ->
+            KeeperServer.start(KeeperConfig.read(sources.get()), sources, TimeSource.system()));
+  }
+
+  /** With these queues and bots, as YAML, and locks of this length. */
+  static GatewayServer startWithLocks(Duration lock, String queuesAndBots) {
+    return new GatewayServer(queuesAndBots, sources -> ShortLocks.start(sources, lock));
   }
 
   private ConfigSources sources() {

@@ -2,22 +2,10 @@ package dev.sessionkeeper.server.queues;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sessionkeeper.Message;
-import dev.sessionkeeper.Owner;
-import dev.sessionkeeper.QueueName;
-import dev.sessionkeeper.QueueSettings;
-import dev.sessionkeeper.SendOutcome;
 import dev.sessionkeeper.memory.MemoryQueueProvider;
 import dev.sessionkeeper.server.TestServer;
-import dev.sessionkeeper.spi.AcceptResult;
-import dev.sessionkeeper.spi.Capabilities;
-import dev.sessionkeeper.spi.MessageSource;
-import dev.sessionkeeper.spi.QueueProvider;
-import dev.sessionkeeper.spi.SessionSource;
-import java.time.Duration;
-import java.util.List;
+import dev.sessionkeeper.testkit.DelegatingProvider;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,7 +16,7 @@ class SmallProviderTest {
 
   @BeforeEach
   void start() {
-    server = TestServer.over(new SmallProvider());
+    server = TestServer.over(new DelegatingProvider(MemoryQueueProvider.create()));
     server.put("/queues/q", "{\"mode\":\"ORDERED\"}");
     server.post(
         "/queues/q/messages",
@@ -82,61 +70,5 @@ class SmallProviderTest {
     assertThat(queue.has("depth")).isFalse();
     assertThat(server.get("/metrics").status()).isEqualTo(200);
     assertThat(server.get("/").status()).isEqualTo(200);
-  }
-
-  /** A provider with nothing but what every provider must have. */
-  private static final class SmallProvider implements QueueProvider {
-    private final MemoryQueueProvider memory = MemoryQueueProvider.create();
-
-    @Override
-    public Capabilities capabilities() {
-      return memory.capabilities();
-    }
-
-    @Override
-    public boolean declare(QueueName queue, QueueSettings settings) {
-      return memory.declare(queue, settings);
-    }
-
-    @Override
-    public Optional<QueueSettings> settings(QueueName queue) {
-      return memory.settings(queue);
-    }
-
-    @Override
-    public List<QueueName> queues() {
-      return memory.queues();
-    }
-
-    @Override
-    public List<SendOutcome> send(QueueName queue, List<Message> messages) {
-      return memory.send(queue, messages);
-    }
-
-    @Override
-    public SessionSource sessions(QueueName queue) {
-      var sessions = memory.sessions(queue);
-      return new SessionSource() {
-        @Override
-        public AcceptResult acceptNext(Owner owner, Duration wait) throws InterruptedException {
-          return sessions.acceptNext(owner, wait);
-        }
-
-        @Override
-        public boolean hasReadySession() {
-          return sessions.hasReadySession();
-        }
-      };
-    }
-
-    @Override
-    public MessageSource messages(QueueName queue) {
-      return memory.messages(queue);
-    }
-
-    @Override
-    public void close() {
-      memory.close();
-    }
   }
 }

@@ -1,0 +1,40 @@
+package dev.sessionkeeper.server;
+
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.server.config.ConfigSources;
+import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.testkit.DelegatingProvider;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.function.Supplier;
+
+/** The queues that the configuration names, with locks so short that a test can wait for one. */
+public final class ShortLocks extends DelegatingProvider {
+  private final Duration lock;
+
+  private ShortLocks(QueueProvider queues, Duration lock) {
+    super(queues);
+    this.lock = lock;
+  }
+
+  /** Starts a server on them; everything else is as the configuration says. */
+  public static KeeperServer start(Supplier<ConfigSources> sources, Duration lock) {
+    var config = KeeperConfig.read(sources.get());
+    var time = TimeSource.system();
+    return KeeperServer.start(
+        config,
+        sources,
+        time,
+        () -> {
+          var engine = OpenEngine.open(config, time);
+          return new QueuesElsewhere(engine, new ShortLocks(engine.queues(), lock));
+        });
+  }
+
+  @Override
+  public boolean declare(QueueName queue, QueueSettings settings) {
+    return super.declare(queue, settings.withLockDuration(lock));
+  }
+}
