@@ -110,6 +110,11 @@ final class Events {
     @Option(names = "--event", description = "This event")
     @Nullable String event;
 
+    @Option(
+        names = "--dead-letters",
+        description = "Put back what is a dead letter, and send nothing else again")
+    boolean deadLetters;
+
     @Option(names = "--dry-run", description = "Only tell how many")
     boolean dryRun;
 
@@ -129,6 +134,9 @@ final class Events {
       if (body.isEmpty()) {
         throw new ParameterException(
             spec.commandLine(), "Say which: --event ID, --session ID, --bot NAME, --from TIME, …");
+      }
+      if (deadLetters) {
+        body.put("deadLetters", true);
       }
       body.put("dryRun", dryRun);
       body.put("reason", reason);
