@@ -50,6 +50,8 @@ final class DemoGitHub implements Callable<Integer> {
         return run(client, secret, port, terminal);
       }
     }
+    // The server of the demo is in this process; its log would hide what the demo shows.
+    System.setProperty("KEEPER_LOG_LEVEL", "ERROR");
     terminal.note(
         terminal.dim("No --secret: starting a temporary server. Its data goes when it ends."));
     try (var server = TemporaryServer.start();

@@ -138,10 +138,11 @@ final class ReadAnswer {
   /** The last chunk has come, so the answer is whole; whether the end of the trailers has, too. */
   private boolean readTrailers() {
     try {
-      while (!line().isEmpty()) {
-        // Nothing in a trailer is of interest.
-        continue;
-      }
+      // Nothing in a trailer is of interest but its end.
+      String line;
+      do {
+        line = line();
+      } while (!line.isEmpty());
       return true;
     } catch (IOException brokenOff) {
       return false;

@@ -105,6 +105,6 @@ final class TargetConnection {
   }
 
   private static int millis(Duration duration) {
-    return (int) Math.clamp(duration.toMillis(), 1, Integer.MAX_VALUE);
+    return Math.clamp(duration.toMillis(), 1, Integer.MAX_VALUE);
   }
 }

@@ -3,7 +3,9 @@
 CREATE TABLE keeper.shared_body (
   id    uuid  PRIMARY KEY,
   bytes bytea NOT NULL
-) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, vacuum_truncate = off);
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, vacuum_truncate = off,
+        -- What compresses into a page stays in the row: a GitHub payload of 10 KB does.
+        toast_tuple_target = 8160);
 
 -- Who still needs one, when it is about to go.
 CREATE INDEX message_shared ON keeper.message (body) WHERE form >= 4;

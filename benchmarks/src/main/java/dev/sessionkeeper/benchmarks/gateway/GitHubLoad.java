@@ -31,7 +31,7 @@ final class GitHubLoad implements AutoCloseable {
             Map.of("HOOK", SECRET, "KEEPER_SERVER_PORT", "0"),
             Map.of("store.data", data.toString()));
     server = KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system());
-    port = URI.create(server.address().toString()).getPort();
+    port = URI.create(server.address()).getPort();
   }
 
   /** Posts an event of a pull request, as long as a usual one, and waits until it is stored. */
@@ -90,13 +90,6 @@ final class GitHubLoad implements AutoCloseable {
   @Override
   public void close() {
     server.close();
-    for (var connection : idle) {
-      try {
-        connection.close();
-      } catch (IOException e) {
-        // The server is gone, and so is the connection.
-        continue;
-      }
-    }
+    idle.forEach(PostBytes::close);
   }
 }

@@ -60,7 +60,12 @@ final class PostBytes implements AutoCloseable {
   }
 
   @Override
-  public void close() throws IOException {
-    socket.close();
+  public void close() {
+    try {
+      socket.close();
+    } catch (IOException e) {
+      // The server is gone, and so is the connection.
+      return;
+    }
   }
 }

@@ -45,13 +45,8 @@ public final class GitHubDemo {
     this.judge = new Judge(GitHubBurst.sessions(plan.pulls()), plan.events());
   }
 
-  /** Where the endpoint reports to; open it before {@link #run}. */
-  Judge judge() {
-    return judge;
-  }
-
   /** Runs it; true when everything arrived and nothing out of order. */
-  boolean run(FlakyEndpoint endpoint) throws InterruptedException, ExecutionException {
+  private boolean run(FlakyEndpoint endpoint) throws InterruptedException, ExecutionException {
     screen.draw(
         plan.pulls()
             + " pull requests with "

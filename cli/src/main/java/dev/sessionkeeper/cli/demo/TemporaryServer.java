@@ -64,7 +64,7 @@ public final class TemporaryServer implements AutoCloseable {
   }
 
   public URI address() {
-    return URI.create(server.address().toString());
+    return URI.create(server.address());
   }
 
   public String secret() {

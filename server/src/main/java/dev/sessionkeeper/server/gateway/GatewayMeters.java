@@ -74,7 +74,7 @@ final class GatewayMeters {
 
   /** Deliveries that are in line for a transaction. */
   void line(IntSupplier waiting) {
-    Gauge.builder("keeper.webhooks.waiting", waiting, IntSupplier::getAsInt)
+    Gauge.builder("keeper.webhooks.waiting", () -> waiting.getAsInt())
         .description("Deliveries that wait to be stored together")
         .register(registry);
   }

@@ -14,11 +14,13 @@ import dev.sessionkeeper.store.EventLog;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -78,7 +80,7 @@ final class StoreDeliveries {
     var outcomes = new HashMap<EventId, Outcome>();
     for (var delivery : fresh) {
       var added = delivery.added();
-      var row = rows.get(delivery.id());
+      var row = Objects.requireNonNull(rows.get(delivery.id()));
       var build =
           new BuildMessage(added.trace().traceId(), row.receivedAt(), outbox.maxBodyBytes());
       var routes = new ArrayList<RoutedMessage>();
@@ -106,7 +108,7 @@ final class StoreDeliveries {
     for (var delivery : deliveries) {
       var body = delivery.added().raw().body();
       var payload = delivery.added().event().payload();
-      boolean isAsSent = payload.unsafeBytes() == body;
+      boolean isAsSent = Arrays.equals(payload.unsafeBytes(), body);
       boolean isWanted =
           delivery.bots().stream().anyMatch(bot -> bot.format() == MessageFormat.RAW);
       if (isAsSent
@@ -127,7 +129,7 @@ final class StoreDeliveries {
 
   /** Whether the message's body is the payload as it came: neither an envelope nor a reference. */
   private static boolean isWhole(Message message, GitHubEvent event) {
-    return message.payload().unsafeBytes() == event.payload().unsafeBytes();
+    return Arrays.equals(message.payload().unsafeBytes(), event.payload().unsafeBytes());
   }
 
   private static Map<EventId, Outcome> known(
@@ -163,7 +165,7 @@ final class StoreDeliveries {
       List<WaitingDelivery> group, Map<EventId, Outcome> outcomes) {
     var answers = new ArrayList<Outcome>(group.size());
     for (var delivery : group) {
-      var outcome = outcomes.get(delivery.id());
+      var outcome = Objects.requireNonNull(outcomes.get(delivery.id()));
       answers.add(outcome);
       outcomes.put(delivery.id(), new Outcome.Duplicate(outcome.id(), outcome.routes()));
     }
