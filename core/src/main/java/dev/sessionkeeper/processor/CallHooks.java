@@ -25,6 +25,11 @@ final class CallHooks {
     return call(Phase.OPEN, hold, () -> hooks.onSessionOpened(context));
   }
 
+  /** Whether somebody wants to know how a hold ended, before it does. */
+  boolean areHeard() {
+    return report.isHeard() || !hooks.equals(SessionHooks.NONE);
+  }
+
   void closed(
       SessionContext context, Hold hold, CloseReason reason, int messages, Duration heldFor) {
     call(Phase.CLOSE, hold, () -> hooks.onSessionClosed(context, reason));

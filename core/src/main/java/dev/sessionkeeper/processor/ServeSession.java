@@ -19,7 +19,7 @@ import java.util.concurrent.CompletionException;
  * <p>I1: message n+1 is handled after the settlement of n was sent, and sent settlements take
  * effect in order; after one that fails, or asks for a retry, nothing of the batch is handled. I2:
  * the open hook comes before the first message, the close hook once after the last. I3: all
- * settlements are durable, or known to have failed, before the session is given back.
+ * settlements are durable, or known to have failed, before the session is given back, or with it.
  */
 final class ServeSession {
   /**
@@ -76,10 +76,16 @@ final class ServeSession {
     } else {
       isDisturbed = true;
     }
-    settling.awaitAll();
-    reason = asItIsNow(reason);
-    hooks.closed(context, hold, reason, handled, Duration.ofNanos(time.nanoTime() - startedAt));
-    giveBack();
+    if (session.closesBehindSettlements() && !hooks.areHeard()) {
+      giveBack();
+      settling.awaitAll();
+      asItIsNow(reason);
+    } else {
+      settling.awaitAll();
+      reason = asItIsNow(reason);
+      hooks.closed(context, hold, reason, handled, Duration.ofNanos(time.nanoTime() - startedAt));
+      giveBack();
+    }
     return !isDisturbed;
   }
 
@@ -218,6 +224,8 @@ final class ServeSession {
 
   private Optional<CloseReason> afterRetry(Duration delay) {
     lastSequence = Long.MIN_VALUE;
+    // Had it failed, the message would still be in hand and the next ones come without it.
+    settling.awaitAll();
     if (delay.compareTo(SHORT_RETRY) > 0) {
       return Optional.of(CloseReason.ERROR);
     }

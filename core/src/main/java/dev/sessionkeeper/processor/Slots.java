@@ -1,5 +1,6 @@
 package dev.sessionkeeper.processor;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -81,6 +82,15 @@ final class Slots {
     return sessions.get() >= wished;
   }
 
+  /**
+   * Whether so few slots are free that a session without work makes place before anybody needs it:
+   * a new session is then taken the moment it comes. Of fewer than eight slots none is kept free.
+   */
+  boolean isCrowded() {
+    int reserve = wished / 8;
+    return reserve > 0 && wished - sessions.get() < reserve;
+  }
+
   boolean isStillInHand(Hold hold) {
     for (var slot : live) {
       if (slot.hold() == hold) {
@@ -135,11 +145,19 @@ final class Slots {
   }
 
   private void retire(List<Slot> staying, int surplus) {
-    // Slots without a session go first: nobody notices.
-    staying.sort((a, b) -> Boolean.compare(a.hold() != null, b.hold() != null));
+    // Slots without a session go first: nobody notices. Asked once: they take sessions meanwhile.
+    var order = new ArrayDeque<Slot>();
+    for (var slot : staying) {
+      if (slot.hold() == null) {
+        order.addFirst(slot);
+      } else {
+        order.addLast(slot);
+      }
+    }
     for (int i = 0; i < surplus; i++) {
-      staying.get(i).retire(true);
-      staying.get(i).waiting.interrupt();
+      var slot = order.removeFirst();
+      slot.retire(true);
+      slot.waiting.interrupt();
     }
   }
 

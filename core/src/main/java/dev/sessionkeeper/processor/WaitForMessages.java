@@ -92,7 +92,7 @@ final class WaitForMessages {
     if (now - idleSince >= idleNanos) {
       return Optional.of(CloseReason.IDLE);
     }
-    return slots.areAllTaken() && isSessionWaiting()
+    return slots.isCrowded() || (slots.areAllTaken() && isSessionWaiting())
         ? Optional.of(CloseReason.DRAINED)
         : Optional.empty();
   }

@@ -77,6 +77,14 @@ public interface HeldSession extends AutoCloseable {
   void close();
 
   /**
+   * Whether a close lets the settlements sent before it become durable, and itself with them. Then
+   * nobody has to wait for these first, and both are one step for the store.
+   */
+  default boolean closesBehindSettlements() {
+    return false;
+  }
+
+  /**
    * How one delivery ended.
    *
    * @param sequence that of the delivery

@@ -4,16 +4,19 @@ import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.Page;
 import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.memory.MemoryQueueProvider;
 import dev.sessionkeeper.spi.AcceptResult;
+import dev.sessionkeeper.spi.SessionStatus;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -92,6 +95,14 @@ final class Workbench implements AutoCloseable {
   /** Takes a session as somebody else would, at once. */
   AcceptResult acceptElsewhere(String session) throws InterruptedException {
     return provider.sessions(QUEUE).accept(SessionId.of(session), Owner.of("other"), Duration.ZERO);
+  }
+
+  boolean isParked(String session) {
+    return provider
+        .inspect(QUEUE, Optional.of(SessionStatus.PARKED), Page.Request.first(10))
+        .items()
+        .stream()
+        .anyMatch(view -> view.id().value().equals(session));
   }
 
   static ConditionFactory eventually() {

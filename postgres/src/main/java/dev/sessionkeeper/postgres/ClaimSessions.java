@@ -28,16 +28,20 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class ClaimSessions {
   private static final String CLAIM =
-      "SELECT " + HandedRow.COLUMNS + " FROM keeper.claim_lanes(?, ?, ?, ?)";
+      "SELECT " + HandedRow.COLUMNS + " FROM keeper.claim_lanes(?, ?, ?, ?, ?)";
   private static final String WAKE = "SELECT woken, next_us FROM keeper.wake_lanes(?, ?)";
 
   private static final int MOST_LANES = 256;
+  private static final Duration PACE = Duration.ofMillis(1);
   private static final long RECENT_NANOS = Duration.ofMillis(5).toNanos();
+  private static final long CURRENT_NANOS = Duration.ofMillis(20).toNanos();
+  private static final long LOOK_FROM_START_NANOS = Duration.ofMillis(100).toNanos();
   private static final long WAKE_EVERY_NANOS = Duration.ofMillis(200).toNanos();
 
   private final OrderedQueue queue;
   private final TimeSource time;
   private final int batch;
+  private final Pace pace;
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<Acceptor> acceptors = new ArrayDeque<>();
   private List<CompletableFuture<Void>> joiners = new ArrayList<>();
@@ -45,16 +49,22 @@ final class ClaimSessions {
   private boolean asked;
   private volatile boolean readyLeft;
   private volatile long roundBegan;
+  private volatile long knownFrom;
   private volatile long changedAt;
   private volatile long wokenAt;
+  private long lineBegins;
+  private long lookedFromTheStart;
 
   ClaimSessions(OrderedQueue queue, int batch) {
     this.queue = queue;
     this.time = queue.time();
     this.batch = batch;
+    this.pace = Pace.of(time, PACE);
     this.wokenAt = time.nanoTime() - WAKE_EVERY_NANOS;
     this.changedAt = time.nanoTime();
-    this.roundBegan = changedAt - RECENT_NANOS;
+    this.roundBegan = changedAt - CURRENT_NANOS;
+    this.knownFrom = roundBegan;
+    this.lookedFromTheStart = changedAt - LOOK_FROM_START_NANOS;
   }
 
   /** Something was sent by this process. */
@@ -65,6 +75,11 @@ final class ClaimSessions {
   /** Whether what the last round saw is as good as new. */
   boolean isRecent() {
     return roundBegan - changedAt > 0 && time.nanoTime() - roundBegan < RECENT_NANOS;
+  }
+
+  /** Whether a round that is over saw everything that this process sent or was told of. */
+  boolean isCurrent() {
+    return knownFrom - changedAt > 0 && time.nanoTime() - knownFrom < CURRENT_NANOS;
   }
 
   /** Whether the last round left sessions that nobody has. */
@@ -156,15 +171,12 @@ final class ClaimSessions {
   }
 
   private void runRounds() {
-    while (true) {
+    while (isAsked()) {
+      pace.begin();
       List<Acceptor> waiting;
       List<CompletableFuture<Void>> joining;
       lock.lock();
       try {
-        if (!asked) {
-          running = false;
-          return;
-        }
         asked = false;
         waiting = acceptors.stream().limit(MOST_LANES).toList();
         joining = joiners;
@@ -183,6 +195,17 @@ final class ClaimSessions {
               acceptor.fail(e);
             });
       }
+    }
+  }
+
+  /** Whether another round is wanted; if not, whoever asks next starts the rounds again. */
+  private boolean isAsked() {
+    lock.lock();
+    try {
+      running = asked;
+      return asked;
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -238,7 +261,9 @@ final class ClaimSessions {
     roundBegan = askedAt;
     var result = queue.connections().call(connection -> claim(connection, waiting));
     readyLeft = result.readyLeft;
+    lineBegins = result.lineBegins;
     result.news.forEach(queue::tellNews);
+    knownFrom = askedAt;
     int served = 0;
     var next = waiting.iterator();
     for (var lane : result.lanes.values()) {
@@ -250,6 +275,19 @@ final class ClaimSessions {
       }
     }
     return served;
+  }
+
+  /**
+   * Where the line of ready lanes begins; now and then from the very start, for those put before
+   * it.
+   */
+  private long lineBegins() {
+    long now = time.nanoTime();
+    if (now - lookedFromTheStart < LOOK_FROM_START_NANOS) {
+      return lineBegins;
+    }
+    lookedFromTheStart = now;
+    return 0;
   }
 
   private boolean serve(HeldLane held, java.util.Iterator<Acceptor> waiting) {
@@ -275,6 +313,7 @@ final class ClaimSessions {
               waiting.stream().map(a -> a.owner().name()).toArray(String[]::new)));
       statement.setString(3, queue.node().id());
       statement.setInt(4, batch);
+      statement.setLong(5, lineBegins());
       try (var rows = statement.executeQuery()) {
         var result = new Result();
         while (rows.next()) {
@@ -293,6 +332,7 @@ final class ClaimSessions {
     private final Map<SessionId, ClaimedLane> lanes = new LinkedHashMap<>();
     private final List<News> news = new ArrayList<>();
     private boolean readyLeft;
+    private long lineBegins;
     private Instant moment = Instant.EPOCH;
 
     void add(ResultSet row) throws SQLException {
@@ -311,6 +351,7 @@ final class ClaimSessions {
         case HandedRow.SUMMARY -> {
           moment = HandedRow.until(row);
           readyLeft = HandedRow.flag(row);
+          lineBegins = HandedRow.sequence(row);
         }
         default -> throw new KeeperException.Rejected("Unknown row of a claim");
       }

@@ -3,6 +3,7 @@ package dev.sessionkeeper.postgres;
 import dev.sessionkeeper.SessionId;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -15,12 +16,16 @@ final class FetchMessages {
   private static final String FETCH =
       "SELECT " + HandedRow.COLUMNS + " FROM keeper.fetch_lanes(?, ?, ?, ?)";
 
+  private static final Duration PACE = Duration.ofMillis(1);
+
   private final OrderedQueue queue;
   private final GroupCalls<Call> group;
 
   FetchMessages(OrderedQueue queue) {
     this.queue = queue;
-    this.group = new GroupCalls<>("keeper-fetch-" + queue.name(), 256, this::fetchAll);
+    this.group =
+        new GroupCalls<>(
+            "keeper-fetch-" + queue.name(), 256, Pace.of(queue.time(), PACE), this::fetchAll);
   }
 
   private record Call(SessionId session, long epoch, int most, CompletableFuture<Fetched> answer) {}

@@ -7,8 +7,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * Lets calls that come while another one is under way leave together: natural batching, without a
- * wait of its own.
+ * Lets calls that come while another one is under way leave together: natural batching. A call that
+ * finds nothing under way leaves at once; where nobody waits for the answer, groups keep a
+ * distance, so that under load they are few and large.
  *
  * <p>One group at a time; calls leave in the order in which they came. The group's task answers
  * every call itself and must not throw.
@@ -19,10 +20,17 @@ final class GroupCalls<C> {
   private final int most;
   private final String name;
   private final Consumer<List<C>> task;
+  private final Pace pace;
 
+  /** Groups without a distance, for callers who wait. */
   GroupCalls(String name, int most, Consumer<List<C>> task) {
+    this(name, most, Pace.NONE, task);
+  }
+
+  GroupCalls(String name, int most, Pace pace, Consumer<List<C>> task) {
     this.name = name;
     this.most = most;
+    this.pace = pace;
     this.task = task;
   }
 
@@ -51,6 +59,9 @@ final class GroupCalls<C> {
   }
 
   private List<C> next() {
+    if (!waiting.isEmpty()) {
+      pace.begin();
+    }
     var group = new ArrayList<C>();
     for (C call = waiting.poll(); call != null; call = waiting.poll()) {
       group.add(call);

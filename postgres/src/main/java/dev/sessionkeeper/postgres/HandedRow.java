@@ -56,6 +56,10 @@ final class HandedRow {
     return row.getString(5);
   }
 
+  static long sequence(ResultSet row) throws SQLException {
+    return row.getLong(6);
+  }
+
   static boolean hasMessage(ResultSet row) throws SQLException {
     row.getLong(6);
     return !row.wasNull();

@@ -5,14 +5,10 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Lease;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
-import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -28,18 +24,11 @@ import org.jspecify.annotations.Nullable;
  * <p>The database decides about the lease; here is only kept what was read under it. Messages come
  * with the claim, or by a fetch when something is known, or may be suspected, to be there. I1: a
  * message that was in hand when a fetch was sent is not taken from its answer, so none is handed
- * out twice. I2: what was read longer ago than {@link #FRESH_NANOS} is read again under the fence
- * before it is handed out. I3: once the lease is shared with other processes, everything goes
+ * out twice. I2: what was read longer ago than {@link Fetched#FRESH_NANOS} is read again under the
+ * fence before it is handed out. I3: once the lease is shared with other processes, everything goes
  * through {@link SharedLane}.
  */
 final class HeldLane implements HeldSession {
-  static final long FRESH_NANOS = Duration.ofMillis(250).toNanos();
-
-  /** A message that came in the very moment of the claim is found this soon by who waits. */
-  private static final long LOOK_AFTER_CLAIM_NANOS = Duration.ofMillis(20).toNanos();
-
-  private static final long POLL_NANOS = Duration.ofSeconds(1).toNanos();
-
   private final OrderedQueue queue;
   private final TimeSource time;
   private final SessionId id;
@@ -47,19 +36,13 @@ final class HeldLane implements HeldSession {
   private final long lockNanos;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition news = lock.newCondition();
-  private final ArrayDeque<Delivery> fetched = new ArrayDeque<>();
+  private final Fetched fetched = new Fetched();
   private final InHand inHand;
+  private final SettleLane settling;
   private volatile Lease lease;
   private long leaseEnd;
-  private long fetchedAt;
-  private long lookAgainAt;
-  private boolean mayHaveMore;
-  private boolean isReceived;
-  private boolean hasWaited;
   private boolean isLost;
   private boolean isClosed;
-  private final Set<Settled> settledAlready = new HashSet<>();
-  private CompletableFuture<?> lastSettled = CompletableFuture.completedFuture(null);
   private CompletableFuture<?> before = CompletableFuture.completedFuture(null);
   private volatile @Nullable SharedLane shared;
 
@@ -72,32 +55,11 @@ final class HeldLane implements HeldSession {
     this.inHand = new InHand(id);
     this.lockNanos = Duration.between(moment, lease.until()).toNanos();
     this.leaseEnd = askedAt + lockNanos;
-    this.lookAgainAt = askedAt + POLL_NANOS;
-    take(claimed.messages, moment, askedAt);
-    this.mayHaveMore = claimed.messages.size() >= batch;
-  }
-
-  /** Takes what may be handed out of what was found; what is too old is set aside. */
-  private void take(List<ClaimedLane.Found> found, Instant moment, long readAt) {
-    fetchedAt = readAt;
-    var old = new ArrayList<Settled>();
-    for (var next : found) {
-      if (next.isExpired()) {
-        inHand.settleUnseen(next.delivery().sequence());
-        old.add(new Settled(next.delivery().sequence(), Settlement.complete()));
-      } else if (next.dueAt().isPresent() && next.dueAt().get().isAfter(moment)) {
-        lookAgainAt = readAt + Duration.between(moment, next.dueAt().get()).toNanos();
-        break;
-      } else {
-        fetched.add(next.delivery());
-      }
-    }
-    if (!old.isEmpty()) {
-      var unused =
-          queue
-              .settles()
-              .settle(SettleCall.expired(id, epoch, old))
-              .whenComplete((done, error) -> finish(old, error));
+    this.settling = new SettleLane(queue, id, epoch, inHand, lock, this::lost);
+    fetched.beginRead(askedAt);
+    settling.expire(fetched.take(claimed.messages, moment, askedAt));
+    if (claimed.messages.size() >= batch) {
+      fetched.suspectMore();
     }
   }
 
@@ -130,7 +92,7 @@ final class HeldLane implements HeldSession {
   void tellNews() {
     lock.lock();
     try {
-      mayHaveMore = true;
+      fetched.suspectMore();
       news.signalAll();
     } finally {
       lock.unlock();
@@ -141,8 +103,7 @@ final class HeldLane implements HeldSession {
   void doubt() {
     lock.lock();
     try {
-      fetched.clear();
-      mayHaveMore = true;
+      fetched.forget();
       news.signalAll();
     } finally {
       lock.unlock();
@@ -156,12 +117,9 @@ final class HeldLane implements HeldSession {
   boolean dropUnreceived(long now, CompletableFuture<?> said) {
     lock.lock();
     try {
-      if (isReceived || isClosed || isLost || now - fetchedAt < FRESH_NANOS) {
+      if (isClosed || isLost || !fetched.dropUnreceived(now)) {
         return false;
       }
-      isReceived = true;
-      fetched.clear();
-      mayHaveMore = true;
       before = said;
       return true;
     } finally {
@@ -192,7 +150,7 @@ final class HeldLane implements HeldSession {
           return batch;
         }
         // Who does not wait joins a round, which costs less than a look of its own.
-        look = mayHaveMore || (hasLooked && now - lookAgainAt >= 0);
+        look = fetched.mayHaveMore() || (hasLooked && now - fetched.lookAgainAt() >= 0);
       } finally {
         lock.unlock();
       }
@@ -202,10 +160,12 @@ final class HeldLane implements HeldSession {
         }
         hasLooked = true;
       } else if (!hasLooked) {
-        // A round that begins now discovers everything whose send has returned.
-        Waits.join(queue.claims().join());
         hasLooked = true;
-        continue;
+        if (!queue.claims().isCurrent()) {
+          // A round that begins now discovers everything whose send has returned.
+          Waits.join(queue.claims().join());
+          continue;
+        }
       }
       if (!awaitNews(deadline)) {
         return List.of();
@@ -223,21 +183,11 @@ final class HeldLane implements HeldSession {
   }
 
   private List<Delivery> handOut(int max, long now) {
-    if (fetched.isEmpty()) {
-      return List.of();
+    if (now - leaseEnd >= 0 && !fetched.isEmpty()) {
+      fetched.forget();
     }
-    if (now - fetchedAt > FRESH_NANOS || now - leaseEnd >= 0) {
-      fetched.clear();
-      mayHaveMore = true;
-      return List.of();
-    }
-    isReceived = true;
-    var batch = new ArrayList<Delivery>(Math.min(max, fetched.size()));
-    while (batch.size() < max && !fetched.isEmpty()) {
-      var delivery = fetched.removeFirst();
-      inHand.add(delivery.sequence());
-      batch.add(delivery);
-    }
+    var batch = fetched.handOut(max, now);
+    batch.forEach(delivery -> inHand.add(delivery.sequence()));
     return batch;
   }
 
@@ -250,8 +200,7 @@ final class HeldLane implements HeldSession {
     try {
       known = inHand.all();
       most = Math.max(max, queue.batch()) + known.size();
-      mayHaveMore = false;
-      lookAgainAt = askedAt + POLL_NANOS;
+      fetched.beginRead(askedAt);
     } finally {
       lock.unlock();
     }
@@ -267,14 +216,15 @@ final class HeldLane implements HeldSession {
       if (!answer.isHeld()) {
         throw lost();
       }
-      isReceived = true;
-      mayHaveMore |= answer.messages().size() >= most;
-      take(
+      fetched.received();
+      if (answer.messages().size() >= most) {
+        fetched.suspectMore();
+      }
+      var found =
           answer.messages().stream()
-              .filter(found -> !known.contains(found.delivery().sequence()))
-              .toList(),
-          answer.moment(),
-          askedAt);
+              .filter(next -> !known.contains(next.delivery().sequence()))
+              .toList();
+      settling.expire(fetched.take(found, answer.moment(), askedAt));
       return !fetched.isEmpty();
     } finally {
       lock.unlock();
@@ -286,19 +236,16 @@ final class HeldLane implements HeldSession {
     lock.lockInterruptibly();
     try {
       queue.receiverWaits(1);
-      if (!hasWaited) {
-        hasWaited = true;
-        lookAgainAt = Math.min(lookAgainAt, time.nanoTime() + LOOK_AFTER_CLAIM_NANOS);
-      }
-      while (!mayHaveMore && !isLost && !isClosed && shared == null) {
+      fetched.beginWait(time.nanoTime());
+      while (!fetched.mayHaveMore() && !isLost && !isClosed && shared == null) {
         long now = time.nanoTime();
         if (deadline - now <= 0) {
           return false;
         }
-        if (lookAgainAt - now <= 0) {
+        if (fetched.lookAgainAt() - now <= 0) {
           return true;
         }
-        news.awaitNanos(Math.min(deadline - now, lookAgainAt - now));
+        news.awaitNanos(Math.min(deadline - now, fetched.lookAgainAt() - now));
       }
       return true;
     } finally {
@@ -326,29 +273,14 @@ final class HeldLane implements HeldSession {
     lock.lock();
     try {
       requireHeld();
-      inHand.settle(settlements);
-      CompletableFuture<Void> answer;
-      if (settledAlready.containsAll(settlements)) {
-        settlements.forEach(settledAlready::remove);
-        answer = CompletableFuture.completedFuture(null);
-      } else if (state.isEmpty() && settlements.stream().allMatch(HeldLane::isComplete)) {
-        answer =
-            queue
-                .settles()
-                .complete(id, epoch, settlements.stream().mapToLong(Settled::sequence).toArray());
-      } else {
-        answer =
-            queue.settles().settle(new SettleCall(id, epoch, false, settlements, false, state));
-      }
+      var finished = settling.send(settlements, state);
       if (!settlements.isEmpty()
           && InHand.stopsTheSession(settlements.get(settlements.size() - 1).settlement())) {
         // Void: it comes again, behind the message that is tried again.
-        fetched.clear();
-        mayHaveMore = true;
-        before = answer;
+        fetched.forget();
+        before = finished;
       }
-      lastSettled = answer;
-      return answer.whenComplete((done, error) -> finish(settlements, error));
+      return finished;
     } catch (KeeperException e) {
       return CompletableFuture.failedFuture(e);
     } finally {
@@ -356,45 +288,9 @@ final class HeldLane implements HeldSession {
     }
   }
 
-  private static boolean isComplete(Settled settled) {
-    return settled.settlement() instanceof Settlement.Complete;
-  }
-
-  private void finish(List<Settled> settlements, @Nullable Throwable error) {
-    lock.lock();
-    try {
-      if (error == null) {
-        inHand.settled(settlements);
-      } else if (error instanceof KeeperException.LockLost) {
-        lost();
-      } else {
-        inHand.notSettled(settlements);
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Waits until everything that was settled is durable. */
-  void awaitSettled() {
-    CompletableFuture<?> last;
-    lock.lock();
-    try {
-      last = lastSettled;
-    } finally {
-      lock.unlock();
-    }
-    Waits.quietly(last);
-  }
-
-  /** A transaction of the application has settled this one; whoever settles it next need not. */
-  void settledByTransaction(Settled settled) {
-    lock.lock();
-    try {
-      settledAlready.add(settled);
-    } finally {
-      lock.unlock();
-    }
+  /** How it is settled, for who does that in a transaction of its own. */
+  SettleLane settling() {
+    return settling;
   }
 
   @Override
@@ -436,7 +332,7 @@ final class HeldLane implements HeldSession {
       if (other == null) {
         fetched.clear();
         // From here on the database knows what is in hand: nothing of it is to be dropped later.
-        isReceived = true;
+        fetched.received();
         other = SharedLane.of(queue, lease);
         other.putInHand(inHand.open());
         shared = other;
@@ -470,6 +366,12 @@ final class HeldLane implements HeldSession {
     } catch (KeeperException.LockLost e) {
       // Somebody else has it, which is what closing is for.
     }
+  }
+
+  /** Both go through the same groups, in order. */
+  @Override
+  public boolean closesBehindSettlements() {
+    return true;
   }
 
   private void requireHeld() {

@@ -6,6 +6,7 @@ import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.HeldSession.Settled;
 import java.util.ArrayDeque;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -16,7 +17,8 @@ import java.util.Set;
 final class InHand {
   private final SessionId session;
   private final ArrayDeque<Long> open = new ArrayDeque<>();
-  private final Set<Long> settling = new HashSet<>();
+  private final Set<Long> settling = new LinkedHashSet<>();
+  private int failures;
 
   InHand(SessionId session) {
     this.session = session;
@@ -68,12 +70,35 @@ final class InHand {
     settlements.forEach(settled -> settling.remove(settled.sequence()));
   }
 
-  /** They are not settled and are in hand again. */
+  /**
+   * They are not settled and are in hand again, and so is everything sent behind them: it is
+   * refused when its turn comes ({@link #failures}).
+   */
   void notSettled(List<Settled> settlements) {
-    for (int i = settlements.size() - 1; i >= 0; i--) {
-      settling.remove(settlements.get(i).sequence());
-      open.addFirst(settlements.get(i).sequence());
+    if (settlements.isEmpty() || !settling.contains(settlements.get(0).sequence())) {
+      return; // Back already, with one before it.
     }
+    failures++;
+    var back = new ArrayDeque<Long>();
+    boolean isBehind = false;
+    for (long sequence : List.copyOf(settling)) {
+      isBehind |= sequence == settlements.get(0).sequence();
+      if (isBehind) {
+        settling.remove(sequence);
+        back.addFirst(sequence);
+      }
+    }
+    back.forEach(open::addFirst);
+  }
+
+  /** How often settlements of this hold have failed; what was sent before the last one is void. */
+  int failures() {
+    return failures;
+  }
+
+  /** Whether this is the next one to be settled. */
+  boolean isNext(long sequence) {
+    return !open.isEmpty() && open.getFirst() == sequence;
   }
 
   private void requireInOrder(List<Settled> settlements) {

@@ -41,7 +41,7 @@ final class RunInTransaction implements MessageHandler {
             .orElseThrow(
                 () -> new KeeperException.LockLost("session " + session.id(), session.epoch()));
     // The effect of this message must not be durable before the end of the one before it.
-    lane.awaitSettled();
+    lane.settling().awaitBefore(delivery.sequence());
     try (var connection = queue.connections().source().getConnection()) {
       connection.setAutoCommit(false);
       try {
@@ -51,7 +51,7 @@ final class RunInTransaction implements MessageHandler {
         new SettleCall(session.id(), session.epoch(), false, List.of(settled), false, context.state)
             .run(connection, queue.id(), NO_SHARD);
         commit(connection);
-        lane.settledByTransaction(settled);
+        lane.settling().settledByTransaction(settled);
         return settlement;
       } catch (Exception e) {
         rollBack(connection, e);

@@ -5,6 +5,7 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.store.SqlErrors;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -13,19 +14,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 
 /**
  * Completes messages and gives lanes back: for many sessions one statement and one commit.
  *
  * <p>What is more than that, such as a retry or a state, is a {@link SettleCall} of its own. I1:
- * calls of one session take effect in the order in which they came. I2: a lease that is lost fails
- * alone, not its group.
+ * calls of one session take effect in the order in which they came; behind one that failed nothing
+ * does. I2: a lease that is lost fails alone, not its group.
  */
 final class SettleSessions {
   private static final String SETTLE =
       "SELECT * FROM keeper.settle_lanes(?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String MESSAGE_GONE = "SK001";
   private static final int MOST_CALLS = 4096;
+  private static final Duration PACE = Duration.ofMillis(2);
   private static final int MOST_TRIES = 8;
 
   private final OrderedQueue queue;
@@ -33,31 +36,77 @@ final class SettleSessions {
 
   SettleSessions(OrderedQueue queue) {
     this.queue = queue;
-    this.group = new GroupCalls<>("keeper-settle-" + queue.name(), MOST_CALLS, this::settleAll);
+    this.group =
+        new GroupCalls<>(
+            "keeper-settle-" + queue.name(),
+            MOST_CALLS,
+            Pace.of(queue.time(), PACE),
+            this::settleAll);
   }
 
   private sealed interface Call {
     SessionId session();
 
     CompletableFuture<Void> answer();
+
+    /** Whether one before it has failed since it was sent. */
+    default boolean isVoid() {
+      return false;
+    }
+
+    /** The first message it is about. */
+    default long first() {
+      return 0;
+    }
   }
 
   private record Complete(
-      SessionId session, long epoch, long[] sequences, CompletableFuture<Void> answer)
-      implements Call {}
+      SessionId session,
+      long epoch,
+      long[] sequences,
+      BooleanSupplier voided,
+      CompletableFuture<Void> answer)
+      implements Call {
+    @Override
+    public boolean isVoid() {
+      return voided.getAsBoolean();
+    }
+
+    @Override
+    public long first() {
+      return sequences[0];
+    }
+  }
 
   private record Free(SessionId session, long epoch, CompletableFuture<Void> answer)
       implements Call {}
 
-  private record Mixed(SettleCall call, CompletableFuture<Void> answer) implements Call {
+  private record Mixed(SettleCall call, BooleanSupplier voided, CompletableFuture<Void> answer)
+      implements Call {
     @Override
     public SessionId session() {
       return call.session();
     }
+
+    @Override
+    public boolean isVoid() {
+      return voided.getAsBoolean();
+    }
+
+    @Override
+    public long first() {
+      return call.settlements().isEmpty() ? 0 : call.settlements().get(0).sequence();
+    }
   }
 
-  CompletableFuture<Void> complete(SessionId session, long epoch, long[] sequences) {
-    return add(new Complete(session, epoch, sequences, new CompletableFuture<>()));
+  /**
+   * Completes messages.
+   *
+   * @param voided asked when its turn has come: whether one before it has failed meanwhile
+   */
+  CompletableFuture<Void> complete(
+      SessionId session, long epoch, long[] sequences, BooleanSupplier voided) {
+    return add(new Complete(session, epoch, sequences, voided, new CompletableFuture<>()));
   }
 
   CompletableFuture<Void> free(SessionId session, long epoch) {
@@ -65,7 +114,11 @@ final class SettleSessions {
   }
 
   CompletableFuture<Void> settle(SettleCall call) {
-    return add(new Mixed(call, new CompletableFuture<>()));
+    return settle(call, () -> false);
+  }
+
+  CompletableFuture<Void> settle(SettleCall call, BooleanSupplier voided) {
+    return add(new Mixed(call, voided, new CompletableFuture<>()));
   }
 
   private CompletableFuture<Void> add(Call call) {
@@ -89,6 +142,13 @@ final class SettleSessions {
     for (var call : calls) {
       if (behind.contains(call.session()) || mixed.containsKey(call.session())) {
         later.add(call);
+        continue;
+      }
+      if (call.isVoid()) {
+        call.answer()
+            .completeExceptionally(
+                new KeeperException.OutOfOrder(
+                    call.session(), call.first(), "the settlement before it failed"));
         continue;
       }
       switch (call) {

@@ -12,8 +12,11 @@ CREATE TYPE keeper.handed AS (
   is_expired boolean, enqueued_at timestamptz, due_at timestamptz, not_before timestamptz, ttl_us bigint,
   message_id text, content_type text, body bytea, properties text, replays int);
 
--- owners: one for each who waits.  batch: messages fetched with each lane.
-CREATE OR REPLACE FUNCTION keeper.claim_lanes(q int, owners text[], at_node text, batch int)
+-- owners: one for each who waits.  batch: messages fetched with each lane.  from_place: where the line began lately; what
+-- is before it are mostly traces of lanes that were taken, and is looked through only if there is not enough behind it.
+-- The summary tells where the line begins now (seq).
+DROP FUNCTION IF EXISTS keeper.claim_lanes(int, text[], text, int);
+CREATE OR REPLACE FUNCTION keeper.claim_lanes(q int, owners text[], at_node text, batch int, from_place bigint)
 RETURNS SETOF keeper.handed
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -29,6 +32,7 @@ DECLARE
   is_new boolean;
   taken text[] := '{}';
   taken_now text[];
+  begins bigint := from_place;
   fresh text[];
   firsts bigint[];
   dues timestamptz[];
@@ -44,19 +48,24 @@ BEGIN
 
   IF wanted > 0 THEN
     last_seq := (SELECT s.last_value FROM keeper.message_seq s);
-    -- lane_ready. Who waits longest comes first; a lane that somebody else takes right now is not waited for.
-    WITH next AS MATERIALIZED (
-           SELECT r.place_of, row_number() OVER () AS n
-             FROM (SELECT l.ctid AS place_of FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0
-                    ORDER BY l.place LIMIT wanted FOR NO KEY UPDATE SKIP LOCKED) r),
-         held AS (
-           UPDATE keeper.lane l
-              SET status = 1, owner = owners[next.n], node = at_node, epoch = nextval('keeper.epoch_seq'),
-                  until = moment + lease, reached = last_seq, handed = NULL
-             FROM next WHERE l.ctid = next.place_of
-           RETURNING l.session)
-    SELECT array_agg(h.session) INTO taken_now FROM held h;
-    taken := COALESCE(taken_now, '{}');
+    FOR part IN 1 .. CASE WHEN from_place > 0 THEN 2 ELSE 1 END LOOP
+      -- lane_ready. Who waits longest comes first; a lane that somebody else takes right now is not waited for.
+      WITH next AS MATERIALIZED (
+             SELECT r.place_of, row_number() OVER () AS n
+               FROM (SELECT l.ctid AS place_of FROM keeper.lane l
+                      WHERE l.queue::bigint = q AND l.status = 0
+                        AND l.place >= CASE part WHEN 1 THEN from_place ELSE 0 END
+                      ORDER BY l.place LIMIT wanted - cardinality(taken) FOR NO KEY UPDATE SKIP LOCKED) r),
+           held AS (
+             UPDATE keeper.lane l
+                SET status = 1, owner = owners[cardinality(taken) + next.n], node = at_node,
+                    epoch = nextval('keeper.epoch_seq'), until = moment + lease, reached = last_seq, handed = NULL
+               FROM next WHERE l.ctid = next.place_of
+             RETURNING l.session, l.place)
+      SELECT array_agg(h.session), GREATEST(max(h.place), begins) INTO taken_now, begins FROM held h;
+      taken := taken || COALESCE(taken_now, '{}');
+      EXIT WHEN cardinality(taken) = wanted;
+    END LOOP;
   END IF;
 
   IF is_new THEN
@@ -80,7 +89,7 @@ BEGIN
     WHILE cardinality(fresh) > 0 LOOP
       -- Key share: it meets only those who delete a lane, and these look again for messages once they have it.
       SELECT array_agg(l.session) INTO existing
-        FROM (SELECT u.session FROM unnest(fresh) u(session) ORDER BY 1) f
+        FROM (SELECT u.session FROM unnest(fresh) u(session) ORDER BY u.session COLLATE "C") f
              CROSS JOIN LATERAL (SELECT x.session FROM keeper.lane x WHERE x.queue = q AND x.session = f.session
                                  OFFSET 0 FOR KEY SHARE) l;
       last_seq := (SELECT s.last_value FROM keeper.message_seq s);
@@ -92,7 +101,7 @@ BEGIN
              INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node)
              SELECT q, n.session,
                     CASE WHEN n.due IS NOT NULL THEN 2 WHEN n.n <= wanted - cardinality(taken) THEN 1 ELSE 0 END,
-                    n.first,
+                    GREATEST(n.first, from_place),
                     CASE WHEN n.due IS NOT NULL THEN n.due WHEN n.n <= wanted - cardinality(taken) THEN moment + lease END,
                     CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN nextval('keeper.epoch_seq') ELSE 0 END,
                     CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN last_seq ELSE 0 END,
@@ -125,8 +134,11 @@ BEGIN
       LEFT JOIN LATERAL (SELECT * FROM keeper.message x WHERE x.queue = q AND x.session = t.session
                           ORDER BY x.seq LIMIT batch) m ON true;
 
-  SELECT EXISTS (SELECT FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0) INTO is_ready;
-  RETURN NEXT (0::smallint, NULL, NULL, moment, NULL, NULL, NULL, NULL, is_ready, NULL, NULL, NULL, NULL, NULL, NULL,
+  is_ready := EXISTS (SELECT FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0 AND l.place >= begins);
+  IF NOT is_ready THEN
+    is_ready := EXISTS (SELECT FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0);
+  END IF;
+  RETURN NEXT (0::smallint, NULL, NULL, moment, NULL, begins, NULL, NULL, is_ready, NULL, NULL, NULL, NULL, NULL, NULL,
                NULL, NULL, NULL)::keeper.handed;
 END $$;
 

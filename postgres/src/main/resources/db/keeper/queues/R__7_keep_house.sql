@@ -17,7 +17,7 @@ BEGIN
 
   DELETE FROM keeper.duplicate d
    WHERE d.ctid = ANY (ARRAY(SELECT x.ctid FROM keeper.duplicate x WHERE x.expires_at <= moment
-                              ORDER BY x.expires_at LIMIT 5000 FOR UPDATE SKIP LOCKED));
+                              LIMIT 5000 FOR UPDATE SKIP LOCKED));
   GET DIAGNOSTICS forgotten = ROW_COUNT;
 
   FOR of_queue IN SELECT k.id, k.is_ordered FROM keeper.queue k LOOP

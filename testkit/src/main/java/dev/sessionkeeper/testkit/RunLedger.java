@@ -1,6 +1,7 @@
 package dev.sessionkeeper.testkit;
 
 import dev.sessionkeeper.SessionId;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -16,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class RunLedger {
   private static final int MOST_VIOLATIONS = 10;
+  private static final int MOST_LATELY = 16;
 
   private final ConcurrentHashMap<SessionId, Lane> lanes = new ConcurrentHashMap<>();
   private final List<String> violations = Collections.synchronizedList(new ArrayList<>());
@@ -44,6 +46,7 @@ final class RunLedger {
       lane.epoch = epoch;
       lane.isInside = true;
       lane.next = number;
+      lane.note("began", number, epoch);
       return true;
     }
   }
@@ -68,6 +71,7 @@ final class RunLedger {
   private boolean end(SessionId session, long epoch, int number) {
     var lane = lanes.computeIfAbsent(session, id -> new Lane());
     synchronized (lane) {
+      lane.note(number >= 0 ? "done" : "undone", Math.max(number, 0), epoch);
       if (epoch != lane.epoch) {
         return false;
       }
@@ -108,12 +112,33 @@ final class RunLedger {
   }
 
   private void violated(String rule, SessionId session, long epoch, int number, String what) {
-    violated(rule, "message " + number + " of " + session + " in epoch " + epoch + " " + what);
+    var before = String.join(", ", lanes.computeIfAbsent(session, id -> new Lane()).lately);
+    violated(
+        rule,
+        "message "
+            + number
+            + " of "
+            + session
+            + " in epoch "
+            + epoch
+            + " "
+            + what
+            + " (lately: "
+            + before
+            + ")");
   }
 
   private static final class Lane {
     private long epoch;
     private int next;
     private boolean isInside;
+    private final ArrayDeque<String> lately = new ArrayDeque<>();
+
+    void note(String what, int number, long ofEpoch) {
+      if (lately.size() == MOST_LATELY) {
+        lately.removeFirst();
+      }
+      lately.addLast(what + " " + number + " in " + ofEpoch);
+    }
   }
 }
