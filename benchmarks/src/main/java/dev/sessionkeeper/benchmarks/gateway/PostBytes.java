@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.Locale;
@@ -21,7 +22,7 @@ final class PostBytes implements AutoCloseable {
   PostBytes(int port) throws IOException {
     socket = new Socket();
     socket.setTcpNoDelay(true);
-    socket.connect(new InetSocketAddress("127.0.0.1", port));
+    socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
     in = new BufferedInputStream(socket.getInputStream());
   }
 

@@ -174,8 +174,7 @@ public final class PushBenchmark {
             max_concurrent_sessions: 50
             deliver: { url: "%s/%s", timeout: 10s, allow_private_targets: true }
         """
-        .formatted(
-            address, address, sick ? "dead" : "healthy", address, sick ? "slow" : "healthy");
+        .formatted(address, address, sick ? "dead" : "healthy", address, sick ? "slow" : "healthy");
   }
 
   private static double seconds(long started) {
