@@ -12,7 +12,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "demo",
     description =
-        "Many sessions, failing consumers, one killed: watch order hold. Needs a running server.")
+        "Many sessions, failing consumers, one killed: watch order hold. Needs a running server.",
+    subcommands = DemoGitHub.class)
 final class DemoCommand implements Callable<Integer> {
   @Mixin Remote remote = new Remote();
 

@@ -10,6 +10,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /** Searches and replays GitHub events. */
@@ -110,6 +111,11 @@ final class Events {
     @Option(names = "--event", description = "This event")
     @Nullable String event;
 
+    @Option(
+        names = "--dead-letters",
+        description = "Put back what is a dead letter, and send nothing else again")
+    boolean deadLetters;
+
     @Option(names = "--dry-run", description = "Only tell how many")
     boolean dryRun;
 
@@ -130,13 +136,37 @@ final class Events {
         throw new ParameterException(
             spec.commandLine(), "Say which: --event ID, --session ID, --bot NAME, --from TIME, …");
       }
+      if (deadLetters) {
+        body.put("deadLetters", true);
+      }
       body.put("dryRun", dryRun);
       body.put("reason", reason);
       try (var client = remote.open()) {
         var answer = client.post("/events/replay", body);
-        remote.tell(answer, answer.toString());
+        remote.tell(answer, sentence(answer));
         return Exit.OK;
       }
+    }
+
+    private static String sentence(JsonNode answer) {
+      if (answer.path("dryRun").asBoolean(false)) {
+        return count(answer.path("wouldReplay").asInt(), "message") + " would be sent; nothing was";
+      }
+      int messages = answer.path("replayed").asInt();
+      if (!answer.has("events")) {
+        return "Put back " + count(messages, "dead letter");
+      }
+      return (answer.path("repeated").asBoolean(false) ? "The same was done before: " : "Done: ")
+          + "sent "
+          + count(messages, "message")
+          + " of "
+          + count(answer.path("events").asInt(), "event")
+          + ", as replay "
+          + answer.path("replayId").asString();
+    }
+
+    private static String count(int number, String of) {
+      return number + " " + of + (number == 1 ? "" : "s");
     }
   }
 }

@@ -7,10 +7,12 @@ import java.io.InputStream;
 import java.net.ProtocolException;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Reads an HTTP/1.1 answer and never more of it than fits: the other side is not trusted. */
@@ -24,11 +26,32 @@ final class ReadAnswer {
   private static final long UNTIL_CLOSED = Long.MAX_VALUE;
   private static final int MOST_HEADER_BYTES = 32 * 1024;
   private static final int MOST_INTERIM_ANSWERS = 8;
-  private static final Pattern STATUS_LINE = Pattern.compile("HTTP/1\\.[01] ([1-9][0-9]{2})( .*)?");
+  private static final Pattern STATUS_LINE =
+      Pattern.compile("HTTP/1\\.([01]) ([1-9][0-9]{2})( .*)?");
   private static final Pattern CHUNK = Pattern.compile("([0-9a-fA-F]{1,8})\\s*(;.*)?");
 
+  private static final Pattern KEEP_ALIVE = Pattern.compile(".*?timeout=([0-9]{1,6}).*");
+
   /** Status and headers, names in lower case. */
-  record Head(int status, Map<String, String> headers) {
+  record Head(int status, boolean isOld, Map<String, String> headers) {
+    /** How long the connection may wait for another request; empty if it is to be closed. */
+    Optional<Duration> keptFor(Duration most) {
+      boolean closes = header("connection").orElse("").toLowerCase(Locale.ROOT).contains("close");
+      if (isOld || closes || status == 101) {
+        return Optional.empty();
+      }
+      var offered =
+          header("keep-alive")
+              .map(KEEP_ALIVE::matcher)
+              .filter(Matcher::matches)
+              // A second less: what is sent at the last moment arrives too late.
+              .map(found -> Duration.ofSeconds(Long.parseLong(found.group(1)) - 1));
+      return offered
+          .filter(its -> its.compareTo(most) < 0)
+          .or(() -> Optional.of(most))
+          .filter(Duration::isPositive);
+    }
+
     Optional<String> header(String name) {
       return Optional.ofNullable(headers.get(name));
     }
@@ -58,26 +81,24 @@ final class ReadAnswer {
    *
    * @param text its beginning; what had come when the other side stopped, if it did
    * @param whole false when it announced its end and the connection ended before
+   * @param framed whether it was read to an end of its own, so that another answer may follow
    */
-  record Body(String text, boolean whole) {}
+  record Body(String text, boolean whole, boolean framed) {}
 
   /** The body. One that takes too long is left alone, and counts as whole. */
   Body body(Head head) {
     boolean whole = true;
+    boolean framed = false;
     var kept = new ByteArrayOutputStream();
     try {
-      if (isChunked(head)) {
-        readChunks(kept);
-      } else {
-        copy(lengthOf(head), kept);
-      }
+      framed = isChunked(head) ? readChunks(kept) : copy(lengthOf(head), kept);
     } catch (SocketTimeoutException slow) {
       // Its status has come and it is still there: that is answer enough.
       whole = true;
     } catch (IOException brokenOff) {
       whole = lengthOf(head) == UNTIL_CLOSED && !isChunked(head);
     }
-    return new Body(kept.toString(StandardCharsets.UTF_8), whole);
+    return new Body(kept.toString(StandardCharsets.UTF_8), whole, framed);
   }
 
   private Head oneHead() throws IOException {
@@ -94,25 +115,42 @@ final class ReadAnswer {
             line.substring(colon + 1).strip());
       }
     }
-    return new Head(Integer.parseInt(status.group(1)), headers);
+    return new Head(Integer.parseInt(status.group(2)), status.group(1).equals("0"), headers);
   }
 
-  private void readChunks(ByteArrayOutputStream kept) throws IOException {
+  /** Whether the last chunk was read, and what may follow it. */
+  private boolean readChunks(ByteArrayOutputStream kept) throws IOException {
     while (bodyBytes < READ) {
       var size = CHUNK.matcher(line());
       if (!size.matches()) {
-        return;
+        return false;
       }
       long length = Long.parseLong(size.group(1), 16);
       if (length == 0) {
-        return;
+        return readTrailers();
       }
       copy(length, kept);
       line();
     }
+    return false;
   }
 
-  private void copy(long length, ByteArrayOutputStream kept) throws IOException {
+  /** The last chunk has come, so the answer is whole; whether the end of the trailers has, too. */
+  private boolean readTrailers() {
+    try {
+      // Nothing in a trailer is of interest but its end.
+      String line;
+      do {
+        line = line();
+      } while (!line.isEmpty());
+      return true;
+    } catch (IOException brokenOff) {
+      return false;
+    }
+  }
+
+  /** Whether all of it was read. */
+  private boolean copy(long length, ByteArrayOutputStream kept) throws IOException {
     var buffer = new byte[512];
     long left = length;
     while (left > 0 && bodyBytes < READ) {
@@ -121,12 +159,13 @@ final class ReadAnswer {
         if (length != UNTIL_CLOSED) {
           throw new EOFException("broke off its answer");
         }
-        return;
+        return false;
       }
       kept.write(buffer, 0, Math.min(read, KEPT - kept.size()));
       bodyBytes += read;
       left -= read;
     }
+    return left == 0;
   }
 
   private static boolean isChunked(Head head) {

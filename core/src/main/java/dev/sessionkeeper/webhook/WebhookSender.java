@@ -1,14 +1,11 @@
 package dev.sessionkeeper.webhook;
 
 import dev.sessionkeeper.time.TimeSource;
-import java.io.BufferedInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.Locale;
@@ -17,17 +14,22 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Pattern;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
-import javax.net.ssl.SSLSocket;
 
 /**
  * Posts bytes to an endpoint that is not trusted.
  *
- * <p>It speaks HTTP/1.1 over a socket of its own, because the JDK's clients look a name up
+ * <p>It speaks HTTP/1.1 over sockets of its own, because the JDK's clients look a name up
  * themselves: here the socket goes to the very address that the {@link TargetGuard} checked, while
- * the certificate is still verified against the name. No proxy, no redirects, no cookies; one
- * connection per request.
+ * the certificate is still verified against the name. No proxy, no redirects, no cookies.
+ *
+ * <p>The guard is asked before every request. A connection serves further requests, one after the
+ * other, if they go to the same name and the guard gave the same address again; after an idle
+ * moment it is closed. A request whose connection broke is not repeated here, since nobody knows
+ * whether it was handled.
  *
  * <p>Any thread may call it. A call blocks for the request's timeout at most: a timer then closes
  * the socket, whatever the call was waiting for.
@@ -35,12 +37,18 @@ import javax.net.ssl.SSLSocket;
 public final class WebhookSender {
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
+  // Receivers close after five seconds and more, if they do not say otherwise.
+  private static final Duration KEEP = Duration.ofSeconds(4);
+  private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|.*:.*");
+
   private final TimeSource time;
   private final SSLContext tls;
+  private final KeepConnections idle;
 
   private WebhookSender(TimeSource time, SSLContext tls) {
     this.time = time;
     this.tls = tls;
+    this.idle = new KeepConnections(time);
   }
 
   /** Trusts the certificate authorities of the platform. */
@@ -65,17 +73,20 @@ public final class WebhookSender {
       case TargetGuard.Verdict.Unknown no -> new WebhookResult.Unreachable(no.reason());
       case TargetGuard.Verdict.Allowed yes -> {
         var left = request.timeout().minus(time.since(started));
-        var address = new InetSocketAddress(yes.address(), portOf(request.url()));
         yield left.isPositive()
-            ? exchange(request, address, left)
+            ? exchange(request, targetOf(request.url(), yes.address()), left)
             : new WebhookResult.Unreachable(tooLate(request));
       }
     };
   }
 
   private static TargetGuard.Verdict lookUp(WebhookRequest request) {
+    var host = hostOf(request.url());
+    if (ADDRESS.matcher(host).matches()) {
+      return request.guard().check(host);
+    }
     // A lookup cannot be given a timeout, and it blocks a carrier thread: it gets a thread to lose.
-    var lookup = new FutureTask<>(() -> request.guard().check(hostOf(request.url())));
+    var lookup = new FutureTask<>(() -> request.guard().check(host));
     Thread.ofPlatform().daemon().name("keeper-lookup").start(lookup);
     try {
       return lookup.get(request.timeout().toNanos(), TimeUnit.NANOSECONDS);
@@ -90,56 +101,81 @@ public final class WebhookSender {
   }
 
   private WebhookResult exchange(
-      WebhookRequest request, InetSocketAddress address, Duration timeout) {
+      WebhookRequest request, TargetConnection.Target target, Duration timeout) {
     long started = time.nanoTime();
-    var plain = new Socket();
-    var deadline = time.schedule(timeout, () -> close(plain));
-    try (plain) {
-      plain.setTcpNoDelay(true);
-      plain.connect(address, (int) Math.max(1, timeout.toMillis()));
-      // Should the timer be held up: no single read waits longer than the whole call may take.
-      plain.setSoTimeout((int) Math.max(1, timeout.toMillis()));
-      if (!WebhookRequest.isSecure(request.url())) {
-        return talk(request, plain);
+    var mine = new AtomicBoolean(true);
+    var kept = idle.take(target);
+    TargetConnection connection = null;
+    TimeSource.Timer deadline = () -> {};
+    try {
+      connection = kept.isPresent() ? kept.get() : TargetConnection.to(target);
+      var it = connection;
+      deadline = time.schedule(timeout, () -> closeIf(mine, it));
+      if (kept.isEmpty()) {
+        connection.open(tls, timeout);
       }
-      try (var secured = secure(plain, request.url())) {
-        return talk(request, secured);
+      connection.patience(timeout);
+      var said = talk(request, connection);
+      if (said.keep().isPresent() && mine.compareAndSet(true, false)) {
+        idle.give(connection, said.keep().get());
       }
+      return said.result();
     } catch (IOException e) {
       boolean late = time.since(started).compareTo(timeout) >= 0;
+      if (kept.isPresent() && !late) {
+        idle.distrust(target);
+      }
       return new WebhookResult.Unreachable(late ? tooLate(request) : reasonOf(e));
     } finally {
       deadline.cancel();
+      if (connection != null) {
+        closeIf(mine, connection);
+      }
     }
   }
 
-  private WebhookResult talk(WebhookRequest request, Socket socket) throws IOException {
-    var answer = new ReadAnswer(new BufferedInputStream(socket.getInputStream()));
+  /** Closes the connection unless it has been handed on. */
+  private static void closeIf(AtomicBoolean mine, TargetConnection connection) {
+    if (mine.compareAndSet(true, false)) {
+      connection.close();
+    }
+  }
+
+  /**
+   * What came back.
+   *
+   * @param keep for how long the connection may wait for another request; empty if it may not
+   */
+  private record Said(WebhookResult result, Optional<Duration> keep) {}
+
+  private Said talk(WebhookRequest request, TargetConnection connection) throws IOException {
+    var answer = new ReadAnswer(connection.in());
     try {
-      var out = socket.getOutputStream();
-      out.write(bytesOf(request));
+      var out = connection.out();
+      out.write(WriteRequest.bytesOf(request, time.instant()));
       out.flush();
     } catch (IOException unwritten) {
       // A receiver may answer and close before it has read everything: that answer counts.
-      return answerAfter(unwritten, answer);
+      return new Said(answerAfter(unwritten, answer), Optional.empty());
     }
     var head = answer.head();
     // Who has answered gets a moment to finish: closing at once would look like an error there.
-    socket.setSoTimeout((int) Math.min(PATIENCE.toMillis(), socket.getSoTimeout()));
-    return resultOf(head, answer);
+    connection.patience(PATIENCE.compareTo(request.timeout()) < 0 ? PATIENCE : request.timeout());
+    var body = answer.body(head);
+    return new Said(resultOf(head, body), body.framed() ? head.keptFor(KEEP) : Optional.empty());
   }
 
   private WebhookResult answerAfter(IOException unwritten, ReadAnswer answer) throws IOException {
     try {
-      return resultOf(answer.head(), answer);
+      var head = answer.head();
+      return resultOf(head, answer.body(head));
     } catch (IOException e) {
       unwritten.addSuppressed(e);
       throw unwritten;
     }
   }
 
-  private WebhookResult resultOf(ReadAnswer.Head head, ReadAnswer answer) {
-    var body = answer.body(head);
+  private WebhookResult resultOf(ReadAnswer.Head head, ReadAnswer.Body body) {
     if (head.status() >= 200 && head.status() < 300) {
       // A receiver that dies in the middle of its answer may not have kept what it was about to.
       return body.whole()
@@ -150,45 +186,9 @@ public final class WebhookSender {
     return new WebhookResult.Refused(head.status(), wait, body.text());
   }
 
-  private SSLSocket secure(Socket plain, URI url) throws IOException {
-    var host = hostOf(url);
-    var socket =
-        (SSLSocket) tls.getSocketFactory().createSocket(plain, host, plain.getPort(), true);
-    var parameters = socket.getSSLParameters();
-    parameters.setEndpointIdentificationAlgorithm("HTTPS");
-    socket.setSSLParameters(parameters);
-    socket.startHandshake();
-    return socket;
-  }
-
-  private byte[] bytesOf(WebhookRequest request) {
-    var url = URI.create(request.url().toASCIIString());
-    var now = time.instant();
-    var head = new StringBuilder("POST ");
-    head.append(url.getRawPath().isEmpty() ? "/" : url.getRawPath());
-    Optional.ofNullable(url.getRawQuery()).ifPresent(query -> head.append('?').append(query));
-    head.append(" HTTP/1.1\r\n");
-    header(head, "Host", url.getHost() + (url.getPort() < 0 ? "" : ":" + url.getPort()));
-    header(head, "User-Agent", "Sessionkeeper");
-    header(head, "Content-Type", request.contentType());
-    header(head, "Content-Length", Integer.toString(request.body().length));
-    header(head, "Connection", "close");
-    header(head, WebhookSignature.ID_HEADER, request.id());
-    header(head, WebhookSignature.TIMESTAMP_HEADER, Long.toString(now.getEpochSecond()));
-    request
-        .signature()
-        .map(by -> by.sign(request.id(), now, request.body()))
-        .ifPresent(signed -> header(head, WebhookSignature.SIGNATURE_HEADER, signed));
-    request.headers().forEach((name, value) -> header(head, name, value));
-    head.append("\r\n");
-    var bytes = new ByteArrayOutputStream(head.length() + request.body().length);
-    bytes.writeBytes(head.toString().getBytes(StandardCharsets.US_ASCII));
-    bytes.writeBytes(request.body());
-    return bytes.toByteArray();
-  }
-
-  private static void header(StringBuilder head, String name, String value) {
-    head.append(name).append(": ").append(value).append("\r\n");
+  private static TargetConnection.Target targetOf(URI url, InetAddress address) {
+    return new TargetConnection.Target(
+        WebhookRequest.isSecure(url), hostOf(url), new InetSocketAddress(address, portOf(url)));
   }
 
   private static int portOf(URI url) {
@@ -210,14 +210,5 @@ public final class WebhookSender {
       case SSLException untrusted -> "TLS failed: " + untrusted.getMessage();
       default -> String.valueOf(e.getMessage());
     };
-  }
-
-  private static void close(Socket socket) {
-    try {
-      socket.close();
-    } catch (IOException e) {
-      // It is as closed as it can be.
-      return;
-    }
   }
 }

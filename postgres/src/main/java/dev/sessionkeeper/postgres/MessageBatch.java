@@ -1,6 +1,7 @@
 package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.Message;
+import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.SendOutcome;
 import dev.sessionkeeper.SessionId;
@@ -36,11 +37,17 @@ final class MessageBatch {
   private final QueueMode mode;
   private final List<List<Message>> sends;
   private final Map<UUID, Message> distinct;
+  private final Map<MessageId, UUID> shared;
 
-  private MessageBatch(QueueMode mode, List<List<Message>> sends, Map<UUID, Message> distinct) {
+  private MessageBatch(
+      QueueMode mode,
+      List<List<Message>> sends,
+      Map<UUID, Message> distinct,
+      Map<MessageId, UUID> shared) {
     this.mode = mode;
     this.sends = sends;
     this.distinct = distinct;
+    this.shared = shared;
   }
 
   /** Where a message is. */
@@ -52,13 +59,22 @@ final class MessageBatch {
   }
 
   static MessageBatch of(QueueMode mode, List<List<Message>> sends) {
+    return of(mode, sends, Map.of());
+  }
+
+  /**
+   * As {@link #of(QueueMode, List)}.
+   *
+   * @param shared the messages whose bodies are among the shared ones, and under which ids
+   */
+  static MessageBatch of(QueueMode mode, List<List<Message>> sends, Map<MessageId, UUID> shared) {
     var distinct = new LinkedHashMap<UUID, Message>();
     for (var send : sends) {
       for (var message : send) {
         distinct.putIfAbsent(MessageKey.of(message.id()), message);
       }
     }
-    return new MessageBatch(mode, sends, distinct);
+    return new MessageBatch(mode, sends, distinct, shared);
   }
 
   boolean isEmpty() {
@@ -68,7 +84,7 @@ final class MessageBatch {
   MessageBatch without(Set<UUID> stored) {
     var left = new LinkedHashMap<>(distinct);
     left.keySet().removeAll(stored);
-    return new MessageBatch(mode, sends, left);
+    return new MessageBatch(mode, sends, left, shared);
   }
 
   /** Stores what is not known yet. */
@@ -78,7 +94,7 @@ final class MessageBatch {
     var unclear = new ArrayList<UUID>();
     try (var statement = connection.prepareStatement(SEND)) {
       statement.setInt(1, queue);
-      new Columns(distinct.values(), mode).bind(connection, statement, keys);
+      new Columns(distinct.values(), mode, shared).bind(connection, statement, keys);
       statement.setLong(11, shard);
       try (var rows = statement.executeQuery()) {
         for (int i = 0; rows.next(); i++) {
@@ -163,7 +179,7 @@ final class MessageBatch {
     private final @Nullable Long[] ttls;
     private final @Nullable OffsetDateTime[] notBefores;
 
-    Columns(Iterable<Message> messages, QueueMode mode) {
+    Columns(Iterable<Message> messages, QueueMode mode, Map<MessageId, UUID> shared) {
       var all = new ArrayList<Message>();
       messages.forEach(all::add);
       int count = all.size();
@@ -177,6 +193,11 @@ final class MessageBatch {
       notBefores = new OffsetDateTime[count];
       for (int i = 0; i < count; i++) {
         put(i, all.get(i));
+        var body = shared.get(all.get(i).id());
+        if (body != null) {
+          forms[i] = SharedBodies.shared(forms[i]);
+          bodies[i] = SharedBodies.reference(body);
+        }
       }
     }
 

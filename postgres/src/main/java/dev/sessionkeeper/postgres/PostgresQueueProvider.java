@@ -3,6 +3,7 @@ package dev.sessionkeeper.postgres;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Limits;
 import dev.sessionkeeper.Message;
+import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.QueueName;
@@ -30,6 +31,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
@@ -143,9 +145,20 @@ public final class PostgresQueueProvider
    */
   public List<SendOutcome> send(Connection connection, QueueName queue, List<Message> messages)
       throws SQLException {
+    return send(connection, queue, messages, Map.of());
+  }
+
+  /**
+   * As {@link #send(Connection, QueueName, List)}, for messages that share their bodies.
+   *
+   * @param bodies the messages whose bodies are kept by {@link SharedBodies}, and under which ids
+   */
+  public List<SendOutcome> send(
+      Connection connection, QueueName queue, List<Message> messages, Map<MessageId, UUID> bodies)
+      throws SQLException {
     var known = find(queue);
     Limits.DEFAULT.check(queue, known.mode(), messages);
-    return sender(known).sendWithin(connection, messages);
+    return sender(known).sendWithin(connection, messages, bodies);
   }
 
   /**

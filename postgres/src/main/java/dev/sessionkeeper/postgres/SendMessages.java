@@ -2,6 +2,7 @@ package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Message;
+import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.SendOutcome;
 import dev.sessionkeeper.store.SqlErrors;
 import dev.sessionkeeper.time.TimeSource;
@@ -67,11 +68,13 @@ final class SendMessages {
   }
 
   /** Stores messages on the caller's connection: they are there if its transaction commits. */
-  List<SendOutcome> sendWithin(Connection connection, List<Message> messages) throws SQLException {
+  List<SendOutcome> sendWithin(
+      Connection connection, List<Message> messages, Map<MessageId, UUID> bodies)
+      throws SQLException {
     if (messages.isEmpty()) {
       return List.of();
     }
-    var batch = MessageBatch.of(queue.mode(), List.of(messages));
+    var batch = MessageBatch.of(queue.mode(), List.of(messages), bodies);
     return batch.outcomes(batch.store(connection, queue.id(), -1)).get(0);
   }
 

@@ -35,7 +35,8 @@ BEGIN
   WITH dead AS (DELETE FROM keeper.message m WHERE m.queue = q AND m.session = of_session AND m.seq = of_seq RETURNING m.*)
   INSERT INTO keeper.dead_letter (queue, seq, session, message_id, form, content_type, body, properties, ttl_us,
                                   not_before, attempts, replays, reason, last_error, enqueued_at)
-  SELECT d.queue, d.seq, d.session, d.message_id, d.form, d.content_type, d.body, d.properties, d.ttl_us,
+  SELECT d.queue, d.seq, d.session, d.message_id, d.form & 3, d.content_type,
+         CASE WHEN d.form < 4 THEN d.body ELSE keeper.shared_body(d.body) END, d.properties, d.ttl_us,
          d.not_before, d.attempts + tried, d.replays, why, COALESCE(NULLIF(error, ''), d.last_error, ''), d.enqueued_at
     FROM dead d;
   IF FOUND THEN

@@ -137,8 +137,9 @@ BEGIN
 
   -- In a statement of its own: it must see what earlier owners of these lanes have deleted.
   RETURN QUERY
-    SELECT 1::smallint, t.session, t.epoch, moment + lease, t.owner, m.seq, m.attempts, m.form, m.expires_at <= moment,
-           m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type, m.body, m.properties, m.replays
+    SELECT 1::smallint, t.session, t.epoch, moment + lease, t.owner, m.seq, m.attempts, m.form & 3::smallint,
+           m.expires_at <= moment, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
+           CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, m.replays
       FROM unnest(taken, epochs, holders) t(session, epoch, owner)
       LEFT JOIN LATERAL (SELECT * FROM keeper.message x WHERE x.queue = q AND x.session = t.session
                           ORDER BY x.seq LIMIT batch) m ON true;
@@ -178,8 +179,9 @@ BEGIN
         AND EXISTS (SELECT FROM keeper.message m WHERE m.queue = q AND m.session = f.session AND m.seq > mine.reached)));
   RETURN QUERY
     SELECT CASE WHEN l.session IS NULL THEN 3 ELSE 1 END::smallint, f.session, f.epoch, l.until, l.owner, m.seq,
-           m.attempts, m.form, m.expires_at <= moment, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id,
-           m.content_type, m.body, m.properties, m.replays
+           m.attempts, m.form & 3::smallint, m.expires_at <= moment, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id,
+           m.content_type,
+           CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, m.replays
       FROM unnest(sessions, epochs, most) f(session, epoch, most)
       LEFT JOIN LATERAL (SELECT * FROM (SELECT * FROM keeper.lane x WHERE x.queue = q AND x.session = f.session OFFSET 0) y
                           WHERE y.epoch = f.epoch AND y.status = 1 AND y.until > moment) l ON true

@@ -193,10 +193,11 @@ END $$;
 
 -- One message of a held lane.
 CREATE OR REPLACE FUNCTION keeper.as_handed(next keeper.message, lane keeper.lane) RETURNS keeper.handed
-LANGUAGE sql IMMUTABLE AS $$
-  SELECT (1::smallint, next.session, lane.epoch, lane.until, lane.owner, next.seq, next.attempts, next.form, false,
+LANGUAGE sql STABLE AS $$
+  SELECT (1::smallint, next.session, lane.epoch, lane.until, lane.owner, next.seq, next.attempts, next.form & 3::smallint, false,
           next.enqueued_at, next.due_at, next.not_before, next.ttl_us, next.message_id, next.content_type,
-          next.body, next.properties, next.replays)::keeper.handed
+          CASE WHEN next.form < 4 THEN next.body ELSE keeper.shared_body(next.body) END,
+          next.properties, next.replays)::keeper.handed
 $$;
 
 -- Hands out messages of a lease that several processes use: what is in hand is written to the lane. A handle that

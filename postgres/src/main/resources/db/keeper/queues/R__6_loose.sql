@@ -10,7 +10,8 @@ BEGIN
   WITH dead AS (DELETE FROM keeper.loose_message m WHERE m.queue = q AND m.seq = of_seq RETURNING m.*)
   INSERT INTO keeper.dead_letter (queue, seq, message_id, form, content_type, body, properties, ttl_us, not_before,
                                   attempts, replays, reason, last_error, enqueued_at)
-  SELECT d.queue, d.seq, d.message_id, d.form, d.content_type, d.body, d.properties, d.ttl_us, d.not_before,
+  SELECT d.queue, d.seq, d.message_id, d.form & 3, d.content_type,
+         CASE WHEN d.form < 4 THEN d.body ELSE keeper.shared_body(d.body) END, d.properties, d.ttl_us, d.not_before,
          d.attempts + tried, d.replays, why, COALESCE(NULLIF(error, ''), d.last_error, ''), d.enqueued_at
     FROM dead d;
   IF FOUND THEN
@@ -98,8 +99,9 @@ BEGIN
            UPDATE keeper.loose_message m SET receipt = nextval('keeper.epoch_seq'), visible_at = moment + lease
              FROM next WHERE m.ctid = next.place_of
            RETURNING m.*)
-    SELECT (1::smallint, NULL::text, l.receipt, l.visible_at, NULL::text, l.seq, l.attempts, l.form, false,
-            l.enqueued_at, NULL::timestamptz, l.not_before, l.ttl_us, l.message_id, l.content_type, l.body, l.properties,
+    SELECT (1::smallint, NULL::text, l.receipt, l.visible_at, NULL::text, l.seq, l.attempts, l.form & 3::smallint, false,
+            l.enqueued_at, NULL::timestamptz, l.not_before, l.ttl_us, l.message_id, l.content_type,
+            CASE WHEN l.form < 4 THEN l.body ELSE keeper.shared_body(l.body) END, l.properties,
             l.replays)::keeper.handed AS row_out, l.expires_at <= moment AS is_old
       FROM locked l ORDER BY l.seq
   LOOP

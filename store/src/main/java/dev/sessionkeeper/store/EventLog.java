@@ -2,6 +2,7 @@ package dev.sessionkeeper.store;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 
 /**
  * Appends to the streams of the event log, on the connection of the caller: the event is there
@@ -36,22 +37,34 @@ public final class EventLog {
       """; // stream_pkey (name)
 
   private static final String APPEND_LATER =
-      "INSERT INTO keeper.stream_outbox (stream, event, data) VALUES (?, ?, ?)";
+      """
+      INSERT INTO keeper.stream_outbox (stream, event, data) SELECT ?, u.event, u.data FROM unnest(?, ?) u(event, data)
+      """;
 
   private EventLog() {}
 
   /**
-   * Appends one event whose number comes later, from {@link NumberEvents}: it locks nothing, so
-   * writers of one stream do not wait for each other's commits.
+   * An event that is about to be appended.
    *
    * @param data a JSON document
    */
-  public static void appendLater(Connection connection, String stream, String event, String data)
+  public record Entry(String event, String data) {}
+
+  /**
+   * Appends events whose numbers come later, from {@link NumberEvents}: it locks nothing, so
+   * writers of one stream do not wait for each other's commits.
+   */
+  public static void appendLater(Connection connection, String stream, List<Entry> entries)
       throws SQLException {
+    if (entries.isEmpty()) {
+      return;
+    }
     try (var statement = connection.prepareStatement(APPEND_LATER)) {
       statement.setString(1, stream);
-      statement.setString(2, event);
-      statement.setString(3, data);
+      statement.setArray(
+          2, connection.createArrayOf("text", entries.stream().map(Entry::event).toArray()));
+      statement.setArray(
+          3, connection.createArrayOf("text", entries.stream().map(Entry::data).toArray()));
       statement.executeUpdate();
     }
   }

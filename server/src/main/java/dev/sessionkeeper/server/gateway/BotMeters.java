@@ -43,12 +43,11 @@ final class BotMeters implements Consumer<ProcessorEvent>, AutoCloseable {
     gauges =
         List.of(
             Gauge.builder("keeper.active.sessions", active, AtomicInteger::get)
-                .description("Sessions in hand")
-                .tag("bot_name", this.bot)
-                .tag("ordering_scope", bot.ordering().scope().name().toLowerCase(Locale.ROOT))
+                .description(GatewayMeters.ACTIVE)
+                .tags(GatewayMeters.scoped(bot))
                 .register(registry),
             Gauge.builder("keeper.concurrent.session.utilization", this, BotMeters::utilization)
-                .description("Sessions in hand by those allowed")
+                .description(GatewayMeters.UTILIZATION)
                 .tag("bot_name", this.bot)
                 .register(registry),
             Gauge.builder("keeper.push.circuit.open", open, AtomicInteger::get)

@@ -6,7 +6,6 @@ import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.server.Feature;
 import dev.sessionkeeper.server.config.ConfigError;
 import dev.sessionkeeper.server.config.KeeperConfig;
-import dev.sessionkeeper.server.config.StoreConfig;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.store.Database;
@@ -21,6 +20,9 @@ import javax.sql.DataSource;
 
 /** GitHub's events: taken in, kept, routed to bots, pushed, searched and replayed. */
 public final class GatewayFeature implements Feature {
+  /** Transactions of the intake at once: while one waits for its commit, the other works. */
+  private static final int GROUPS = 2;
+
   private final ServeBots bots;
   private final Outbox outbox;
   private final ForgetOldEvents forget;
@@ -32,7 +34,7 @@ public final class GatewayFeature implements Feature {
     Migrations.apply(source, "store");
     Migrations.apply(source, "gateway");
     var database = Database.of(source);
-    var meters = new GatewayMeters(context.meters());
+    var meters = new GatewayMeters(context.meters(), queues);
     outbox = outbox(source, queues, context.time());
     retention = context.config().get(GithubConfig.SECTION).retention();
     forget = new ForgetOldEvents(database, () -> retention, context.time()).start();
@@ -40,7 +42,8 @@ public final class GatewayFeature implements Feature {
         new ServeBots(
             queues, new PushBots(queues, context.meters(), context.time()), meters, context.time());
     var letters = new ReviveDeadLetters(queues);
-    var accept = new AcceptDelivery(database, outbox, connections(context.config()));
+    var accept = new AcceptDelivery(database, outbox, GROUPS);
+    meters.line(accept::waiting);
     var replay = new ReplayEvents(database, outbox, letters, () -> bots.current().bots());
     routes =
         Stream.of(
@@ -81,11 +84,6 @@ public final class GatewayFeature implements Feature {
         ? new StoreOutbox(store)
         : RelayOutbox.start(
             PostgresQueueProvider.create(source, PostgresOptions.ofDefaults(), time), queues, time);
-  }
-
-  /** Half of what there is: the queues need some, too. */
-  private static int connections(KeeperConfig config) {
-    return Math.max(1, config.get(StoreConfig.SECTION).poolSize() / 2);
   }
 
   @Override

@@ -15,15 +15,14 @@ import java.util.Optional;
 /** Reads stored events again, oldest first, for those who send them again. */
 final class KeptEvents {
   private static final String SEQS =
-      """
-      SELECT e.seq, octet_length(e.payload) FROM keeper.github_event e
-       WHERE e.seq BETWEEN ? AND ? AND <conditions> ORDER BY e.seq LIMIT ?
-      """; // github_event_pkey
+      "SELECT e.seq, octet_length(COALESCE(e.payload, b.bytes)) FROM "
+          + EventTable.WITH_PAYLOAD
+          + " WHERE e.seq BETWEEN ? AND ? AND <conditions> ORDER BY e.seq LIMIT ?"; // pkey
   private static final String EVENT =
-      """
-      SELECT type, delivery_id, content_type, payload, received_at, traceparent
-        FROM keeper.github_event WHERE seq = ?
-      """; // github_event_pkey
+      "SELECT e.type, e.delivery_id, e.content_type, COALESCE(e.payload, b.bytes), e.received_at,"
+          + " e.traceparent FROM "
+          + EventTable.WITH_PAYLOAD
+          + " WHERE e.seq = ?"; // github_event_pkey, shared_body_pkey
 
   private KeptEvents() {}
 

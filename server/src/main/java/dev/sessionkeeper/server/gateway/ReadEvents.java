@@ -20,18 +20,24 @@ final class ReadEvents {
   private static final String COLUMNS =
       """
       SELECT e.seq, e.id, e.delivery_id, e.type, e.action, e.repository, e.entity_type, e.entity_id, e.session,
-             e.received_at, octet_length(e.payload),
+             e.received_at, octet_length(COALESCE(e.payload, b.bytes)),
              ARRAY(SELECT r.bot FROM keeper.github_route r WHERE r.event = e.seq AND r.replay IS NULL ORDER BY r.bot)
       """;
   private static final String PAGE =
       COLUMNS
-          + " FROM keeper.github_event e WHERE e.seq < ? AND <conditions> ORDER BY e.seq DESC LIMIT ?"; // pkey
+          + " FROM "
+          + EventTable.WITH_PAYLOAD
+          + " WHERE e.seq < ? AND <conditions> ORDER BY e.seq DESC LIMIT ?"; // pkey
   private static final String ONE =
       COLUMNS
           + ", e.content_type, e.traceparent, e.headers, e.verdicts"
-          + " FROM keeper.github_event e WHERE <conditions>"; // github_event_id
+          + " FROM "
+          + EventTable.WITH_PAYLOAD
+          + " WHERE <conditions>"; // github_event_id
   private static final String PAYLOAD =
-      "SELECT e.content_type, e.payload FROM keeper.github_event e WHERE <conditions>"; // github_event_id
+      "SELECT e.content_type, COALESCE(e.payload, b.bytes) FROM "
+          + EventTable.WITH_PAYLOAD
+          + " WHERE <conditions>"; // github_event_id
 
   private final Database database;
 
@@ -119,7 +125,7 @@ final class ReadEvents {
         row.getString(14),
         new RawJson(row.getString(15)),
         new RawJson(row.getString(16)),
-        EventTable.routes(connection, row.getLong(1)),
+        RoutedTable.find(connection, row.getLong(1)),
         "/events/" + event.eventId() + "/payload");
   }
 

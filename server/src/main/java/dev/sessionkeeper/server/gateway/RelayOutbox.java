@@ -2,6 +2,7 @@ package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.Message;
+import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
@@ -17,10 +18,13 @@ import dev.sessionkeeper.time.TimeSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 
 /**
  * The queues are elsewhere: the message waits in an ordered queue of this database and is carried
@@ -75,14 +79,15 @@ final class RelayOutbox implements Outbox {
   }
 
   @Override
-  public int maxBatch() {
-    return store.capabilities().limits().maxBatch();
-  }
-
-  @Override
-  public void send(Connection connection, QueueName queue, List<Message> messages)
+  public void send(
+      Connection connection, Map<QueueName, List<Message>> messages, Map<MessageId, UUID> bodies)
       throws SQLException {
-    store.send(connection, QUEUE, messages.stream().map(m -> wrapped(queue, m)).toList());
+    var all = new ArrayList<Message>();
+    messages.forEach((queue, its) -> its.forEach(message -> all.add(wrapped(queue, message))));
+    int most = store.capabilities().limits().maxBatch();
+    for (int from = 0; from < all.size(); from += most) {
+      store.send(connection, QUEUE, all.subList(from, Math.min(all.size(), from + most)), bodies);
+    }
   }
 
   @Override

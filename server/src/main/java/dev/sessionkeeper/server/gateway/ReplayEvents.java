@@ -19,6 +19,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -114,7 +115,7 @@ final class ReplayEvents {
     for (var kept : events) {
       var its = routedBots(connection, kept.seq(), targets);
       wanted.add(new Wanted(kept, its));
-      lanes.addAll(AcceptDelivery.lanes(kept.event(), its));
+      lanes.addAll(StoreDeliveries.lanes(kept.event(), its));
     }
     EventTable.lock(connection, lanes);
     int messages = send(connection, id, wanted, used);
@@ -134,27 +135,25 @@ final class ReplayEvents {
   private int send(Connection connection, UUID replay, List<Wanted> wanted, Set<QueueName> used)
       throws SQLException {
     var byQueue = new LinkedHashMap<QueueName, List<Message>>();
-    int count = 0;
+    var routes = new ArrayList<RoutedTable.Row>();
     for (var one : wanted) {
-      var routes = new ArrayList<RoutedMessage>();
       for (var bot : one.bots()) {
         var message = message(one.kept(), bot, replay);
         byQueue.computeIfAbsent(bot.queue(), queue -> new ArrayList<>()).add(message);
-        routes.add(RoutedMessage.of(bot, message, Optional.of(replay)));
-        count++;
+        routes.add(
+            new RoutedTable.Row(
+                one.kept().seq(), RoutedMessage.of(bot, message, Optional.of(replay))));
       }
-      EventTable.addRoutes(connection, one.kept().seq(), routes);
     }
-    for (var entry : byQueue.entrySet()) {
-      outbox.send(connection, entry.getKey(), entry.getValue());
-      used.add(entry.getKey());
-    }
-    return count;
+    RoutedTable.insert(connection, routes);
+    outbox.send(connection, byQueue, Map.of());
+    used.addAll(byQueue.keySet());
+    return routes.size();
   }
 
   private Message message(KeptEvents.Kept kept, Bot bot, UUID replay) {
     var build = new BuildMessage(kept.trace().traceId(), kept.receivedAt(), outbox.maxBodyBytes());
-    return AcceptDelivery.traced(build.build(kept.event(), bot), kept.trace())
+    return StoreDeliveries.traced(build.build(kept.event(), bot), kept.trace())
         .withId(idOf(kept.event(), bot, replay))
         // Later messages of the session may have been handled: who cares can tell.
         .withProperty("replayed", "true")
@@ -170,7 +169,7 @@ final class ReplayEvents {
   private static List<Bot> routedBots(Connection connection, long seq, List<Bot> targets)
       throws SQLException {
     var names =
-        EventTable.routes(connection, seq).stream()
+        RoutedTable.find(connection, seq).stream()
             .map(RoutedMessage::bot)
             .collect(Collectors.toSet());
     return targets.stream().filter(bot -> names.contains(bot.name())).toList();
@@ -221,7 +220,7 @@ final class ReplayEvents {
       Connection connection, List<Long> seqs, Set<String> names) throws SQLException {
     var routes = new ArrayList<RoutedMessage>();
     for (long seq : seqs) {
-      EventTable.routes(connection, seq).stream()
+      RoutedTable.find(connection, seq).stream()
           .filter(route -> names.contains(route.bot()))
           .forEach(routes::add);
     }

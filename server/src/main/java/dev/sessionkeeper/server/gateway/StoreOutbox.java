@@ -1,12 +1,15 @@
 package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.Message;
+import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.UUID;
 
 /** The queues are in the same database: the message itself is stored with the event. */
 final class StoreOutbox implements Outbox {
@@ -22,14 +25,12 @@ final class StoreOutbox implements Outbox {
   }
 
   @Override
-  public int maxBatch() {
-    return queues.capabilities().limits().maxBatch();
-  }
-
-  @Override
-  public void send(Connection connection, QueueName queue, List<Message> messages)
+  public void send(
+      Connection connection, Map<QueueName, List<Message>> messages, Map<MessageId, UUID> bodies)
       throws SQLException {
-    queues.send(connection, queue, messages);
+    for (var ofQueue : messages.entrySet()) {
+      queues.send(connection, ofQueue.getKey(), ofQueue.getValue(), bodies);
+    }
   }
 
   @Override

@@ -26,6 +26,7 @@ class ForgetOldEventsTest {
   @Test
   void eventsOverTheirTimeGoWithTheirRoutesAndOthersStay() {
     var source = TestDatabase.create().source();
+    Migrations.apply(source, "queues");
     Migrations.apply(source, "gateway");
     var database = Database.of(source);
     database.doInTransaction(

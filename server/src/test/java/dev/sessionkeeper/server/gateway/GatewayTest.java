@@ -295,6 +295,26 @@ class GatewayTest {
         .contains("keeper_queue_depth_threshold{bot_name=\"one\"");
   }
 
+  // K13
+  @Test
+  void theSessionsOfABotThatPullsAreCounted() {
+    server.deliver("pull_request", pull("acme/held", 1, 1));
+    var lease =
+        server
+            .post("/queues/one/leases", "{\"sessionId\":\"acme/held/pull_request/1\"}")
+            .json()
+            .get("leaseId")
+            .asString();
+    assertThat(server.get("/metrics").text())
+        .contains("keeper_active_sessions{bot_name=\"one\",ordering_scope=\"entity\"} 1.0")
+        .contains("keeper_concurrent_session_utilization{bot_name=\"one\"} 0.02")
+        .contains("keeper_active_sessions{bot_name=\"two\"")
+        .contains("keeper_webhooks_waiting 0.0");
+    server.send(server.request("/queues/one/leases/" + lease).DELETE());
+    assertThat(server.get("/metrics").text())
+        .contains("keeper_active_sessions{bot_name=\"one\",ordering_scope=\"entity\"} 0.0");
+  }
+
   @Test
   void aReloadIsTakenOverAsAWholeOrNotAtAll() {
     try (var own = GatewayServer.start(BOTS)) {

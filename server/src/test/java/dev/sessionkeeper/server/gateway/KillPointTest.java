@@ -1,43 +1,27 @@
 package dev.sessionkeeper.server.gateway;
 
-import static dev.sessionkeeper.server.gateway.GatewayServer.pull;
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
 
 import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.github.GitHubEvent;
-import dev.sessionkeeper.github.OrderingScope;
-import dev.sessionkeeper.github.RawDelivery;
-import dev.sessionkeeper.github.ReadDelivery;
-import dev.sessionkeeper.github.ReadResult;
-import dev.sessionkeeper.github.Subscription;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.Migrations;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
+import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.postgresql.PGConnection;
 
-/** Breaks the connection of an intake at every statement, and at COMMIT before and after it. */
+/** Cuts the connection of an intake before every statement, and before and after COMMIT. */
 class KillPointTest {
-  private static final List<Bot> BOTS =
-      List.of(
-          Bot.of("entity", Subscription.to(List.of("*")), OrderingScope.ENTITY),
-          Bot.of("repository", Subscription.to(List.of("*")), OrderingScope.REPOSITORY),
-          Bot.of("plain", Subscription.to(List.of("*")), OrderingScope.NONE));
-
   private static DataSource source;
   private static PostgresQueueProvider queues;
 
@@ -47,7 +31,7 @@ class KillPointTest {
     Migrations.apply(source, "store");
     Migrations.apply(source, "gateway");
     queues = PostgresQueueProvider.create(source);
-    BOTS.forEach(bot -> queues.declare(bot.queue(), bot.queueSettings()));
+    Intake.BOTS.forEach(bot -> queues.declare(bot.queue(), bot.queueSettings()));
   }
 
   @AfterAll
@@ -55,65 +39,96 @@ class KillPointTest {
     queues.close();
   }
 
-  /** How a connection breaks. */
-  private enum Break {
-    BEFORE,
-    AFTER
-  }
-
   @Test
-  void whereverTheConnectionBreaksEverythingIsThereOnceOrNothing() throws Exception {
-    int statements = statementsOfAnIntake();
-    assertThat(statements).isGreaterThan(6);
-    for (int at = 1; at <= statements; at++) {
-      for (var how : Break.values()) {
-        var event = event();
-        var broken = breaking(at(at, how));
-        var failure = catchThrowable(() -> accept(event, broken));
-        boolean isCommit = at == statements;
-        if (isCommit) {
-          // The answer to COMMIT is missing; looking again finds it, or does it.
-          assertThat(failure).as("break %s of COMMIT", how).isNull();
-          assertStored(event, 1);
-        } else {
-          assertThat(failure).as("break %s at %s", how, at).isInstanceOf(KeeperException.class);
-          assertStored(event, 0);
-        }
-        // GitHub, or a person there, delivers again.
-        var outcome = accept(event, source);
-        assertThat(outcome)
-            .isInstanceOf(
-                isCommit
-                    ? AcceptDelivery.Outcome.Duplicate.class
-                    : AcceptDelivery.Outcome.Accepted.class);
-        assertThat(outcome.routes())
-            .extracting(RoutedMessage::bot)
-            .containsExactlyInAnyOrder("entity", "repository", "plain");
-        assertStored(event, 1);
-      }
+  void whereverTheConnectionIsCutEverythingIsThereOnceOrNothing() throws Exception {
+    int steps = stepsOfAnIntake();
+    assertThat(steps).isGreaterThan(7);
+    for (int at = 1; at < steps; at++) {
+      var event = event();
+      var cut = StepByStep.of(source, cuttingBefore(at));
+      var failure = catchThrowable(() -> accept(event, cut));
+      assertThat(failure).as("cut before step %s", at).isInstanceOf(KeeperException.class);
+      assertStored(event, 0);
+      assertDeliveredAgain(event, AcceptDelivery.Outcome.Accepted.class);
     }
   }
 
-  private static int statementsOfAnIntake() throws Exception {
+  @Test
+  void aCommitWhoseAnswerIsMissingIsLookedUpAndDoneIfItWasNot() throws Exception {
+    int commit = stepsOfAnIntake();
+    for (var between : new StepByStep.Between[] {cuttingBefore(commit), losingAnswerOf(commit)}) {
+      var event = event();
+      assertThat(accept(event, StepByStep.of(source, between)))
+          .isInstanceOf(AcceptDelivery.Outcome.Accepted.class);
+      assertStored(event, 1);
+      assertDeliveredAgain(event, AcceptDelivery.Outcome.Duplicate.class);
+    }
+  }
+
+  /** GitHub, or a person there, delivers again. */
+  private static void assertDeliveredAgain(
+      GitHubEvent event, Class<? extends AcceptDelivery.Outcome> expected) throws Exception {
+    var outcome = accept(event, source);
+    assertThat(outcome).isInstanceOf(expected);
+    assertThat(outcome.routes())
+        .extracting(RoutedMessage::bot)
+        .containsExactlyInAnyOrder("entity", "repository", "plain");
+    assertStored(event, 1);
+  }
+
+  private static int stepsOfAnIntake() throws Exception {
     var count = new AtomicInteger();
-    accept(
-        event(),
-        breaking(
-            (call, work) -> {
-              count.incrementAndGet();
-              return work.run();
-            }));
+    StepByStep.Between counting =
+        (step, connection, work) -> {
+          count.incrementAndGet();
+          return work.run();
+        };
+    accept(event(), StepByStep.of(source, counting));
     return count.get();
+  }
+
+  /** The step is really sent, over a connection that the database has really closed. */
+  private static StepByStep.Between cuttingBefore(int number) {
+    var count = new AtomicInteger();
+    return (step, connection, work) -> {
+      if (count.incrementAndGet() == number) {
+        cut(connection);
+      }
+      return work.run();
+    };
+  }
+
+  private static void cut(Connection connection) throws SQLException {
+    int pid = connection.unwrap(PGConnection.class).getBackendPID();
+    count("SELECT count(pg_terminate_backend(" + pid + "))");
+    await()
+        .atMost(Duration.ofSeconds(20))
+        .until(() -> count("SELECT count(*) FROM pg_stat_activity WHERE pid = " + pid) == 0);
+  }
+
+  private static StepByStep.Between losingAnswerOf(int number) {
+    var count = new AtomicInteger();
+    return (step, connection, work) -> {
+      var answer = work.run();
+      if (count.incrementAndGet() == number) {
+        throw new SQLException("The connection is gone", "08006");
+      }
+      return answer;
+    };
   }
 
   private static void assertStored(GitHubEvent event, int times) throws SQLException {
     var id = event.id().toString();
     assertThat(count("SELECT count(*) FROM keeper.github_event WHERE id = '" + id + "'"))
         .isEqualTo(times);
+    assertThat(count("SELECT count(*) FROM keeper.shared_body WHERE id = '" + id + "'"))
+        .isEqualTo(times);
     assertThat(count("SELECT count(*) FROM keeper.message WHERE properties LIKE '%" + id + "%'"))
         .isEqualTo(2L * times);
     assertThat(
             count("SELECT count(*) FROM keeper.loose_message WHERE properties LIKE '%" + id + "%'"))
+        .isEqualTo(times);
+    assertThat(count("SELECT count(*) FROM keeper.stream_outbox WHERE data LIKE '%" + id + "%'"))
         .isEqualTo(times);
   }
 
@@ -127,86 +142,12 @@ class KillPointTest {
   }
 
   private static GitHubEvent event() {
-    var body = pull("acme/kill", 1, 1).getBytes(UTF_8);
-    var read =
-        ReadDelivery.readAgain(
-            new RawDelivery(
-                Optional.of("pull_request"),
-                Optional.of(UUID.randomUUID().toString()),
-                Optional.empty(),
-                Optional.of("application/json"),
-                body));
-    return ((ReadResult.Accepted) read).event();
+    return Intake.event(UUID.randomUUID().toString(), 1);
   }
 
   private static AcceptDelivery.Outcome accept(GitHubEvent event, DataSource over)
       throws InterruptedException {
-    var raw =
-        new RawDelivery(
-            Optional.of(event.type()),
-            Optional.of(event.deliveryId()),
-            Optional.empty(),
-            Optional.of("application/json"),
-            event.payload().toBytes());
-    var added = new NewEvent(event, raw, Map.of(), TraceContext.continuing(""), List.of());
-    return new AcceptDelivery(Database.of(over), new StoreOutbox(queues), 2).accept(added, BOTS);
-  }
-
-  /** Work on the real connection. */
-  private interface Work {
-    Object run() throws Throwable;
-  }
-
-  /** Stands between a caller and its connection. */
-  private interface Between {
-    Object call(String method, Work work) throws Throwable;
-  }
-
-  private static Between at(int number, Break how) {
-    var count = new AtomicInteger();
-    return (method, work) -> {
-      if (count.incrementAndGet() != number) {
-        return work.run();
-      }
-      if (how == Break.AFTER) {
-        work.run();
-      }
-      throw new SQLException("The connection is gone", "08006");
-    };
-  }
-
-  /** The source with something between: it sees each statement that is prepared, and COMMIT. */
-  private static DataSource breaking(Between between) {
-    return (DataSource)
-        Proxy.newProxyInstance(
-            KillPointTest.class.getClassLoader(),
-            new Class<?>[] {DataSource.class},
-            (proxy, method, arguments) -> {
-              var result = method.invoke(source, arguments);
-              return result instanceof Connection connection
-                  ? between(connection, between)
-                  : result;
-            });
-  }
-
-  private static Connection between(Connection connection, Between between) {
-    return (Connection)
-        Proxy.newProxyInstance(
-            KillPointTest.class.getClassLoader(),
-            new Class<?>[] {Connection.class},
-            (proxy, method, arguments) -> {
-              Work work =
-                  () -> {
-                    try {
-                      return method.invoke(connection, arguments);
-                    } catch (InvocationTargetException e) {
-                      throw e.getCause();
-                    }
-                  };
-              return switch (method.getName()) {
-                case "prepareStatement", "commit" -> between.call(method.getName(), work);
-                default -> work.run();
-              };
-            });
+    return new AcceptDelivery(Database.of(over), new StoreOutbox(queues), 1)
+        .accept(Intake.delivery(event), Intake.BOTS);
   }
 }

@@ -12,6 +12,7 @@ import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -193,6 +194,42 @@ class PushTest {
       await().atMost(PATIENCE).until(() -> quick.posts.size() == 20);
       assertThat(slow.posts).isEmpty();
       free.countDown();
+    }
+  }
+
+  @Test
+  void orderHoldsWhileOneRequestInFiveFailsBesideADeadBot() throws Exception {
+    var failed = ConcurrentHashMap.<String>newKeySet();
+    var dice = new Random(42);
+    try (var dead = new Receiver(post -> Receiver.Answer.of(0));
+        var flaky =
+            new Receiver(
+                post -> {
+                  boolean fails;
+                  synchronized (dice) {
+                    fails = dice.nextDouble() < 0.2;
+                  }
+                  if (fails) {
+                    failed.add(key(post));
+                  }
+                  return Receiver.Answer.of(fails ? 500 : 200);
+                });
+        var server =
+            GatewayServer.start(
+                "bots:\n"
+                    + bot("dead", "acme/*", dead, "max_concurrent_sessions: 5")
+                    + bot("flaky", "acme/*", flaky, "max_delivery_count: 50"))) {
+      for (int step = 0; step < 5; step++) {
+        for (int number = 1; number <= 20; number++) {
+          server.deliver("pull_request", pull("acme/app", number, step));
+        }
+      }
+      await().atMost(PATIENCE).until(() -> flaky.posts.size() - failed.size() >= 100);
+      var steps = steps(flaky, failed);
+      assertThat(steps).hasSize(20);
+      assertThat(steps.values()).allSatisfy(its -> assertThat(its).containsExactly(0, 1, 2, 3, 4));
+      assertThat(failed).isNotEmpty();
+      assertThat(flaky.overlaps).hasValue(0);
     }
   }
 

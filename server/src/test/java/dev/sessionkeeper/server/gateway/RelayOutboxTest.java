@@ -24,6 +24,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -51,8 +52,11 @@ class RelayOutboxTest {
           int step = i;
           database.doInTransaction(
               connection -> {
-                relay.send(connection, GOOD, List.of(message("good", step)));
-                relay.send(connection, BAD, List.of(message("bad", step)));
+                relay.send(
+                    connection,
+                    Map.of(
+                        GOOD, List.of(message("good", step)), BAD, List.of(message("bad", step))),
+                    Map.of());
               });
           relay.committed(List.of(GOOD, BAD));
         }
@@ -89,7 +93,10 @@ class RelayOutboxTest {
         Database.of(source)
             .doInTransaction(
                 connection ->
-                    relay.send(connection, GOOD, List.of(message("good", 1), message("good", 2))));
+                    relay.send(
+                        connection,
+                        Map.of(GOOD, List.of(message("good", 1), message("good", 2))),
+                        Map.of()));
         relay.committed(List.of(GOOD));
         await().atMost(PATIENCE).until(() -> sends.get() == 4);
       }
@@ -106,11 +113,13 @@ class RelayOutboxTest {
       memory.declare(GOOD, QueueSettings.ordered());
       try (var connection = source.getConnection()) {
         connection.setAutoCommit(false);
-        relay.send(connection, GOOD, List.of(message("good", 1)));
+        relay.send(connection, Map.of(GOOD, List.of(message("good", 1))), Map.of());
         connection.rollback();
       }
       Database.of(source)
-          .doInTransaction(connection -> relay.send(connection, GOOD, List.of(message("good", 2))));
+          .doInTransaction(
+              connection ->
+                  relay.send(connection, Map.of(GOOD, List.of(message("good", 2))), Map.of()));
       relay.committed(List.of(GOOD));
       await().atMost(PATIENCE).until(() -> memory.stats(GOOD).depth() == 1);
       assertThat(texts(memory, GOOD)).containsExactly("2");

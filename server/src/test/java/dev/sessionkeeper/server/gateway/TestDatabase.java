@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
@@ -24,12 +25,26 @@ final class TestDatabase {
   record Fresh(DataSource source, String url, String user, String password) {}
 
   static Fresh create() {
-    var postgres = Shared.POSTGRES;
     var name = "gateway_" + COUNT.incrementAndGet();
-    return new Fresh(
-        postgres.createDatabase(name),
-        postgres.jdbcUrl(name),
-        postgres.user(),
-        postgres.password());
+    return fresh(name, Shared.POSTGRES.createDatabase(name));
+  }
+
+  /** A copy of one that nobody is connected to. */
+  static Fresh copyOf(Fresh prepared) throws SQLException {
+    var name = "gateway_" + COUNT.incrementAndGet();
+    var template = prepared.url().replaceAll(".*/([a-z0-9_]+).*", "$1");
+    // One at a time: a template that is being copied cannot be copied.
+    synchronized (COUNT) {
+      try (var connection = Shared.POSTGRES.dataSource().getConnection();
+          var statement = connection.createStatement()) {
+        statement.execute("CREATE DATABASE " + name + " TEMPLATE " + template);
+      }
+    }
+    return fresh(name, Shared.POSTGRES.dataSource(name));
+  }
+
+  private static Fresh fresh(String name, DataSource source) {
+    var postgres = Shared.POSTGRES;
+    return new Fresh(source, postgres.jdbcUrl(name), postgres.user(), postgres.password());
   }
 }

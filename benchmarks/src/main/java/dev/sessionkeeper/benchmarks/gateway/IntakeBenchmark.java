@@ -1,4 +1,4 @@
-package dev.sessionkeeper.benchmarks;
+package dev.sessionkeeper.benchmarks.gateway;
 
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import java.io.PrintStream;
@@ -11,7 +11,9 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Deliveries per second with signature check, durable commit and three matching bots, beside bare
@@ -20,6 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class IntakeBenchmark {
   private static final PrintStream OUT = System.out;
   private static final int THREADS = 32;
+  private static final int[] RATES = {100, 1_000};
   private static final String BOTS =
       """
       bots:
@@ -38,7 +41,8 @@ public final class IntakeBenchmark {
 
   public static void main(String[] arguments) throws Exception {
     int deliveries = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 5_000;
-    int repetitions = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 3;
+    int repetitions = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 5;
+    int seconds = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 20;
     var data = Files.createTempDirectory("keeper-benchmark-");
     try (var load = new GitHubLoad(data, BOTS);
         var bare = EmbeddedPostgres.temporary()) {
@@ -48,6 +52,9 @@ public final class IntakeBenchmark {
         double inserts = report("bare inserts", deliveries, inserting(bare));
         double intake = report("intake, three bots", deliveries, n -> load.deliver(n % 500, n));
         OUT.printf(Locale.ROOT, "  intake : bare inserts = %.2f%n", intake / inserts);
+      }
+      for (int rate : RATES) {
+        atRate(rate, seconds, load);
       }
     }
   }
@@ -97,15 +104,50 @@ public final class IntakeBenchmark {
       }
     }
     double rate = count / ((System.nanoTime() - started) / 1e9);
+    print(name, rate, waits);
+    return rate;
+  }
+
+  private static void print(String name, double rate, List<Long> waits) {
     var sorted = waits.stream().sorted().toList();
     OUT.printf(
         Locale.ROOT,
-        "  %-20s %,8.0f /s  p50 %.1f ms  p99 %.1f ms%n",
+        "  %-20s %,8.0f /s  p50 %.1f ms  p95 %.1f ms  p99 %.1f ms  longest %.1f ms%n",
         name,
         rate,
         at(sorted, 0.5),
-        at(sorted, 0.99));
-    return rate;
+        at(sorted, 0.95),
+        at(sorted, 0.99),
+        at(sorted, 1));
+  }
+
+  /**
+   * So many deliveries each second, whether the ones before are answered or not; the wait of each
+   * begins when it was due.
+   */
+  private static void atRate(int rate, int seconds, GitHubLoad load) throws Exception {
+    int count = rate * seconds;
+    var waits = Collections.synchronizedList(new ArrayList<Long>(count));
+    long started = System.nanoTime();
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      var all = new ArrayList<Future<Void>>(count);
+      for (int i = 0; i < count; i++) {
+        int number = i;
+        long due = started + i * 1_000_000_000L / rate;
+        LockSupport.parkNanos(due - System.nanoTime());
+        all.add(
+            threads.submit(
+                () -> {
+                  load.deliver(number % 500, number);
+                  waits.add(System.nanoTime() - due);
+                  return null;
+                }));
+      }
+      for (var one : all) {
+        one.get();
+      }
+    }
+    print(rate + " each second", count / ((System.nanoTime() - started) / 1e9), waits);
   }
 
   private static double at(List<Long> sorted, double part) {

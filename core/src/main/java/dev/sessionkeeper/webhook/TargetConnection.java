@@ -1,0 +1,110 @@
+package dev.sessionkeeper.webhook;
+
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+
+/** A connection to the address that was checked. One request at a time. */
+final class TargetConnection {
+  /**
+   * Where a connection leads. Two requests may share one exactly if these are equal: the
+   * certificate was verified against the name, and the guard has allowed the address for each of
+   * them.
+   */
+  record Target(boolean secure, String host, InetSocketAddress address) {}
+
+  private final Target target;
+  private final SocketChannel channel;
+  private Socket socket;
+  private InputStream in = InputStream.nullInputStream();
+
+  private TargetConnection(Target target, SocketChannel channel) {
+    this.target = target;
+    this.channel = channel;
+    this.socket = channel.socket();
+  }
+
+  /** Nothing is connected yet; closing it ends whatever it is doing. */
+  static TargetConnection to(Target target) throws IOException {
+    return new TargetConnection(target, SocketChannel.open());
+  }
+
+  void open(SSLContext tls, Duration timeout) throws IOException {
+    int millis = millis(timeout);
+    socket.setTcpNoDelay(true);
+    socket.connect(target.address(), millis);
+    // Should the timer be held up: no single read waits longer than the whole call may take.
+    socket.setSoTimeout(millis);
+    if (target.secure()) {
+      socket = secure(tls);
+    }
+    in = new BufferedInputStream(socket.getInputStream());
+  }
+
+  private SSLSocket secure(SSLContext tls) throws IOException {
+    var secured =
+        (SSLSocket)
+            tls.getSocketFactory()
+                .createSocket(socket, target.host(), target.address().getPort(), true);
+    var parameters = secured.getSSLParameters();
+    parameters.setEndpointIdentificationAlgorithm("HTTPS");
+    secured.setSSLParameters(parameters);
+    secured.startHandshake();
+    return secured;
+  }
+
+  Target target() {
+    return target;
+  }
+
+  InputStream in() {
+    return in;
+  }
+
+  OutputStream out() throws IOException {
+    return socket.getOutputStream();
+  }
+
+  /** How long one read waits from now on. */
+  void patience(Duration most) throws IOException {
+    socket.setSoTimeout(millis(most));
+  }
+
+  /** Whether nothing has come since the last answer, not even the end. */
+  boolean isQuiet() {
+    try {
+      if (in.available() > 0) {
+        return false;
+      }
+      channel.configureBlocking(false);
+      try {
+        return channel.read(ByteBuffer.allocate(1)) == 0;
+      } finally {
+        channel.configureBlocking(true);
+      }
+    } catch (IOException gone) {
+      return false;
+    }
+  }
+
+  void close() {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      // It is as closed as it can be.
+      return;
+    }
+  }
+
+  private static int millis(Duration duration) {
+    return Math.clamp(duration.toMillis(), 1, Integer.MAX_VALUE);
+  }
+}

@@ -1,0 +1,22 @@
+package dev.sessionkeeper.server.gateway;
+
+import dev.sessionkeeper.github.Bot;
+import dev.sessionkeeper.github.EventId;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A delivery whose sender waits for the answer.
+ *
+ * @param bots those that match
+ */
+record WaitingDelivery(
+    NewEvent added, List<Bot> bots, CompletableFuture<AcceptDelivery.Outcome> answer) {
+  WaitingDelivery(NewEvent added, List<Bot> bots) {
+    this(added, bots, new CompletableFuture<>());
+  }
+
+  EventId id() {
+    return added.event().id();
+  }
+}

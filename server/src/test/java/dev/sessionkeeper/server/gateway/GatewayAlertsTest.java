@@ -1,0 +1,57 @@
+package dev.sessionkeeper.server.gateway;
+
+import static dev.sessionkeeper.server.gateway.GatewayServer.pull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** Alerts on numbers that do not exist never ring. */
+class GatewayAlertsTest {
+  private static final Pattern EXPRESSION = Pattern.compile("expr: (.*)");
+  private static final Pattern NAME = Pattern.compile("keeper_[a-z_]+");
+
+  @Test
+  void everyNumberOfTheAlertsIsThere() throws IOException {
+    var rules = Files.readString(Path.of("..", "ops", "gateway-alerts.yml"));
+    var names =
+        EXPRESSION
+            .matcher(rules)
+            .results()
+            .flatMap(expression -> NAME.matcher(expression.group(1)).results())
+            .map(MatchResult::group)
+            .distinct()
+            .toList();
+    assertThat(names).hasSizeGreaterThan(7);
+    try (var receiver = new Receiver(post -> Receiver.Answer.of(200));
+        var server = GatewayServer.start(bots(receiver))) {
+      server.deliver("pull_request", pull("acme/app", 1, 1));
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .untilAsserted(
+              () ->
+                  assertThat(server.get("/metrics").text())
+                      .satisfies(
+                          shown ->
+                              assertThat(names)
+                                  .allSatisfy(name -> assertThat(shown).contains("\n" + name))));
+    }
+  }
+
+  private static String bots(Receiver receiver) {
+    return """
+        bots:
+          - name: pushed
+            events: ["*"]
+            session_idle_timeout: 200ms
+            deliver: { url: "%s", allow_private_targets: true }
+        """
+        .formatted(receiver.url());
+  }
+}

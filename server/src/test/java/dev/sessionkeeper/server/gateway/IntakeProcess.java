@@ -1,0 +1,100 @@
+package dev.sessionkeeper.server.gateway;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.sessionkeeper.github.Bot;
+import dev.sessionkeeper.postgres.PostgresOptions;
+import dev.sessionkeeper.postgres.PostgresQueueProvider;
+import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import javax.sql.DataSource;
+
+/**
+ * A process that takes in two deliveries and carries their messages over to other queues, and that
+ * dies without a word before the statement of a given number.
+ */
+final class IntakeProcess {
+  /** The code of a process that was killed. */
+  static final int KILLED = 137;
+
+  private IntakeProcess() {}
+
+  public static void main(String[] arguments) throws Exception {
+    int last = Integer.parseInt(arguments[3]);
+    var pool = pool(arguments[0], arguments[1], arguments[2]);
+    var armed = new java.util.concurrent.atomic.AtomicBoolean();
+    var count = new AtomicInteger();
+    var watched =
+        StepByStep.of(
+            pool,
+            (step, connection, work) -> {
+              if (armed.get() && count.incrementAndGet() == last) {
+                System.out.println("died before " + step);
+                System.out.flush();
+                Runtime.getRuntime().halt(KILLED);
+              }
+              return work.run();
+            });
+    try (var elsewhere = queues(watched);
+        var relay = RelayOutbox.start(queues(watched), elsewhere, TimeSource.system())) {
+      armed.set(true);
+      takeIn(watched, relay);
+      awaitCarriedOver(pool);
+    }
+    System.exit(0);
+  }
+
+  /** Posts both, in order; what is known already is known again. */
+  static void takeIn(DataSource source, RelayOutbox relay) throws InterruptedException {
+    var accept = new AcceptDelivery(Database.of(source), relay, 1);
+    for (int step = 1; step <= 2; step++) {
+      accept.accept(Intake.delivery(Intake.event("delivery-" + step, step)), Intake.BOTS);
+    }
+  }
+
+  static PostgresQueueProvider queues(DataSource source) {
+    return PostgresQueueProvider.create(source, PostgresOptions.ofDefaults().withoutMigration());
+  }
+
+  static void declare(PostgresQueueProvider queues) {
+    for (Bot bot : Intake.BOTS) {
+      queues.declare(bot.queue(), bot.queueSettings());
+    }
+  }
+
+  static void awaitCarriedOver(DataSource source) {
+    var database = Database.of(source);
+    while (waiting(database) > 0) {
+      LockSupport.parkNanos(Duration.ofMillis(5).toNanos());
+    }
+  }
+
+  private static long waiting(Database database) {
+    return database.withConnection(
+        connection -> {
+          try (var statement =
+                  connection.prepareStatement(
+                      "SELECT count(*) FROM keeper.message m JOIN keeper.queue q ON q.id = m.queue"
+                          + " WHERE q.name = '"
+                          + RelayOutbox.QUEUE
+                          + "'");
+              var rows = statement.executeQuery()) {
+            rows.next();
+            return rows.getLong(1);
+          }
+        });
+  }
+
+  static HikariDataSource pool(String url, String user, String password) {
+    var config = new HikariConfig();
+    config.setJdbcUrl(url);
+    config.setUsername(user);
+    config.setPassword(password);
+    config.setMaximumPoolSize(20);
+    config.setMinimumIdle(0);
+    return new HikariDataSource(config);
+  }
+}

@@ -1,0 +1,79 @@
+package dev.sessionkeeper.server.gateway;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** Stands between a caller and its database, and sees every statement and every COMMIT. */
+final class StepByStep {
+  private StepByStep() {}
+
+  /** What is about to happen on the real connection. */
+  interface Work {
+    @Nullable Object run() throws Throwable;
+  }
+
+  /** Lets it happen, or not. */
+  interface Between {
+    @Nullable Object call(String step, Connection connection, Work work) throws Throwable;
+  }
+
+  static DataSource of(DataSource source, Between between) {
+    return proxy(
+        DataSource.class,
+        (method, arguments) -> {
+          var result = invoke(source, method, arguments);
+          return result instanceof Connection connection ? watched(connection, between) : result;
+        });
+  }
+
+  private static Connection watched(Connection connection, Between between) {
+    return proxy(
+        Connection.class,
+        (method, arguments) -> {
+          if (method.getName().equals("commit")) {
+            return between.call("COMMIT", connection, () -> invoke(connection, method, arguments));
+          }
+          var result = invoke(connection, method, arguments);
+          return result instanceof PreparedStatement statement && arguments != null
+              ? watched(statement, (String) arguments[0], connection, between)
+              : result;
+        });
+  }
+
+  private static PreparedStatement watched(
+      PreparedStatement statement, String sql, Connection connection, Between between) {
+    var step = sql.strip().replaceAll("\\s+", " ");
+    return proxy(
+        PreparedStatement.class,
+        (method, arguments) ->
+            method.getName().startsWith("execute")
+                ? between.call(step, connection, () -> invoke(statement, method, arguments))
+                : invoke(statement, method, arguments));
+  }
+
+  /** What a method does instead. */
+  private interface Instead {
+    @Nullable Object call(Method method, Object @Nullable [] arguments) throws Throwable;
+  }
+
+  private static <T> T proxy(Class<T> type, Instead instead) {
+    InvocationHandler handler = (proxy, method, arguments) -> instead.call(method, arguments);
+    return type.cast(
+        Proxy.newProxyInstance(StepByStep.class.getClassLoader(), new Class<?>[] {type}, handler));
+  }
+
+  private static @Nullable Object invoke(
+      Object target, Method method, Object @Nullable [] arguments) throws Throwable {
+    try {
+      return method.invoke(target, arguments);
+    } catch (InvocationTargetException e) {
+      throw e.getCause();
+    }
+  }
+}
