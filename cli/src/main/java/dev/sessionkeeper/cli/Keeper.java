@@ -68,6 +68,10 @@ public final class Keeper {
         terminal.error(why + ". Is it running? Start one with: ./keeper serve");
         yield Exit.UNAVAILABLE;
       }
+      case KeeperException.OutcomeUnknown unknown -> {
+        terminal.error(why);
+        yield Exit.UNAVAILABLE;
+      }
       case KeeperException.Misconfigured misconfigured -> {
         terminal.error(why);
         yield Exit.CONFIG;

@@ -72,7 +72,7 @@ public final class Demo {
     var stop = new AtomicBoolean();
     var threads = startWorkers(queue, stop);
     var victim =
-        ConsumerProcess.start(client.server().toString(), key, queueName, "the-victim", judge::saw);
+        ConsumerProcess.start(client.servers(), key, queueName, "the-victim", judge::saw);
     boolean done = watch(victim);
     stop.set(true);
     threads.forEach(Demo::join);
