@@ -171,8 +171,7 @@ public final class KeeperClient implements AutoCloseable {
         }
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        throw new KeeperException.OutcomeUnknown(
-            "The interrupted call to " + servers.at(turn), e);
+        throw new KeeperException.OutcomeUnknown("The interrupted call to " + servers.at(turn), e);
       }
       servers.leave(turn);
     }

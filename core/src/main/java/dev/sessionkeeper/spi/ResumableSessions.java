@@ -15,6 +15,9 @@ public interface ResumableSessions extends AddressableSessions {
    * <p>A resumed handle remembers nothing: each {@code receive} begins at the first open message,
    * so what was handed out before and is not settled comes again, with the same attempt. Several
    * handles on one lease may settle; the store keeps the order.
+   *
+   * <p>From the first call on the lease belongs to whoever shows its session and epoch: it outlives
+   * this provider, whose {@code close} then leaves it to run on.
    */
   Optional<HeldSession> resume(SessionId session, long epoch);
 }

@@ -31,7 +31,7 @@ final class SharedLane implements HeldSession {
   private static final String PUT_IN_HAND =
       """
       UPDATE keeper.lane SET handed = ?, reached = ?
-       WHERE queue = ? AND session = ? AND epoch = ? AND status + 0 = 1
+       WHERE queue = ? AND session = ? AND epoch = ? AND status + 0 = 1 AND until > clock_timestamp()
       """; // lane_pkey (queue, session)
   private static final long LOOK_NANOS = Duration.ofMillis(200).toNanos();
 
@@ -75,9 +75,9 @@ final class SharedLane implements HeldSession {
             });
   }
 
-  /** Writes down what a process has in hand that did not share the lease before. */
-  void putInHand(List<Long> sequences) {
-    queue
+  /** Writes down what a process has in hand that did not share the lease before; false if lost. */
+  boolean putInHand(List<Long> sequences) {
+    return queue
         .connections()
         .call(
             connection -> {
@@ -88,7 +88,7 @@ final class SharedLane implements HeldSession {
                 statement.setInt(3, queue.id());
                 statement.setString(4, id.value());
                 statement.setLong(5, lease.epoch());
-                return statement.executeUpdate();
+                return statement.executeUpdate() == 1;
               }
             });
   }

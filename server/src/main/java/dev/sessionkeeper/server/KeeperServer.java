@@ -126,7 +126,10 @@ public final class KeeperServer implements AutoCloseable {
     return routes;
   }
 
-  /** Stops taking requests, lets those that run finish, then closes features and store. */
+  /**
+   * Says that it is not ready, serves for the drain delay, stops taking requests, lets those that
+   * run finish, then closes features and store.
+   */
   @Override
   public synchronized void close() {
     if (closed) {
@@ -134,6 +137,8 @@ public final class KeeperServer implements AutoCloseable {
     }
     closed = true;
     try {
+      http.leave();
+      Thread.sleep(server().drainDelay());
       int unfinished = http.drain(server().drainTimeout());
       if (unfinished > 0) {
         log.warn("{} requests did not finish in {}", unfinished, server().drainTimeout());
@@ -169,7 +174,7 @@ public final class KeeperServer implements AutoCloseable {
     for (var feature : features) {
       checks.put(feature.getClass().getSimpleName(), feature::notReady);
     }
-    checks.put("draining", () -> http.isDraining() ? Optional.of("draining") : Optional.empty());
+    checks.put("draining", () -> http.isLeaving() ? Optional.of("draining") : Optional.empty());
     return checks;
   }
 

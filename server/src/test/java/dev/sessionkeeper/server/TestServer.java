@@ -124,6 +124,7 @@ public final class TestServer implements AutoCloseable {
 
   @Override
   public void close() {
+    client.shutdown();
     server.close();
     client.close();
   }

@@ -18,7 +18,11 @@ final class ConsumerProcess {
   }
 
   static ConsumerProcess start(
-      List<URI> servers, @Nullable String key, String queue, String name, Consumer<Handled> report) {
+      List<URI> servers,
+      @Nullable String key,
+      String queue,
+      String name,
+      Consumer<Handled> report) {
     var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     var builder =
         new ProcessBuilder(

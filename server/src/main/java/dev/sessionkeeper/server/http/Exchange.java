@@ -42,7 +42,7 @@ final class Exchange implements Gate.Visit {
     var given = request.getHeader("X-Correlation-Id");
     this.correlationId =
         given != null && CORRELATION_ID.matcher(given).matches() ? given : kernel.nextId();
-    this.out = new WriteResponse(request, waiting, correlationId, kernel::isDraining);
+    this.out = new WriteResponse(request, waiting, correlationId, kernel::isLeaving);
   }
 
   /** Judges the head and takes in the body. */

@@ -29,12 +29,18 @@ final class HeldSessions implements AutoCloseable {
     this.time = time;
   }
 
-  /** The id under which its owner will show this session. */
+  /**
+   * The id under which its owner will show this session.
+   *
+   * @throws KeeperException.LockLost if it ran out already
+   */
   String add(QueueName queue, HeldSession held) {
-    var id =
-        PageCursor.after(
-            KIND, queue.value(), held.id().value(), String.valueOf(held.lease().epoch()));
-    if (!areShared(queue)) {
+    var epoch = held.lease().epoch();
+    var id = PageCursor.after(KIND, queue.value(), held.id().value(), String.valueOf(epoch));
+    if (queues.provider().sessions(queue) instanceof ResumableSessions resumable) {
+      // Now, not at the first use: the lease is the caller's, and outlives this server.
+      resumable.resume(held.id(), epoch).orElseThrow(() -> lost(held.id().value(), epoch));
+    } else {
       forgetLost();
       local.put(id, held);
     }

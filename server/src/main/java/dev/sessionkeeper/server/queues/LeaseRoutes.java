@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.queues;
 
 import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
@@ -113,6 +114,8 @@ final class LeaseRoutes {
                 held.remove(leaseId);
                 session.close();
               });
+    } catch (KeeperException.LockLost e) {
+      return Response.noContent(); // An operator took it in the very moment it was ours.
     } catch (RuntimeException e) {
       session.close();
       throw e;
