@@ -5,6 +5,7 @@ import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.time.TimeSource;
 import io.micrometer.core.instrument.MeterRegistry;
+import dev.sessionkeeper.tracing.TraceMessages;
 import java.util.List;
 import java.util.Optional;
 
@@ -38,7 +39,12 @@ public interface Feature extends AutoCloseable {
   void close();
 
   /** What a feature is made of. */
-  record Context(KeeperConfig config, Engine engine, MeterRegistry meters, TimeSource time) {}
+  record Context(
+      KeeperConfig config,
+      Engine engine,
+      MeterRegistry meters,
+      TraceMessages traces,
+      TimeSource time) {}
 
   /** Makes a feature and starts what runs behind it. */
   @FunctionalInterface

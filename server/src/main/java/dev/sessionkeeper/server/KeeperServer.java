@@ -21,6 +21,9 @@ import dev.sessionkeeper.server.registry.RegistryFeature;
 import dev.sessionkeeper.server.security.Guard;
 import dev.sessionkeeper.server.security.SecurityConfig;
 import dev.sessionkeeper.server.streams.StreamsFeature;
+import dev.sessionkeeper.server.telemetry.Telemetry;
+import dev.sessionkeeper.server.telemetry.TelemetryConfig;
+import dev.sessionkeeper.server.telemetry.TraceRequests;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -46,6 +49,7 @@ public final class KeeperServer implements AutoCloseable {
   private final List<Feature> features = new ArrayList<>();
   private final List<AutoCloseable> open = new ArrayList<>();
   private final Guard guard;
+  private final Telemetry telemetry;
   private final Engine engine;
   private final Reload reload;
   private final RouteTable routes;
@@ -56,12 +60,14 @@ public final class KeeperServer implements AutoCloseable {
       KeeperConfig config,
       Supplier<ConfigSources> sources,
       TimeSource time,
-      Supplier<Engine> openEngine) {
+      Supplier<Engine> openEngine,
+      Telemetry telemetry) {
     this.config = config;
+    this.telemetry = opened(telemetry);
     try {
       guard = opened(new Guard(config.get(SecurityConfig.SECTION), server().host(), time));
       engine = opened(openEngine.get());
-      var context = new Feature.Context(config, engine, metrics.registry(), time);
+      var context = new Feature.Context(config, engine, metrics.registry(), telemetry.traces(), time);
       FEATURES.forEach(opener -> features.add(opened(opener.open(context))));
       reload = new Reload(config, sources, this::objectionsTo, this::reconfigure);
       routes = new RouteTable(allRoutes());
@@ -80,15 +86,21 @@ public final class KeeperServer implements AutoCloseable {
    */
   public static KeeperServer start(
       KeeperConfig config, Supplier<ConfigSources> sources, TimeSource time) {
-    return start(config, sources, time, () -> OpenEngine.open(config, time));
+    return start(
+        config,
+        sources,
+        time,
+        () -> OpenEngine.open(config, time),
+        Telemetry.open(config.get(TelemetryConfig.SECTION), version()));
   }
 
   static KeeperServer start(
       KeeperConfig config,
       Supplier<ConfigSources> sources,
       TimeSource time,
-      Supplier<Engine> openEngine) {
-    return new KeeperServer(config, sources, time, openEngine);
+      Supplier<Engine> openEngine,
+      Telemetry telemetry) {
+    return new KeeperServer(config, sources, time, openEngine, telemetry);
   }
 
   /** Where it listens. */
@@ -190,7 +202,7 @@ public final class KeeperServer implements AutoCloseable {
                       tls.get().certificate(), tls.get().key(), tls.get().clientAuthority())),
           routes,
           guard,
-          metrics,
+          new TraceRequests(telemetry.traces().tracer(), metrics),
           time);
     } catch (IOException e) {
       throw new KeeperException.Misconfigured(

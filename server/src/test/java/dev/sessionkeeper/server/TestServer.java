@@ -2,7 +2,9 @@ package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.server.telemetry.Telemetry;
 import dev.sessionkeeper.spi.QueueProvider;
+import io.opentelemetry.api.OpenTelemetry;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.io.InputStream;
@@ -27,27 +29,34 @@ public final class TestServer implements AutoCloseable {
   private final HttpClient client = HttpClient.newHttpClient();
   private volatile String yaml;
 
-  private TestServer(String yaml, Optional<QueueProvider> queues) {
+  private TestServer(String yaml, Optional<QueueProvider> queues, Telemetry telemetry) {
     this.yaml = yaml;
     var config = KeeperConfig.read(sources());
     var time = TimeSource.system();
     this.server =
-        queues.isEmpty()
-            ? KeeperServer.start(config, this::sources, time)
-            : KeeperServer.start(
-                config,
-                this::sources,
-                time,
-                () -> new QueuesElsewhere(new MemoryEngine(time), queues.get()));
+        KeeperServer.start(
+            config,
+            this::sources,
+            time,
+            () ->
+                queues.isEmpty()
+                    ? OpenEngine.open(config, time)
+                    : new QueuesElsewhere(new MemoryEngine(time), queues.get()),
+            telemetry);
   }
 
   public static TestServer start(String yaml) {
-    return new TestServer(yaml, Optional.empty());
+    return new TestServer(yaml, Optional.empty(), Telemetry.of(OpenTelemetry.noop()));
   }
 
   /** A server whose queues are those of this provider. */
   public static TestServer over(QueueProvider queues) {
-    return new TestServer("", Optional.of(queues));
+    return new TestServer("", Optional.of(queues), Telemetry.of(OpenTelemetry.noop()));
+  }
+
+  /** A server that makes spans. */
+  public static TestServer tracing(OpenTelemetry telemetry) {
+    return new TestServer("", Optional.empty(), Telemetry.of(telemetry));
   }
 
   private ConfigSources sources() {

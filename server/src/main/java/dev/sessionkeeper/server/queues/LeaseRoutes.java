@@ -18,17 +18,21 @@ import dev.sessionkeeper.server.json.Json;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.AddressableSessions;
 import dev.sessionkeeper.spi.HeldSession;
+import dev.sessionkeeper.tracing.TraceMessages;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /** Takes, renews and releases leases, and receives under them. */
 final class LeaseRoutes {
   private final Queues queues;
   private final HeldSessions held;
   private final QueueMeters meters;
+  private final TraceMessages traces;
 
-  LeaseRoutes(Queues queues, HeldSessions held, QueueMeters meters) {
+  LeaseRoutes(Queues queues, HeldSessions held, QueueMeters meters, TraceMessages traces) {
+    this.traces = traces;
     this.queues = queues;
     this.held = held;
     this.meters = meters;
@@ -140,7 +144,11 @@ final class LeaseRoutes {
     var wish = request.query(Wish::read);
     var session = heldBy(request);
     var deliveries =
-        request.await(() -> session.receive(wish.max(), wish.patience())).orElse(List.of());
+        traces.receive(
+            queues.named(request),
+            Optional.of(session.id()),
+            () -> request.await(() -> session.receive(wish.max(), wish.patience())),
+            Delivery::message);
     meters.checkOrder(deliveries);
     var response =
         Response.ok(new DeliveryView.Batch(deliveries.stream().map(DeliveryView::of).toList()));

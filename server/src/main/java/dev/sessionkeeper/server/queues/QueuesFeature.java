@@ -16,14 +16,15 @@ public final class QueuesFeature implements Feature {
     var queues = new Queues(context.engine().queues());
     var audit = context.engine().audit();
     var meters = new QueueMeters(context.meters());
+    var traces = context.traces();
     held = new HeldSessions(queues, context.time());
     routes =
         Stream.of(
                 new QueueRoutes(queues, audit).routes(),
-                new MessageRoutes(queues).routes(),
-                new LeaseRoutes(queues, held, meters).routes(),
-                new SettleRoutes(queues, held).routes(),
-                new UnorderedRoutes(queues).routes(),
+                new MessageRoutes(queues, traces).routes(),
+                new LeaseRoutes(queues, held, meters, traces).routes(),
+                new SettleRoutes(queues, held, traces).routes(),
+                new UnorderedRoutes(queues, traces).routes(),
                 new SessionRoutes(queues, audit).routes(),
                 new DeadLetterRoutes(queues, audit).routes())
             .flatMap(List::stream)
