@@ -206,7 +206,8 @@ public final class KeeperClient implements AutoCloseable {
     }
   }
 
-  static String encoded(String text) {
+  /** A text as one segment of a path, or as a value of a query. */
+  public static String encoded(String text) {
     return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
 

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.spi;
 
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
 import java.util.Optional;
 
@@ -20,4 +21,12 @@ public interface ResumableSessions extends AddressableSessions {
    * this provider, whose {@code close} then leaves it to run on.
    */
   Optional<HeldSession> resume(SessionId session, long epoch);
+
+  /**
+   * As {@link #resume}, without asking the store first: whether the lease is still held is told by
+   * the first call on the handle. For whoever makes one call and would pay for two.
+   *
+   * @throws KeeperException.LockLost if that can be told at once
+   */
+  HeldSession handle(SessionId session, long epoch);
 }

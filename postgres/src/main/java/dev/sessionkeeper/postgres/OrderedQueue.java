@@ -148,6 +148,15 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   }
 
   @Override
+  public HeldSession handle(SessionId session, long epoch) {
+    requireOpen();
+    return held(session, epoch).isPresent()
+        ? resume(session, epoch)
+            .orElseThrow(() -> new KeeperException.LockLost("session " + session, epoch))
+        : SharedLane.unseen(this, session, epoch);
+  }
+
+  @Override
   public boolean hasReadySession() {
     requireOpen();
     if (!claims.isRecent()) {

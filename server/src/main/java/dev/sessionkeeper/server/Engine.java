@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.server.security.AuditLog;
+import dev.sessionkeeper.server.security.AuditedQueues;
 import dev.sessionkeeper.spi.QueueProvider;
 import java.util.Optional;
 import javax.sql.DataSource;
@@ -18,6 +19,11 @@ public interface Engine extends AutoCloseable {
 
   /** Where operator acts are written down. */
   AuditLog audit();
+
+  /** What operators do to the queues, written down with it. */
+  default AuditedQueues audited() {
+    return AuditedQueues.afterwards(queues(), audit());
+  }
 
   /** One line for the start message: what it is and where the data is. */
   String description();

@@ -4,8 +4,8 @@ import dev.sessionkeeper.server.config.ConfigError;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.time.TimeSource;
-import io.micrometer.core.instrument.MeterRegistry;
 import dev.sessionkeeper.tracing.TraceMessages;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.util.List;
 import java.util.Optional;
 

@@ -67,7 +67,8 @@ public final class KeeperServer implements AutoCloseable {
     try {
       guard = opened(new Guard(config.get(SecurityConfig.SECTION), server().host(), time));
       engine = opened(openEngine.get());
-      var context = new Feature.Context(config, engine, metrics.registry(), telemetry.traces(), time);
+      var context =
+          new Feature.Context(config, engine, metrics.registry(), telemetry.traces(), time);
       FEATURES.forEach(opener -> features.add(opened(opener.open(context))));
       reload = new Reload(config, sources, this::objectionsTo, this::reconfigure);
       routes = new RouteTable(allRoutes());

@@ -30,10 +30,7 @@ final class Reload {
   /** What was built from these at the start cannot be exchanged under the running requests. */
   private static final List<ConfigSection<?>> FIXED =
       List.of(
-          ServerConfig.SECTION,
-          StoreConfig.SECTION,
-          QueuesConfig.SECTION,
-          TelemetryConfig.SECTION);
+          ServerConfig.SECTION, StoreConfig.SECTION, QueuesConfig.SECTION, TelemetryConfig.SECTION);
 
   private final Supplier<ConfigSources> sources;
   private final Function<KeeperConfig, List<ConfigError>> objections;
@@ -95,6 +92,7 @@ final class Reload {
   }
 
   private Response serve(Request request) {
+    request.caller().requireUnbound("The configuration is");
     try {
       return Response.ok(new Answer(true, reload().warnings()));
     } catch (InvalidConfig e) {

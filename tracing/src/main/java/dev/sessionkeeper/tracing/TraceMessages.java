@@ -119,8 +119,7 @@ public final class TraceMessages {
     return new TraceProcessing(tracer, queue, attributes);
   }
 
-  private SpanBuilder builder(
-      String operation, QueueName queue, SpanKind kind) {
+  private SpanBuilder builder(String operation, QueueName queue, SpanKind kind) {
     return tracer
         .spanBuilder(operation + " " + queue.value())
         .setSpanKind(kind)

@@ -140,8 +140,8 @@ class TraceMessagesTest {
     assertThat(attempts)
         .extracting(span -> span.getAttributes().get(Names.DELIVERY_COUNT))
         .containsExactly(1L, 2L);
-    assertThat(attempts.get(0).getStatus()).isEqualTo(StatusData.create(
-        io.opentelemetry.api.trace.StatusCode.ERROR, "out of tea"));
+    assertThat(attempts.get(0).getStatus())
+        .isEqualTo(StatusData.create(io.opentelemetry.api.trace.StatusCode.ERROR, "out of tea"));
     assertThat(text(attempts.get(0), "error.type")).isEqualTo("java.lang.IllegalStateException");
     assertThat(attempts.get(1).getStatus()).isEqualTo(StatusData.unset());
   }

@@ -172,8 +172,7 @@ final class LeaseRoutes {
   }
 
   private Response release(Request request) {
-    heldBy(request).close();
-    held.remove(request.parameter("leaseId"));
+    held.release(queues.named(request), request.parameter("leaseId"));
     return Response.noContent();
   }
 

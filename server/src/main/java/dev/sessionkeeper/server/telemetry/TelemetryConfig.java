@@ -15,8 +15,7 @@ import java.util.Optional;
  * @param samplePercent how many of the traces that begin here are kept; those that callers began
  *     follow the caller
  */
-public record TelemetryConfig(
-    Optional<URI> otlpEndpoint, String serviceName, int samplePercent) {
+public record TelemetryConfig(Optional<URI> otlpEndpoint, String serviceName, int samplePercent) {
   public static final ConfigSection<TelemetryConfig> SECTION =
       ConfigSection.of("telemetry", TelemetryConfig::read);
 

@@ -38,6 +38,7 @@ public final class TraceRequests implements RequestListener {
   }
 
   @Override
+  @SuppressWarnings("MustBeClosedChecker") // It is closed by ended(), on the same thread.
   public Handling handling(String route, UnaryOperator<String> header) {
     var carrier = new HashMap<String, String>();
     for (var name : HEADERS) {

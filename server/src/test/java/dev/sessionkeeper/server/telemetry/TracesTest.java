@@ -109,8 +109,7 @@ class TracesTest {
         "/v1/traces",
         exchange -> {
           var bytes = exchange.getRequestBody().readAllBytes();
-          received.accumulateAndGet(
-              new String(bytes, StandardCharsets.ISO_8859_1), String::concat);
+          received.accumulateAndGet(new String(bytes, StandardCharsets.ISO_8859_1), String::concat);
           exchange.sendResponseHeaders(200, -1);
           exchange.close();
         });
