@@ -4,10 +4,12 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sessionkeeper.server.TestServer;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.crypto.Mac;
@@ -31,6 +33,7 @@ final class Inventory {
   private final TestServer server;
   private final ApiKeys.Generated admin;
   private final AtomicInteger count = new AtomicInteger();
+  private final Set<String> corrected = new HashSet<>();
 
   Inventory(TestServer server, ApiKeys.Generated admin) throws Exception {
     this.server = server;
@@ -169,9 +172,31 @@ final class Inventory {
     };
   }
 
+  /** A record that has not been corrected; one comes with every second of metering. */
+  private String record(String template) {
+    if (!template.equals("/usages/corrections")) {
+      return "";
+    }
+    return await().atMost(Duration.ofSeconds(30)).until(this::uncorrected, Optional::isPresent)
+        .orElseThrow();
+  }
+
+  private Optional<String> uncorrected() {
+    var rows = ask("GET", "/usages?limit=1000", "").json().get("usages");
+    var touched = new HashSet<>(corrected);
+    rows.forEach(row -> touched.add(row.path("corrects").asString("")));
+    for (var row : rows) {
+      var id = row.get("recordId").asString();
+      if (!row.has("corrects") && !touched.contains(id)) {
+        corrected.add(id);
+        return Optional.of(id);
+      }
+    }
+    return Optional.empty();
+  }
+
   /** A body that the operation takes. */
   String body(String method, String template) {
-    var record = first("/usages", "usages", "recordId");
     var bodies =
         Map.ofEntries(
             Map.entry("POST /events/replay", "{\"type\":\"issues\",\"dryRun\":true}"),
@@ -195,7 +220,7 @@ final class Inventory {
             Map.entry("POST /streams/{stream}/events", "{\"data\":1}"),
             Map.entry(
                 "POST /usages/corrections",
-                "{\"recordId\":\"%s\",\"factor\":0.5,\"reason\":\"test\"}".formatted(record)),
+                "{\"recordId\":\"%s\",\"factor\":0.5,\"reason\":\"test\"}".formatted(record(template))),
             Map.entry("POST /webhooks/github", EVENT));
     return Optional.ofNullable(bodies.get(method + " " + template))
         .orElseThrow(() -> new AssertionError("Give an example for " + method + " " + template));
