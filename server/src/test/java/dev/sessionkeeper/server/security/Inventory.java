@@ -177,7 +177,9 @@ final class Inventory {
     if (!template.equals("/usages/corrections")) {
       return "";
     }
-    return await().atMost(Duration.ofSeconds(30)).until(this::uncorrected, Optional::isPresent)
+    return await()
+        .atMost(Duration.ofSeconds(30))
+        .until(this::uncorrected, Optional::isPresent)
         .orElseThrow();
   }
 
@@ -220,7 +222,8 @@ final class Inventory {
             Map.entry("POST /streams/{stream}/events", "{\"data\":1}"),
             Map.entry(
                 "POST /usages/corrections",
-                "{\"recordId\":\"%s\",\"factor\":0.5,\"reason\":\"test\"}".formatted(record(template))),
+                "{\"recordId\":\"%s\",\"factor\":0.5,\"reason\":\"test\"}"
+                    .formatted(record(template))),
             Map.entry("POST /webhooks/github", EVENT));
     return Optional.ofNullable(bodies.get(method + " " + template))
         .orElseThrow(() -> new AssertionError("Give an example for " + method + " " + template));
