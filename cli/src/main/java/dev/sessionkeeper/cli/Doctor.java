@@ -47,7 +47,7 @@ final class Doctor implements Callable<Integer> {
 
   private String live(KeeperClient client) {
     client.get("/health/live", Map.of());
-    return "answers at " + remote.url;
+    return "answers at " + client.server();
   }
 
   private static String ready(KeeperClient client) {

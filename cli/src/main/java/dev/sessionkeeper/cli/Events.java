@@ -1,5 +1,6 @@
 package dev.sessionkeeper.cli;
 
+import dev.sessionkeeper.client.KeeperClient;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -95,7 +96,7 @@ final class Events {
     @Override
     public Integer call() {
       try (var client = remote.open()) {
-        var found = client.get("/events/" + event, Map.of());
+        var found = client.get("/events/" + KeeperClient.encoded(event), Map.of());
         remote.tell(found, found.toPrettyString());
         return Exit.OK;
       }

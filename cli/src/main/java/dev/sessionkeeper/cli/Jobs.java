@@ -1,5 +1,6 @@
 package dev.sessionkeeper.cli;
 
+import dev.sessionkeeper.client.KeeperClient;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -8,13 +9,19 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /** Shows the jobs of the product and lets a person run, pause or resume one. */
-@Command(
-    name = "jobs",
-    description = "List jobs: owner, epoch, lease, next run.",
-    subcommands = {Jobs.Run.class, Jobs.Pause.class, Jobs.Resume.class})
+@Command(name = "jobs", description = "List jobs: owner, epoch, lease, next run.")
 final class Jobs implements Callable<Integer> {
   private static final Table TABLE =
-      Table.of("name", "state", "owner", "epoch", "leaseUntil", "nextRunAt", "attempts");
+      Table.of(
+          "name",
+          "interval",
+          "paused",
+          "owner",
+          "epoch",
+          "leaseUntil",
+          "nextRunAt",
+          "attempts",
+          "lastError");
 
   @Mixin Remote remote = new Remote();
 
@@ -26,48 +33,34 @@ final class Jobs implements Callable<Integer> {
     }
   }
 
-  /** What run, pause and resume have in common. */
-  abstract static class Step implements Callable<Integer> {
+  /** Which job an act is for. */
+  static final class Target {
     @Mixin Remote remote = new Remote();
 
     @Parameters(index = "0", paramLabel = "JOB")
     String job = "";
 
-    private final String action;
-
-    Step(String action) {
-      this.action = action;
-    }
-
-    @Override
-    public Integer call() {
+    int act(String action, String done) {
       try (var client = remote.open()) {
-        remote.tell(
-            client.post("/jobs/" + job + "/" + action, JsonNodeFactory.instance.objectNode()),
-            action + ": " + job + ".");
+        var path = "/jobs/" + KeeperClient.encoded(job) + "/" + action;
+        remote.tell(client.post(path, JsonNodeFactory.instance.objectNode()), job + " " + done);
         return Exit.OK;
       }
     }
   }
 
-  @Command(name = "run", description = "Run it as soon as a node is free.")
-  static final class Run extends Step {
-    Run() {
-      super("run");
-    }
+  @Command(description = "Run it as soon as a node is free.")
+  int run(@Mixin Target target) {
+    return target.act("run", "runs as soon as a node is free.");
   }
 
-  @Command(name = "pause", description = "Do not run it until it is resumed.")
-  static final class Pause extends Step {
-    Pause() {
-      super("pause");
-    }
+  @Command(description = "Do not run it until it is resumed.")
+  int pause(@Mixin Target target) {
+    return target.act("pause", "is paused.");
   }
 
-  @Command(name = "resume", description = "Take a pause back.")
-  static final class Resume extends Step {
-    Resume() {
-      super("resume");
-    }
+  @Command(description = "Take a pause back.")
+  int resume(@Mixin Target target) {
+    return target.act("resume", "goes on.");
   }
 }

@@ -2,6 +2,8 @@ package dev.sessionkeeper.cli;
 
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.client.ProblemException;
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -58,19 +60,32 @@ public final class Keeper {
   /** One sentence to the person, and the exit code; never a stack trace. */
   private static int explain(Exception failure) {
     var terminal = Terminal.standard();
-    var why = String.valueOf(failure.getMessage());
+    var why = String.valueOf(failure.getMessage()).replaceFirst("^\\[SK-\\d+] ", "");
     return switch (failure) {
       case ProblemException problem -> {
         terminal.error(why);
         yield problem.status() == 401 || problem.status() == 403 ? Exit.FORBIDDEN : Exit.FAILED;
       }
       case KeeperException.Unavailable unavailable -> {
-        terminal.error(why + ". Is it running? Start one with: ./keeper serve");
+        terminal.error(
+            why.replace("; try again", "") + ". Is it running? Start one with: ./keeper serve");
+        yield Exit.UNAVAILABLE;
+      }
+      case KeeperException.OutcomeUnknown unknown -> {
+        terminal.error(why);
         yield Exit.UNAVAILABLE;
       }
       case KeeperException.Misconfigured misconfigured -> {
         terminal.error(why);
         yield Exit.CONFIG;
+      }
+      case IllegalArgumentException wrong -> {
+        terminal.error(why);
+        yield Exit.USAGE;
+      }
+      case IOException unreadable -> {
+        terminal.error(unreadable instanceof NoSuchFileException ? "There is no file " + why : why);
+        yield Exit.FAILED;
       }
       default -> {
         terminal.error(failure.getClass().getSimpleName() + ": " + why);

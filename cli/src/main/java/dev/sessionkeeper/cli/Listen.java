@@ -57,7 +57,7 @@ final class Listen implements Callable<Integer> {
     var terminal = Terminal.standard();
     var end = new CountDownLatch(1);
     try (var client = remote.open()) {
-      var builder = EventStream.of(remote.url, stream);
+      var builder = EventStream.of(remote.urls, stream);
       if (remote.key != null && !remote.key.isEmpty()) {
         builder.header("Authorization", "Bearer " + remote.key);
       }
@@ -124,7 +124,7 @@ final class Listen implements Callable<Integer> {
 
     @Override
     public void onConnected() {
-      terminal.note(terminal.dim("Listening to " + stream + " of " + remote.url));
+      terminal.note(terminal.dim("Listening to " + stream + " of " + client.server()));
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.sessionkeeper.cli;
 import dev.sessionkeeper.client.KeeperClient;
 import java.net.URI;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -25,9 +26,13 @@ final class Remote {
 
   @Option(
       names = {"-u", "--url"},
+      split = ",",
+      paramLabel = "URL",
       defaultValue = "${env:KEEPER_URL:-http://127.0.0.1:8080}",
-      description = "The server's address. Default: $KEEPER_URL, else http://127.0.0.1:8080")
-  URI url = URI.create("http://127.0.0.1:8080");
+      description =
+          "The server's address, or several of one store with commas between them."
+              + " Default: $KEEPER_URL, else http://127.0.0.1:8080")
+  List<URI> urls = List.of(URI.create("http://127.0.0.1:8080"));
 
   @Option(
       names = "--key",
@@ -42,7 +47,7 @@ final class Remote {
   Format format = Format.text;
 
   KeeperClient open() {
-    var client = KeeperClient.of(url);
+    var client = KeeperClient.of(urls);
     return key == null || key.isEmpty() ? client : client.withApiKey(key);
   }
 

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.cli;
 
+import dev.sessionkeeper.client.KeeperClient;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -12,8 +13,11 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -32,6 +36,7 @@ final class Send implements Callable<Integer> {
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
   @Mixin Remote remote = new Remote();
+  @Spec CommandSpec spec = CommandSpec.create();
 
   @Parameters(index = "0", paramLabel = "QUEUE")
   String queue = "";
@@ -44,7 +49,7 @@ final class Send implements Callable<Integer> {
       description = "The session; needed for an ORDERED queue")
   @Nullable String session;
 
-  @Option(names = "--id", description = "The message's id, if there is one body")
+  @Option(names = "--id", description = "The message's id; for one body only")
   @Nullable String id;
 
   @Option(
@@ -54,6 +59,10 @@ final class Send implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    if (id != null && bodies.size() != 1) {
+      throw new ParameterException(
+          spec.commandLine(), "--id is for one message; there are " + bodies.size() + " bodies");
+    }
     try (var client = remote.open()) {
       var answer = JsonNodeFactory.instance.objectNode();
       var all = answer.putArray("messages");
@@ -61,7 +70,10 @@ final class Send implements Callable<Integer> {
         var body = JsonNodeFactory.instance.objectNode();
         var array = body.putArray("messages");
         batch.forEach(text -> array.add(message(text)));
-        client.post("/queues/" + queue + "/messages", body).path("messages").forEach(all::add);
+        client
+            .post("/queues/" + KeeperClient.encoded(queue) + "/messages", body)
+            .path("messages")
+            .forEach(all::add);
       }
       remote.tell(answer, "Sent " + all.size() + " to " + queue + ".");
       return Exit.OK;
@@ -102,6 +114,9 @@ final class Send implements Callable<Integer> {
   }
 
   private static List<String> lines() {
+    if (Boolean.getBoolean("keeper.stdin")) {
+      Terminal.standard().note("One message per line; end with Ctrl-D.");
+    }
     try (var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
       return in.lines().filter(line -> !line.isBlank()).toList();
     } catch (IOException e) {

@@ -14,15 +14,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "sessions",
     description =
-        "List the sessions of a queue: backlog, head age, owner, why blocked, since when.",
-    subcommands = {
-      Sessions.Pause.class,
-      Sessions.Resume.class,
-      Sessions.Park.class,
-      Sessions.Release.class,
-      Sessions.DeadLetterHead.class,
-      Sessions.DeadLetterAll.class
-    })
+        "List the sessions of a queue: backlog, head age, owner, why blocked, since when.")
 final class Sessions implements Callable<Integer> {
   private static final Table TABLE =
       Table.of(
@@ -66,8 +58,8 @@ final class Sessions implements Callable<Integer> {
     }
   }
 
-  /** What all acts have in common: queue, session, reason. */
-  abstract static class Step implements Callable<Integer> {
+  /** Which session an act is for, and why it is done. */
+  static final class Target {
     @Mixin Remote remote = new Remote();
 
     @Parameters(index = "0", paramLabel = "QUEUE")
@@ -82,61 +74,48 @@ final class Sessions implements Callable<Integer> {
         description = "Why; kept for the next person")
     String reason = "";
 
-    private final String action;
-
-    Step(String action) {
-      this.action = action;
-    }
-
-    @Override
-    public Integer call() {
+    /** Does it, and says what became of it in these words. */
+    int act(String action, String done) {
       try (var client = remote.open()) {
+        var answer = client.queue(queue).act(session, action, reason);
+        int affected = answer.path("affected").asInt();
         remote.tell(
-            client.queue(queue).act(session, action, reason), action + ": " + session + ".");
+            answer,
+            affected == 0
+                ? "Nothing to do: " + session + " of " + queue + " stays as it is."
+                : done.formatted(session, affected));
         return Exit.OK;
       }
     }
   }
 
-  @Command(name = "pause", description = "Hand it out to nobody until it is resumed.")
-  static final class Pause extends Step {
-    Pause() {
-      super("pause");
-    }
+  @Command(description = "Hand it out to nobody until it is resumed.")
+  int pause(@Mixin Target target) {
+    return target.act("pause", "%s is paused.");
   }
 
-  @Command(name = "resume", description = "Take a pause or a parking back.")
-  static final class Resume extends Step {
-    Resume() {
-      super("resume");
-    }
+  @Command(description = "Take a pause or a parking back.")
+  int resume(@Mixin Target target) {
+    return target.act("resume", "%s goes on.");
   }
 
-  @Command(name = "park", description = "Set it aside with everything in it until it is resumed.")
-  static final class Park extends Step {
-    Park() {
-      super("park");
-    }
+  @Command(description = "Set it aside with everything in it until it is resumed.")
+  int park(@Mixin Target target) {
+    return target.act("park", "%s is parked.");
   }
 
-  @Command(name = "release", description = "Take it from its owner.")
-  static final class Release extends Step {
-    Release() {
-      super("release");
-    }
+  @Command(description = "Take it from its owner.")
+  int release(@Mixin Target target) {
+    return target.act("release", "%s was taken from its owner.");
   }
 
   @Command(name = "dead-letter-head", description = "Make its first message a dead letter.")
-  static final class DeadLetterHead extends Step {
-    DeadLetterHead() {
-      super("deadLetterHead");
-    }
+  int deadLetterHead(@Mixin Target target) {
+    return target.act("deadLetterHead", "The first message of %s is a dead letter now.");
   }
 
   @Command(name = "dead-letter-all", description = "Make all its messages dead letters.")
-  static final class DeadLetterAll extends Step {
-    DeadLetterAll() {
-      super("deadLetterAll");
-    }
+  int deadLetterAll(@Mixin Target target) {
+    return target.act("deadLetterAll", "%2$d messages of %1$s are dead letters now.");
   }
 }

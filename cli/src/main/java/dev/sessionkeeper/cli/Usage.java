@@ -1,5 +1,6 @@
 package dev.sessionkeeper.cli;
 
+import dev.sessionkeeper.client.KeeperClient;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -58,7 +59,8 @@ final class Usage {
   @Command(name = "batches", description = "List usage batches and how their delivery stands.")
   static final class Batches implements Callable<Integer> {
     private static final Table TABLE =
-        Table.of("id", "tenantObjectId", "sequence", "state", "records", "attempts", "lastError");
+        Table.of(
+            "batchId", "tenantObjectId", "sequence", "state", "records", "attempts", "lastError");
 
     @Mixin Remote remote = new Remote();
     @Mixin Paging paging = new Paging();
@@ -93,7 +95,8 @@ final class Usage {
       try (var client = remote.open()) {
         remote.tell(
             client.post(
-                "/usages/batches/" + batch + "/replay", JsonNodeFactory.instance.objectNode()),
+                "/usages/batches/" + KeeperClient.encoded(batch) + "/replay",
+                JsonNodeFactory.instance.objectNode()),
             "Batch " + batch + " will be sent again.");
         return Exit.OK;
       }

@@ -120,6 +120,38 @@ class KeeperTest {
   }
 
   @Test
+  void anActSaysWhatItDid() {
+    run("queues", "create", "acts");
+    run("send", "acts", "-s", "hot", "1", "2", "3");
+    assertThat(run("sessions", "pause", "acts", "hot").out).contains("hot is paused.");
+    assertThat(run("sessions", "resume", "acts", "hot").out).contains("hot goes on.");
+    assertThat(run("sessions", "dead-letter-all", "acts", "hot").out)
+        .contains("3 messages of hot are dead letters now.");
+    assertThat(json(run("sessions", "park", "acts", "hot", "-o", "json")).path("action").asString())
+        .isEqualTo("park");
+  }
+
+  @Test
+  void oneIdIsForOneMessage() {
+    var refused = run("send", "orders", "-s", "a", "--id", "same", "1", "2");
+    assertThat(refused.code).isEqualTo(Exit.USAGE);
+    assertThat(refused.err).contains("--id is for one message");
+  }
+
+  @Test
+  void oneOfSeveralServersIsEnough() {
+    assertThat(runRaw("queues", "--url", "http://127.0.0.1:1," + url).code).isZero();
+    assertThat(runRaw("queues", "--url", url + ",http://127.0.0.1:1").code).isZero();
+  }
+
+  @Test
+  void anAddressThatIsNoneIsAWrongCommandLine() {
+    var refused = runRaw("queues", "--url", "localhost:8080");
+    assertThat(refused.code).isEqualTo(Exit.USAGE);
+    assertThat(refused.err).contains("http://").doesNotContain("Exception");
+  }
+
+  @Test
   void allErrorsOfAConfigurationAreListedWithTheirPlace() throws Exception {
     var file =
         Files.writeString(folder.resolve("keeper.yaml"), "server: { port: x }\nsurprise: 1\n");

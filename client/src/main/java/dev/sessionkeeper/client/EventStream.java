@@ -8,6 +8,7 @@ import java.net.http.HttpClient;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -30,7 +31,12 @@ public final class EventStream implements AutoCloseable {
 
   /** A stream of the server at this address, such as {@code http://127.0.0.1:8080}. */
   public static Builder of(URI server, String stream) {
-    return new Builder(server, stream);
+    return of(List.of(server), stream);
+  }
+
+  /** A stream of servers that share one store; when one ends the connection the next is asked. */
+  public static Builder of(List<URI> servers, String stream) {
+    return new Builder(new Servers(servers), stream);
   }
 
   /** The last event that was handled; empty before the first one. */
@@ -58,7 +64,7 @@ public final class EventStream implements AutoCloseable {
 
   /** What can be chosen for a stream. */
   public static final class Builder {
-    private final URI server;
+    private final Servers servers;
     private final String stream;
     private final Map<String, String> headers = new LinkedHashMap<>();
     private Optional<String> subscriber = Optional.empty();
@@ -69,8 +75,8 @@ public final class EventStream implements AutoCloseable {
     private RetryPolicy retry =
         new RetryPolicy(Integer.MAX_VALUE, Duration.ofMillis(200), 2, Duration.ofSeconds(10), 0.5);
 
-    private Builder(URI server, String stream) {
-      this.server = server;
+    private Builder(Servers servers, String stream) {
+      this.servers = servers;
       this.stream = stream;
     }
 
@@ -120,12 +126,16 @@ public final class EventStream implements AutoCloseable {
     public EventStream open(EventHandler handler) {
       return new EventStream(
           new ReadEvents(
-              new ReadEvents.Settings(address(), headers, http, retry, silence, time),
+              new ReadEvents.Settings(addresses(), headers, http, retry, silence, time),
               after,
               handler));
     }
 
-    private URI address() {
+    private Servers addresses() {
+      return new Servers(servers.all().stream().map(this::address).toList());
+    }
+
+    private URI address(URI server) {
       var base = server.toString().replaceAll("/+$", "");
       var query = subscriber.map(name -> "?subscriber=" + encoded(name)).orElse("");
       return URI.create(base + "/streams/" + encoded(stream) + "/events" + query);

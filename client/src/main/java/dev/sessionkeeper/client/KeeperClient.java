@@ -2,26 +2,35 @@ package dev.sessionkeeper.client;
 
 import dev.sessionkeeper.KeeperException;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Talks to a Sessionkeeper server. Safe for use by many threads; calls block.
+ * Talks to a Sessionkeeper server, or to several that share one store. Safe for use by many
+ * threads; calls block.
  *
  * <p>A refusal of the server is a {@link ProblemException}; no answer is {@link
- * KeeperException.Unavailable}. A call is never repeated by itself: whether repeating is safe is
- * the caller's to know.
+ * KeeperException.Unavailable}, or {@link KeeperException.OutcomeUnknown} if the call may have
+ * taken effect. With several servers a call goes to the next one when it is certain that it had no
+ * effect: nobody listened, the server said so, or it only reads. Apart from that a call is never
+ * repeated by itself: whether repeating is safe is the caller's to know.
  */
 public final class KeeperClient implements AutoCloseable {
   private static final JsonMapper JSON = JsonMapper.builder().build();
@@ -30,36 +39,47 @@ public final class KeeperClient implements AutoCloseable {
   /** Longer than the longest wait that the server takes. */
   private static final Duration CALL_TIMEOUT = Duration.ofSeconds(75);
 
-  private final URI base;
+  /** The problems that say that nothing was changed, and that another server may do better. */
+  private static final Set<String> ELSEWHERE = Set.of("unavailable", "overloaded");
+
+  private final Servers servers;
   private final Optional<String> apiKey;
   private final HttpClient http;
 
-  private KeeperClient(URI base, Optional<String> apiKey) {
-    this.base = base;
+  private KeeperClient(Servers servers, Optional<String> apiKey, HttpClient http) {
+    this.servers = servers;
     this.apiKey = apiKey;
-    this.http =
-        HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .connectTimeout(CONNECT_TIMEOUT)
-            .build();
+    this.http = http;
   }
 
   /** A client of the server at this address, such as {@code http://127.0.0.1:8080}. */
   public static KeeperClient of(URI server) {
-    if (server.getScheme() == null || !server.getScheme().matches("https?")) {
-      throw new IllegalArgumentException(
-          "A server's address begins with http:// or https://, was " + server);
-    }
-    return new KeeperClient(server, Optional.empty());
+    return of(List.of(server));
   }
 
-  /** The same with a credential. */
+  /** A client of servers that share one store; it uses one of them as long as that answers. */
+  public static KeeperClient of(List<URI> servers) {
+    var http =
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(CONNECT_TIMEOUT)
+            .build();
+    return new KeeperClient(new Servers(servers), Optional.empty(), http);
+  }
+
+  /** The same with a credential. Closing one of the two closes both. */
   public KeeperClient withApiKey(String key) {
-    return new KeeperClient(base, Optional.of(key));
+    return new KeeperClient(servers, Optional.of(key), http);
   }
 
+  /** The server that the next call goes to. */
   public URI server() {
-    return base;
+    return servers.at(servers.turn());
+  }
+
+  /** All servers, in the order given. */
+  public List<URI> servers() {
+    return servers.all();
   }
 
   /** The calls of one queue. */
@@ -68,7 +88,7 @@ public final class KeeperClient implements AutoCloseable {
   }
 
   public JsonNode get(String path, Map<String, String> query) {
-    return document(exchange(request(path, query).GET().build()));
+    return document(exchange(get(path + asked(query))));
   }
 
   public JsonNode put(String path, JsonNode body) {
@@ -80,64 +100,99 @@ public final class KeeperClient implements AutoCloseable {
   }
 
   public JsonNode delete(String path) {
-    return document(exchange(request(path, Map.of()).DELETE().build()));
+    return document(exchange(new Call("DELETE", path, HttpRequest.Builder::DELETE)));
   }
 
   /** Sends bytes with headers as they are, for webhooks. */
   public JsonNode postBytes(String path, byte[] body, Map<String, String> headers) {
-    var builder = request(path, Map.of()).POST(HttpRequest.BodyPublishers.ofByteArray(body));
-    headers.forEach(builder::header);
-    return document(exchange(builder.build()));
+    return document(
+        exchange(
+            new Call(
+                "POST",
+                path,
+                request -> {
+                  headers.forEach(request::header);
+                  return request.POST(HttpRequest.BodyPublishers.ofByteArray(body));
+                })));
   }
 
   /** Bytes as the server keeps them, such as a webhook's payload. */
   public byte[] getBytes(String path) {
-    return exchange(request(path, Map.of()).GET().build()).body();
+    return exchange(get(path)).body();
   }
 
-  private HttpRequest withBody(String path, String method, JsonNode body) {
-    return request(path, Map.of())
-        .header("Content-Type", "application/json")
-        .method(method, HttpRequest.BodyPublishers.ofByteArray(JSON.writeValueAsBytes(body)))
-        .build();
-  }
-
-  private HttpRequest.Builder request(String path, Map<String, String> query) {
-    var builder =
-        HttpRequest.newBuilder(uri(path, query)).timeout(CALL_TIMEOUT).header("Accept", "*/*");
-    authorize(builder);
-    return builder;
-  }
-
-  private void authorize(HttpRequest.Builder builder) {
-    apiKey.ifPresent(key -> builder.header("Authorization", "Bearer " + key));
-  }
-
-  private URI uri(String path, Map<String, String> query) {
-    var asked =
-        query.entrySet().stream()
-            .map(each -> encoded(each.getKey()) + "=" + encoded(each.getValue()))
-            .collect(Collectors.joining("&"));
-    return base.resolve(asked.isEmpty() ? path : path + "?" + asked);
-  }
-
-  private HttpResponse<byte[]> exchange(HttpRequest request) {
-    var response = call(request, HttpResponse.BodyHandlers.ofByteArray());
-    if (response.statusCode() >= 400) {
-      throw ProblemException.of(response.statusCode(), response.body());
+  /** A request to whichever server takes it. */
+  private record Call(String method, String path, UnaryOperator<HttpRequest.Builder> fill) {
+    boolean isRead() {
+      return method.equals("GET");
     }
-    return response;
   }
 
-  private <T> HttpResponse<T> call(HttpRequest request, HttpResponse.BodyHandler<T> handler) {
-    try {
-      return http.send(request, handler);
-    } catch (IOException e) {
-      throw new KeeperException.Unavailable("The server at " + base, e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new KeeperException.Unavailable("The server at " + base + " (interrupted)", e);
+  private static Call get(String path) {
+    return new Call("GET", path, HttpRequest.Builder::GET);
+  }
+
+  private static Call withBody(String path, String method, JsonNode body) {
+    var bytes = JSON.writeValueAsBytes(body);
+    return new Call(
+        method,
+        path,
+        request ->
+            request
+                .header("Content-Type", "application/json")
+                .method(method, HttpRequest.BodyPublishers.ofByteArray(bytes)));
+  }
+
+  private static String asked(Map<String, String> query) {
+    return query.entrySet().stream()
+        .map(each -> encoded(each.getKey()) + "=" + encoded(each.getValue()))
+        .collect(Collectors.joining("&", query.isEmpty() ? "" : "?", ""));
+  }
+
+  /** Asks one server after the other, each once, as long as nothing can have happened. */
+  private HttpResponse<byte[]> exchange(Call call) {
+    int first = servers.turn();
+    for (int turn = first; ; turn++) {
+      boolean isLast = turn - first == servers.count() - 1;
+      try {
+        var response = http.send(request(call, servers.at(turn)), BodyHandlers.ofByteArray());
+        if (response.statusCode() < 400) {
+          return response;
+        }
+        var problem = ProblemException.of(response.statusCode(), response.body());
+        if (isLast || !ELSEWHERE.contains(problem.type())) {
+          throw problem;
+        }
+      } catch (IOException e) {
+        refuseIfUnknown(call, servers.at(turn), e);
+        if (isLast) {
+          servers.leave(turn);
+          throw new KeeperException.Unavailable("The server at " + servers.at(turn), e);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new KeeperException.OutcomeUnknown("The interrupted call to " + servers.at(turn), e);
+      }
+      servers.leave(turn);
     }
+  }
+
+  private static void refuseIfUnknown(Call call, URI server, IOException failure) {
+    boolean isUnheard =
+        failure instanceof ConnectException || failure instanceof HttpConnectTimeoutException;
+    if (!isUnheard && !call.isRead()) {
+      throw new KeeperException.OutcomeUnknown(
+          "The call " + call.method() + " " + call.path() + " to " + server, failure);
+    }
+  }
+
+  private HttpRequest request(Call call, URI server) {
+    var request =
+        HttpRequest.newBuilder(server.resolve(call.path()))
+            .timeout(CALL_TIMEOUT)
+            .header("Accept", "*/*");
+    apiKey.ifPresent(key -> request.header("Authorization", "Bearer " + key));
+    return call.fill().apply(request).build();
   }
 
   private static JsonNode document(HttpResponse<byte[]> response) {
@@ -151,7 +206,8 @@ public final class KeeperClient implements AutoCloseable {
     }
   }
 
-  static String encoded(String text) {
+  /** A text as one segment of a path, or as a value of a query. */
+  public static String encoded(String text) {
     return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
 

@@ -19,12 +19,27 @@ public final class LeaseClient implements AutoCloseable {
   private final long epoch;
   private Instant lockedUntil;
 
-  LeaseClient(KeeperClient client, String queuePath, JsonNode granted) {
+  private LeaseClient(
+      KeeperClient client, String path, String sessionId, long epoch, Instant lockedUntil) {
     this.client = client;
-    this.path = queuePath + "/leases/" + KeeperClient.encoded(granted.path("leaseId").asString());
-    this.sessionId = granted.path("sessionId").asString();
-    this.epoch = granted.path("epoch").asLong();
-    this.lockedUntil = Instant.parse(granted.path("lockedUntil").asString());
+    this.path = path;
+    this.sessionId = sessionId;
+    this.epoch = epoch;
+    this.lockedUntil = lockedUntil;
+  }
+
+  static LeaseClient of(KeeperClient client, String queuePath, JsonNode granted) {
+    return new LeaseClient(
+        client,
+        queuePath + "/leases/" + KeeperClient.encoded(granted.path("leaseId").asString()),
+        granted.path("sessionId").asString(),
+        granted.path("epoch").asLong(),
+        Instant.parse(granted.path("lockedUntil").asString()));
+  }
+
+  /** The same lease through another client, for example of another server of the same store. */
+  public LeaseClient through(KeeperClient other) {
+    return new LeaseClient(other, path, sessionId, epoch, lockedUntil);
   }
 
   public String sessionId() {

@@ -103,7 +103,7 @@ public final class QueueClient {
     var granted = client.post(path + "/leases", body);
     return granted.isMissingNode()
         ? Optional.empty()
-        : Optional.of(new LeaseClient(client, path, granted));
+        : Optional.of(LeaseClient.of(client, path, granted));
   }
 
   static ObjectNode object() {

@@ -5,7 +5,6 @@ import dev.sessionkeeper.RetryPolicy;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -46,7 +45,7 @@ final class ReadEvents implements Runnable {
 
   /** What stays the same over all connections. */
   record Settings(
-      URI address,
+      Servers addresses,
       Map<String, String> headers,
       HttpClient http,
       RetryPolicy retry,
@@ -95,6 +94,7 @@ final class ReadEvents implements Runnable {
       return;
     }
     failures++;
+    settings.addresses().leave(settings.addresses().turn());
     var pause = settings.retry().delayAfter(failures, RandomGenerator.getDefault());
     handler.onDisconnected(why, pause);
     closed.await(pause.toNanos(), TimeUnit.NANOSECONDS);
@@ -119,7 +119,7 @@ final class ReadEvents implements Runnable {
 
   private HttpRequest request() {
     var request =
-        HttpRequest.newBuilder(settings.address())
+        HttpRequest.newBuilder(settings.addresses().at(settings.addresses().turn()))
             .header("Accept", "text/event-stream")
             .timeout(Duration.ofSeconds(30));
     settings.headers().forEach(request::header);

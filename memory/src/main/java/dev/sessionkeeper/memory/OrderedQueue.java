@@ -217,6 +217,12 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
   }
 
   @Override
+  public HeldSession handle(SessionId session, long epoch) {
+    return resume(session, epoch)
+        .orElseThrow(() -> new KeeperException.LockLost("session " + session, epoch));
+  }
+
+  @Override
   public boolean hasReadySession() {
     runDue();
     return turnstile.readyCount() > 0;

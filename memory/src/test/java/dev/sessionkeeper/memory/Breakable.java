@@ -112,6 +112,11 @@ class Breakable implements QueueProvider, InspectableQueues, OperableSessions, D
       }
 
       @Override
+      public HeldSession handle(SessionId session, long epoch) {
+        return held(queue, sessions.handle(session, epoch));
+      }
+
+      @Override
       public boolean hasReadySession() {
         return sessions.hasReadySession();
       }

@@ -2,6 +2,9 @@ package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.OperableSessions.Act;
+import dev.sessionkeeper.store.Database;
+import java.sql.Connection;
+import java.sql.SQLException;
 
 /** Does to a session what a person wants. */
 final class ActOnSession {
@@ -9,22 +12,30 @@ final class ActOnSession {
 
   private ActOnSession() {}
 
-  static int act(OrderedQueue queue, SessionId session, Act act, String reason) {
-    return queue
-        .connections()
-        .call(
+  static int act(
+      OrderedQueue queue, SessionId session, Act act, String reason, Alongside alongside) {
+    return Database.of(queue.connections().source())
+        .inTransaction(
             connection -> {
-              try (var statement = connection.prepareStatement(ACT)) {
-                statement.setInt(1, queue.id());
-                statement.setString(2, session.value());
-                statement.setString(3, act.name());
-                statement.setString(4, Texts.storable(reason));
-                statement.setLong(5, queue.node().shard());
-                try (var rows = statement.executeQuery()) {
-                  rows.next();
-                  return rows.getInt(1);
-                }
-              }
+              int affected = act(connection, queue, session, act, reason);
+              alongside.write(connection, affected);
+              return affected;
             });
+  }
+
+  private static int act(
+      Connection connection, OrderedQueue queue, SessionId session, Act act, String reason)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(ACT)) {
+      statement.setInt(1, queue.id());
+      statement.setString(2, session.value());
+      statement.setString(3, act.name());
+      statement.setString(4, Texts.storable(reason));
+      statement.setLong(5, queue.node().shard());
+      try (var rows = statement.executeQuery()) {
+        rows.next();
+        return rows.getInt(1);
+      }
+    }
   }
 }

@@ -5,6 +5,7 @@ import dev.sessionkeeper.PageCursor;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.DeadLetter;
 import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
+import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -99,28 +100,36 @@ final class DeadLetterTable {
   }
 
   /** Puts them back in the order in which they were sent; each only once (D-03). */
-  int replay(Selection selection) {
+  int replay(Selection selection, Alongside alongside) {
     var ids = select(selection);
     int replayed = 0;
     for (int from = 0; from < ids.length; from += CHUNK) {
       var chunk = Arrays.copyOfRange(ids, from, Math.min(ids.length, from + CHUNK));
       replayed +=
-          setup
-              .connections()
-              .call(
-                  connection -> {
-                    try (var statement = connection.prepareStatement(REPLAY)) {
-                      statement.setInt(1, known.id());
-                      statement.setArray(2, SqlArray.of(connection, "int8", chunk));
-                      statement.setLong(3, setup.node().shard());
-                      try (var rows = statement.executeQuery()) {
-                        rows.next();
-                        return rows.getInt(1);
-                      }
-                    }
-                  });
+          inTransaction(
+              connection -> {
+                int count = replay(connection, chunk);
+                alongside.write(connection, count);
+                return count;
+              });
     }
     return replayed;
+  }
+
+  private int replay(Connection connection, long[] ids) throws SQLException {
+    try (var statement = connection.prepareStatement(REPLAY)) {
+      statement.setInt(1, known.id());
+      statement.setArray(2, SqlArray.of(connection, "int8", ids));
+      statement.setLong(3, setup.node().shard());
+      try (var rows = statement.executeQuery()) {
+        rows.next();
+        return rows.getInt(1);
+      }
+    }
+  }
+
+  private <T> T inTransaction(Database.Work<T> work) {
+    return Database.of(setup.connections().source()).inTransaction(work);
   }
 
   private long[] select(Selection selection) {
@@ -168,23 +177,29 @@ final class DeadLetterTable {
     return statement;
   }
 
-  boolean discard(String id) {
+  boolean discard(String id, Alongside alongside) {
     if (!id.matches("[0-9]{1,18}")) {
       return false;
     }
-    return setup
-        .connections()
-        .call(
-            connection -> {
-              try (var statement = connection.prepareStatement(DISCARD)) {
-                statement.setInt(1, known.id());
-                statement.setLong(2, Long.parseLong(id));
-                statement.setInt(3, known.id());
-                statement.setLong(4, setup.node().shard());
-                try (var rows = statement.executeQuery()) {
-                  return rows.next();
-                }
-              }
-            });
+    return inTransaction(
+        connection -> {
+          boolean isGone = discard(connection, Long.parseLong(id));
+          if (isGone) {
+            alongside.write(connection, 1);
+          }
+          return isGone;
+        });
+  }
+
+  private boolean discard(Connection connection, long id) throws SQLException {
+    try (var statement = connection.prepareStatement(DISCARD)) {
+      statement.setInt(1, known.id());
+      statement.setLong(2, id);
+      statement.setInt(3, known.id());
+      statement.setLong(4, setup.node().shard());
+      try (var rows = statement.executeQuery()) {
+        return rows.next();
+      }
+    }
   }
 }

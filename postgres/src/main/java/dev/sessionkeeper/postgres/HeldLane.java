@@ -322,23 +322,26 @@ final class HeldLane implements HeldSession {
 
   /**
    * Hands the lease over to the database, for handles of other processes; this one goes through it
-   * from now on too.
+   * from now on too, and the end of this process does not end it. Empty when it is lost.
    */
-  SharedLane share() {
+  Optional<SharedLane> share() {
     Waits.quietly(before());
     lock.lock();
     try {
-      var other = shared;
-      if (other == null) {
-        fetched.clear();
-        // From here on the database knows what is in hand: nothing of it is to be dropped later.
-        fetched.received();
-        other = SharedLane.of(queue, lease);
-        other.putInHand(inHand.open());
-        shared = other;
-        news.signalAll();
+      if (shared != null) {
+        return Optional.of(shared);
       }
-      return other;
+      fetched.clear();
+      // From here on the database knows what is in hand: nothing of it is to be dropped later.
+      fetched.received();
+      var other = SharedLane.of(queue, lease);
+      if (!other.putInHand(inHand.open())) {
+        return Optional.empty();
+      }
+      shared = other;
+      queue.forget(this);
+      news.signalAll();
+      return Optional.of(other);
     } finally {
       lock.unlock();
     }

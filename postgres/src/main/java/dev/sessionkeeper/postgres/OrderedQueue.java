@@ -141,12 +141,19 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   @Override
   public Optional<HeldSession> resume(SessionId session, long epoch) {
     requireOpen();
-    var found = SharedLane.find(this, session, epoch);
-    var mine = held.get(session);
-    if (found.isPresent() && mine != null && mine.epoch() == epoch) {
-      return Optional.of(mine.share());
-    }
-    return found.map(lane -> lane);
+    return held(session, epoch)
+        .map(HeldLane::share)
+        .orElseGet(() -> SharedLane.find(this, session, epoch))
+        .map(lane -> lane);
+  }
+
+  @Override
+  public HeldSession handle(SessionId session, long epoch) {
+    requireOpen();
+    return held(session, epoch).isPresent()
+        ? resume(session, epoch)
+            .orElseThrow(() -> new KeeperException.LockLost("session " + session, epoch))
+        : SharedLane.unseen(this, session, epoch);
   }
 
   @Override

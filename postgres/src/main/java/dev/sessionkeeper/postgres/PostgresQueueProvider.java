@@ -51,6 +51,8 @@ public final class PostgresQueueProvider
   private static final Capabilities CAPABILITIES =
       new Capabilities("postgres", Limits.DEFAULT, true, true, true, Map.of());
 
+  private static final Alongside NOTHING = (connection, affected) -> {};
+
   private final Optional<Notices> ownNotices;
   private final Setup setup;
   private final QueueTable table;
@@ -113,8 +115,13 @@ public final class PostgresQueueProvider
 
   @Override
   public boolean declare(QueueName queue, QueueSettings settings) {
+    return declare(queue, settings, NOTHING);
+  }
+
+  /** As {@link #declare(QueueName, QueueSettings)}, with more in its transaction: 1 if created. */
+  public boolean declare(QueueName queue, QueueSettings settings, Alongside alongside) {
     requireOpen();
-    return table.declare(queue, settings);
+    return table.declare(queue, settings, alongside);
   }
 
   @Override
@@ -218,9 +225,14 @@ public final class PostgresQueueProvider
 
   @Override
   public int act(QueueName queue, SessionId session, Act act, String reason) {
+    return act(queue, session, act, reason, NOTHING);
+  }
+
+  /** As {@link #act(QueueName, SessionId, Act, String)}, with more in its transaction. */
+  public int act(QueueName queue, SessionId session, Act act, String reason, Alongside alongside) {
     var ordered = ordered(queue);
     ordered.claims().lookAtLate();
-    int changed = ActOnSession.act(ordered, session, act, reason);
+    int changed = ActOnSession.act(ordered, session, act, reason, alongside);
     ordered.doubt(session);
     announce(find(queue));
     return changed;
@@ -241,15 +253,28 @@ public final class PostgresQueueProvider
 
   @Override
   public int replay(QueueName queue, Selection selection) {
+    return replay(queue, selection, NOTHING);
+  }
+
+  /**
+   * As {@link #replay(QueueName, Selection)}, with more in its transaction. Very many are put back
+   * in several transactions, each with its own share.
+   */
+  public int replay(QueueName queue, Selection selection, Alongside alongside) {
     var known = find(queue);
-    int replayed = new DeadLetterTable(known, setup).replay(selection);
+    int replayed = new DeadLetterTable(known, setup).replay(selection, alongside);
     announce(known);
     return replayed;
   }
 
   @Override
   public boolean discard(QueueName queue, String id) {
-    return new DeadLetterTable(find(queue), setup).discard(id);
+    return discard(queue, id, NOTHING);
+  }
+
+  /** As {@link #discard(QueueName, String)}, with more in its transaction if there is one. */
+  public boolean discard(QueueName queue, String id, Alongside alongside) {
+    return new DeadLetterTable(find(queue), setup).discard(id, alongside);
   }
 
   private void lookAtLate(QueueTable.Known known) {

@@ -51,10 +51,11 @@ final class QueueTable {
   record Known(int id, QueueName name, QueueMode mode) {}
 
   /** Whether it was created now. */
-  boolean declare(QueueName queue, QueueSettings settings) {
+  boolean declare(QueueName queue, QueueSettings settings, Alongside alongside) {
     return database.inTransaction(
         connection -> {
           if (create(connection, queue, settings)) {
+            alongside.write(connection, 1);
             return true;
           }
           var existing = find(connection, queue).orElseThrow().mode();
@@ -62,6 +63,7 @@ final class QueueTable {
             throw new KeeperException.QueueConflict(queue, existing);
           }
           change(connection, queue, settings);
+          alongside.write(connection, 0);
           return false;
         });
   }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A lease that several processes use: what is in hand is in the database, and every call is a
@@ -31,22 +32,29 @@ final class SharedLane implements HeldSession {
   private static final String PUT_IN_HAND =
       """
       UPDATE keeper.lane SET handed = ?, reached = ?
-       WHERE queue = ? AND session = ? AND epoch = ? AND status + 0 = 1
+       WHERE queue = ? AND session = ? AND epoch = ? AND status + 0 = 1 AND until > clock_timestamp()
       """; // lane_pkey (queue, session)
   private static final long LOOK_NANOS = Duration.ofMillis(200).toNanos();
 
   private final OrderedQueue queue;
   private final SessionId id;
-  private volatile Lease lease;
+  private final long epoch;
+  private volatile @Nullable Lease lease;
 
-  private SharedLane(OrderedQueue queue, Lease lease) {
+  private SharedLane(OrderedQueue queue, SessionId id, long epoch, @Nullable Lease lease) {
     this.queue = queue;
-    this.id = SessionId.of(lease.resource());
+    this.id = id;
+    this.epoch = epoch;
     this.lease = lease;
   }
 
   static SharedLane of(OrderedQueue queue, Lease lease) {
-    return new SharedLane(queue, lease);
+    return new SharedLane(queue, SessionId.of(lease.resource()), lease.epoch(), lease);
+  }
+
+  /** A lease that somebody shows; every call finds out whether it is held. */
+  static SharedLane unseen(OrderedQueue queue, SessionId session, long epoch) {
+    return new SharedLane(queue, session, epoch, null);
   }
 
   /** The lease with this epoch, if it is held. */
@@ -75,9 +83,9 @@ final class SharedLane implements HeldSession {
             });
   }
 
-  /** Writes down what a process has in hand that did not share the lease before. */
-  void putInHand(List<Long> sequences) {
-    queue
+  /** Writes down what a process has in hand that did not share the lease before; false if lost. */
+  boolean putInHand(List<Long> sequences) {
+    return queue
         .connections()
         .call(
             connection -> {
@@ -87,8 +95,8 @@ final class SharedLane implements HeldSession {
                 statement.setLong(2, sequences.stream().mapToLong(Long::longValue).max().orElse(0));
                 statement.setInt(3, queue.id());
                 statement.setString(4, id.value());
-                statement.setLong(5, lease.epoch());
-                return statement.executeUpdate();
+                statement.setLong(5, epoch);
+                return statement.executeUpdate() == 1;
               }
             });
   }
@@ -100,7 +108,12 @@ final class SharedLane implements HeldSession {
 
   @Override
   public Lease lease() {
-    return lease;
+    var known = lease;
+    if (known == null) {
+      known = find(queue, id, epoch).orElseThrow(this::lockLost).lease();
+      lease = known;
+    }
+    return known;
   }
 
   @Override
@@ -135,7 +148,7 @@ final class SharedLane implements HeldSession {
     try (var statement = connection.prepareStatement(RECEIVE)) {
       statement.setInt(1, queue.id());
       statement.setString(2, id.value());
-      statement.setLong(3, lease.epoch());
+      statement.setLong(3, epoch);
       statement.setInt(4, max);
       statement.setBoolean(5, again);
       try (var rows = statement.executeQuery()) {
@@ -166,7 +179,7 @@ final class SharedLane implements HeldSession {
       for (int i = 1; i < settlements.size(); i++) {
         InHand.requireNotVoid(id, settlements, i);
       }
-      var call = new SettleCall(id, lease.epoch(), true, settlements, false, state);
+      var call = new SettleCall(id, epoch, true, settlements, false, state);
       return queue.settles().settle(call);
     } catch (KeeperException e) {
       return CompletableFuture.failedFuture(e);
@@ -175,32 +188,33 @@ final class SharedLane implements HeldSession {
 
   @Override
   public Lease renew() {
-    var until = Waits.join(queue.renewals().renew(id, lease.epoch()));
-    lease = lease.until(until.orElseThrow(this::lockLost));
-    return lease;
+    var until = Waits.join(queue.renewals().renew(id, epoch));
+    var renewed = lease().until(until.orElseThrow(this::lockLost));
+    lease = renewed;
+    return renewed;
   }
 
   @Override
   public SessionState state() {
-    return new StateTable(queue).read(id, lease.epoch());
+    return new StateTable(queue).read(id, epoch);
   }
 
   @Override
   public SessionState writeState(SessionState.Write write) {
-    return new StateTable(queue).write(id, lease.epoch(), write);
+    return new StateTable(queue).write(id, epoch, write);
   }
 
   @Override
   public void close() {
     try {
-      Waits.join(queue.settles().free(id, lease.epoch()));
-      queue.forget(id, lease.epoch());
+      Waits.join(queue.settles().free(id, epoch));
+      queue.forget(id, epoch);
     } catch (KeeperException.LockLost e) {
       // Somebody else has it, which is what closing is for.
     }
   }
 
   private KeeperException.LockLost lockLost() {
-    return new KeeperException.LockLost("session " + id, lease.epoch());
+    return new KeeperException.LockLost("session " + id, epoch);
   }
 }

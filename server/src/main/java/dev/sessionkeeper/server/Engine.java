@@ -2,6 +2,7 @@ package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.server.security.AuditLog;
+import dev.sessionkeeper.server.security.AuditedQueues;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.store.Notices;
 import java.util.Optional;
@@ -26,6 +27,11 @@ public interface Engine extends AutoCloseable {
 
   /** Names the scheduled work of the store itself. Asked once, where there is a database. */
   default void schedule(Jobs jobs) {}
+
+  /** What operators do to the queues, written down with it. */
+  default AuditedQueues audited() {
+    return AuditedQueues.afterwards(queues(), audit());
+  }
 
   /** One line for the start message: what it is and where the data is. */
   String description();

@@ -6,6 +6,7 @@ import dev.sessionkeeper.server.config.ConfigError;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.time.TimeSource;
+import dev.sessionkeeper.tracing.TraceMessages;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.List;
 import java.util.Optional;
@@ -48,6 +49,7 @@ public interface Feature extends AutoCloseable {
       Engine engine,
       LastSeen lastSeen,
       MeterRegistry meters,
+      TraceMessages traces,
       TimeSource time) {}
 
   /** Makes a feature and starts what runs behind it. */

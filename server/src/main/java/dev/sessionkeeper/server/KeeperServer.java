@@ -25,6 +25,9 @@ import dev.sessionkeeper.server.registry.RegistryFeature;
 import dev.sessionkeeper.server.security.Guard;
 import dev.sessionkeeper.server.security.SecurityConfig;
 import dev.sessionkeeper.server.streams.StreamsFeature;
+import dev.sessionkeeper.server.telemetry.Telemetry;
+import dev.sessionkeeper.server.telemetry.TelemetryConfig;
+import dev.sessionkeeper.server.telemetry.TraceRequests;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -50,6 +53,7 @@ public final class KeeperServer implements AutoCloseable {
   private final List<Feature> features = new ArrayList<>();
   private final List<AutoCloseable> open = new ArrayList<>();
   private final Guard guard;
+  private final Telemetry telemetry;
   private final Engine engine;
   private final LastSeen lastSeen;
   private final Reload reload;
@@ -61,13 +65,17 @@ public final class KeeperServer implements AutoCloseable {
       KeeperConfig config,
       Supplier<ConfigSources> sources,
       TimeSource time,
-      Supplier<Engine> openEngine) {
+      Supplier<Engine> openEngine,
+      Telemetry telemetry) {
     this.config = config;
+    this.telemetry = opened(telemetry);
     try {
       guard = opened(new Guard(config.get(SecurityConfig.SECTION), server().host(), time));
       engine = opened(openEngine.get());
       lastSeen = opened(LastSeen.open(engine.database(), metrics.registry(), time));
-      var context = new Feature.Context(config, engine, lastSeen, metrics.registry(), time);
+      var context =
+          new Feature.Context(
+              config, engine, lastSeen, metrics.registry(), telemetry.traces(), time);
       FEATURES.forEach(opener -> features.add(opened(opener.open(context))));
       JobsFeature.open(context, features).ifPresent(jobs -> features.add(opened(jobs)));
       reload = new Reload(config, sources, this::objectionsTo, this::reconfigure);
@@ -87,15 +95,21 @@ public final class KeeperServer implements AutoCloseable {
    */
   public static KeeperServer start(
       KeeperConfig config, Supplier<ConfigSources> sources, TimeSource time) {
-    return start(config, sources, time, () -> OpenEngine.open(config, time));
+    return start(
+        config,
+        sources,
+        time,
+        () -> OpenEngine.open(config, time),
+        Telemetry.open(config.get(TelemetryConfig.SECTION), version()));
   }
 
   static KeeperServer start(
       KeeperConfig config,
       Supplier<ConfigSources> sources,
       TimeSource time,
-      Supplier<Engine> openEngine) {
-    return new KeeperServer(config, sources, time, openEngine);
+      Supplier<Engine> openEngine,
+      Telemetry telemetry) {
+    return new KeeperServer(config, sources, time, openEngine, telemetry);
   }
 
   /** Where it listens. */
@@ -133,7 +147,10 @@ public final class KeeperServer implements AutoCloseable {
     return routes;
   }
 
-  /** Stops taking requests, lets those that run finish, then closes features and store. */
+  /**
+   * Says that it is not ready, serves for the drain delay, stops taking requests, lets those that
+   * run finish, then closes features and store.
+   */
   @Override
   public synchronized void close() {
     if (closed) {
@@ -141,6 +158,8 @@ public final class KeeperServer implements AutoCloseable {
     }
     closed = true;
     try {
+      http.leave();
+      Thread.sleep(server().drainDelay());
       int unfinished = http.drain(server().drainTimeout());
       if (unfinished > 0) {
         log.warn("{} requests did not finish in {}", unfinished, server().drainTimeout());
@@ -177,7 +196,7 @@ public final class KeeperServer implements AutoCloseable {
     for (var feature : features) {
       checks.put(feature.getClass().getSimpleName(), feature::notReady);
     }
-    checks.put("draining", () -> http.isDraining() ? Optional.of("draining") : Optional.empty());
+    checks.put("draining", () -> http.isLeaving() ? Optional.of("draining") : Optional.empty());
     return checks;
   }
 
@@ -193,7 +212,7 @@ public final class KeeperServer implements AutoCloseable {
                       tls.get().certificate(), tls.get().key(), tls.get().clientAuthority())),
           routes,
           new RememberCallers(guard, lastSeen),
-          metrics,
+          new TraceRequests(telemetry.traces().tracer(), metrics),
           time);
     } catch (IOException e) {
       throw new KeeperException.Misconfigured(

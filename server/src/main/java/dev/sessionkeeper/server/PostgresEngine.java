@@ -12,6 +12,7 @@ import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.server.config.Secret;
 import dev.sessionkeeper.server.config.StoreConfig;
 import dev.sessionkeeper.server.security.AuditLog;
+import dev.sessionkeeper.server.security.AuditedQueues;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.Migrations;
@@ -123,12 +124,12 @@ final class PostgresEngine implements Engine {
   public AuditLog audit() {
     var database = Database.of(pool);
     return entry ->
-        database.doInTransaction(
-            connection ->
-                dev.sessionkeeper.store.AuditLog.write(
-                    connection,
-                    new dev.sessionkeeper.store.AuditLog.Entry(
-                        entry.actor(), entry.action(), entry.target(), entry.detail(), "")));
+        database.doInTransaction(connection -> PostgresAuditedQueues.write(connection, entry));
+  }
+
+  @Override
+  public AuditedQueues audited() {
+    return new PostgresAuditedQueues(queues);
   }
 
   @Override

@@ -14,6 +14,7 @@ import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.json.FieldError;
+import dev.sessionkeeper.server.telemetry.TelemetryConfig;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -28,7 +29,8 @@ final class Reload {
 
   /** What was built from these at the start cannot be exchanged under the running requests. */
   private static final List<ConfigSection<?>> FIXED =
-      List.of(ServerConfig.SECTION, StoreConfig.SECTION, QueuesConfig.SECTION);
+      List.of(
+          ServerConfig.SECTION, StoreConfig.SECTION, QueuesConfig.SECTION, TelemetryConfig.SECTION);
 
   private final Supplier<ConfigSources> sources;
   private final Function<KeeperConfig, List<ConfigError>> objections;
@@ -90,6 +92,7 @@ final class Reload {
   }
 
   private Response serve(Request request) {
+    request.caller().requireUnbound("The configuration is");
     try {
       return Response.ok(new Answer(true, reload().warnings()));
     } catch (InvalidConfig e) {

@@ -2,8 +2,10 @@ package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.server.telemetry.Telemetry;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.time.TimeSource;
+import io.opentelemetry.api.OpenTelemetry;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -14,6 +16,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import tools.jackson.databind.JsonNode;
@@ -22,41 +25,57 @@ import tools.jackson.databind.json.JsonMapper;
 /** A server in this process on a free port, everything in memory, and a client for it. */
 public final class TestServer implements AutoCloseable {
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
+  private static final Map<String, String> MEMORY = Map.of("KEEPER_STORE_URL", "memory");
 
   private final KeeperServer server;
   private final HttpClient client = HttpClient.newHttpClient();
+  private final Map<String, String> environment;
   private volatile String yaml;
 
-  private TestServer(String yaml, Optional<QueueProvider> queues) {
+  private TestServer(
+      String yaml,
+      Map<String, String> environment,
+      Optional<QueueProvider> queues,
+      Telemetry telemetry) {
     this.yaml = yaml;
+    this.environment = new HashMap<>(environment);
+    this.environment.put("KEEPER_SERVER_PORT", "0");
     var config = KeeperConfig.read(sources());
     var time = TimeSource.system();
     this.server =
-        queues.isEmpty()
-            ? KeeperServer.start(config, this::sources, time)
-            : KeeperServer.start(
-                config,
-                this::sources,
-                time,
-                () -> new QueuesElsewhere(new MemoryEngine(time), queues.get()));
+        KeeperServer.start(
+            config,
+            this::sources,
+            time,
+            () ->
+                queues.isEmpty()
+                    ? OpenEngine.open(config, time)
+                    : new QueuesElsewhere(new MemoryEngine(time), queues.get()),
+            telemetry);
   }
 
   public static TestServer start(String yaml) {
-    return new TestServer(yaml, Optional.empty());
+    return start(yaml, MEMORY);
+  }
+
+  /** A server whose store is named by this environment. */
+  public static TestServer start(String yaml, Map<String, String> environment) {
+    return new TestServer(yaml, environment, Optional.empty(), Telemetry.of(OpenTelemetry.noop()));
   }
 
   /** A server whose queues are those of this provider. */
   public static TestServer over(QueueProvider queues) {
-    return new TestServer("", Optional.of(queues));
+    return new TestServer("", MEMORY, Optional.of(queues), Telemetry.of(OpenTelemetry.noop()));
+  }
+
+  /** A server that makes spans. */
+  public static TestServer tracing(OpenTelemetry telemetry) {
+    return new TestServer("", MEMORY, Optional.empty(), Telemetry.of(telemetry));
   }
 
   private ConfigSources sources() {
     return new ConfigSources(
-        "keeper.yaml",
-        yaml,
-        Path.of("").toAbsolutePath(),
-        Map.of("KEEPER_STORE_URL", "memory", "KEEPER_SERVER_PORT", "0"),
-        Map.of());
+        "keeper.yaml", yaml, Path.of("").toAbsolutePath(), environment, Map.of());
   }
 
   /** What the next reload reads. */
@@ -124,6 +143,7 @@ public final class TestServer implements AutoCloseable {
 
   @Override
   public void close() {
+    client.shutdown();
     server.close();
     client.close();
   }

@@ -72,5 +72,10 @@ class FaultySessions implements SessionSource {
       mishaps.before("resume");
       return inner.resume(session, epoch).map(held -> new FaultySession(held, mishaps));
     }
+
+    @Override
+    public HeldSession handle(SessionId session, long epoch) {
+      return new FaultySession(inner.handle(session, epoch), mishaps);
+    }
   }
 }

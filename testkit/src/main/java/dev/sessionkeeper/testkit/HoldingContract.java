@@ -247,6 +247,28 @@ public abstract class HoldingContract extends RefusingContract {
     session.close();
   }
 
+  @Test
+  @ContractRule("S-02")
+  void aHandleOnALeaseThatIsNotHeldChangesNothing() throws Exception {
+    ordered();
+    sent("a", "a1");
+    var session = accepted();
+    var delivery = received(session);
+    var sessions = sessions(ResumableSessions.class);
+    long epoch = session.lease().epoch();
+    var a = SessionId.of("a");
+
+    for (long stale : List.of(epoch - 1, epoch + 1)) {
+      assertLost(() -> sessions.handle(a, stale).receive(1, Duration.ZERO));
+      assertLost(() -> complete(sessions.handle(a, stale), delivery));
+      assertLost(() -> sessions.handle(a, stale).renew());
+      assertLost(() -> sessions.handle(a, stale).state());
+    }
+    complete(sessions.handle(a, epoch), delivery);
+    session.close();
+    assertThat(drained()).isEmpty();
+  }
+
   protected static void assertLost(ThrowingCallable call) {
     assertThatThrownBy(call).isInstanceOf(LockLost.class);
   }

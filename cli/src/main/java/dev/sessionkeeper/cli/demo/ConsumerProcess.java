@@ -2,9 +2,11 @@ package dev.sessionkeeper.cli.demo;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** A consumer in a process of its own, so that it can be killed as a crash would. */
@@ -16,7 +18,11 @@ final class ConsumerProcess {
   }
 
   static ConsumerProcess start(
-      String url, @Nullable String key, String queue, String name, Consumer<Handled> report) {
+      List<URI> servers,
+      @Nullable String key,
+      String queue,
+      String name,
+      Consumer<Handled> report) {
     var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     var builder =
         new ProcessBuilder(
@@ -32,7 +38,7 @@ final class ConsumerProcess {
                 "--as",
                 name,
                 "--url",
-                url));
+                servers.stream().map(URI::toString).collect(Collectors.joining(","))));
     if (key != null && !key.isEmpty()) {
       builder.environment().put("KEEPER_API_KEY", key);
     }

@@ -71,8 +71,7 @@ public final class Demo {
         true);
     var stop = new AtomicBoolean();
     var threads = startWorkers(queue, stop);
-    var victim =
-        ConsumerProcess.start(client.server().toString(), key, queueName, "the-victim", judge::saw);
+    var victim = ConsumerProcess.start(client.servers(), key, queueName, "the-victim", judge::saw);
     boolean done = watch(victim);
     stop.set(true);
     threads.forEach(Demo::join);

@@ -11,6 +11,7 @@ import dev.sessionkeeper.server.json.InvalidInput;
 import dev.sessionkeeper.server.registry.RegistryConfig;
 import dev.sessionkeeper.server.security.SecurityConfig;
 import dev.sessionkeeper.server.streams.StreamsConfig;
+import dev.sessionkeeper.server.telemetry.TelemetryConfig;
 import dev.sessionkeeper.server.usage.UsageConfig;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -28,6 +29,7 @@ public final class KeeperConfig {
           QueuesConfig.SECTION,
           StreamsConfig.SECTION,
           SecurityConfig.SECTION,
+          TelemetryConfig.SECTION,
           RegistryConfig.SECTION,
           UsageConfig.SECTION,
           JobsConfig.SECTION,

@@ -9,9 +9,11 @@ import java.util.Optional;
 /**
  * Where the server listens.
  *
+ * @param drainDelay how long it goes on serving at the end after it has said that it is not ready
  * @param drainTimeout how long running requests may take to finish at the end
  */
-public record ServerConfig(String host, int port, Optional<Tls> tls, Duration drainTimeout) {
+public record ServerConfig(
+    String host, int port, Optional<Tls> tls, Duration drainDelay, Duration drainTimeout) {
   public static final ConfigSection<ServerConfig> SECTION =
       ConfigSection.of("server", ServerConfig::read);
 
@@ -30,12 +32,15 @@ public record ServerConfig(String host, int port, Optional<Tls> tls, Duration dr
     var host = in.optional("host", "127.0.0.1", Decode.text(255));
     var port = in.optional("port", 8080, Decode.integer(0, 65535));
     var tls = in.optional("tls", Decode.object(fields -> Tls.read(fields, context)));
+    var delay =
+        in.optional(
+            "drain_delay", Duration.ZERO, Decode.duration(Duration.ZERO, Duration.ofMinutes(10)));
     var drain =
         in.optional(
             "drain_timeout",
             Duration.ofSeconds(30),
             Decode.duration(Duration.ZERO, Duration.ofMinutes(10)));
     in.check();
-    return new ServerConfig(host.get(), port.get(), tls.get(), drain.get());
+    return new ServerConfig(host.get(), port.get(), tls.get(), delay.get(), drain.get());
   }
 }

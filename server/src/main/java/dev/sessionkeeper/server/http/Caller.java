@@ -40,6 +40,20 @@ public record Caller(
     return queues.map(bound -> bound.contains(queue)).orElse(tenant.isEmpty());
   }
 
+  /**
+   * Refuses whoever is bound to a tenant or to queues.
+   *
+   * @param what is of the whole server, such as {@code Metrics are}
+   * @throws ProblemException 403
+   */
+  public void requireUnbound(String what) {
+    if (tenant.isPresent() || queues.isPresent()) {
+      throw ProblemType.FORBIDDEN
+          .with(what + " of the whole server; this credential is bound to a part of it")
+          .toException();
+    }
+  }
+
   /** Whether rows of this tenant exist for the caller. */
   public boolean sees(UUID ofTenant) {
     return tenant.isEmpty() || tenant.get().equals(ofTenant);

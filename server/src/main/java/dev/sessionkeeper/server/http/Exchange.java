@@ -42,7 +42,7 @@ final class Exchange implements Gate.Visit {
     var given = request.getHeader("X-Correlation-Id");
     this.correlationId =
         given != null && CORRELATION_ID.matcher(given).matches() ? given : kernel.nextId();
-    this.out = new WriteResponse(request, waiting, correlationId, kernel::isDraining);
+    this.out = new WriteResponse(request, waiting, correlationId, kernel::isLeaving);
   }
 
   /** Judges the head and takes in the body. */
@@ -144,7 +144,7 @@ final class Exchange implements Gate.Visit {
   private void run(byte[] body) {
     MDC.put("correlationId", correlationId);
     try {
-      var response = handle(body);
+      var response = handleListened(body);
       switch (response.body()) {
         case Response.Body.Bytes bytes -> deliver(response);
         case Response.Body.Streamed stream -> out.stream(response, stream.writer(), this::onLoop);
@@ -157,6 +157,18 @@ final class Exchange implements Gate.Visit {
       log.error("The answer to {} broke off", routeName(), e);
       onLoop(() -> request.connection().close());
       answered(500);
+    }
+  }
+
+  private Response handleListened(byte[] body) {
+    var handling = kernel.listener().handling(routeName(), this::header);
+    int status = 499;
+    try {
+      var response = handle(body);
+      status = response.status();
+      return response;
+    } finally {
+      handling.ended(status);
     }
   }
 

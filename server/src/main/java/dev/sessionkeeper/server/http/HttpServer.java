@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +28,9 @@ public final class HttpServer implements AutoCloseable {
   private static final int MAX_LINE = 16 << 10;
   private static final int MAX_HEADERS = 32 << 10;
   private static final Duration IDLE = Duration.ofSeconds(90);
+
+  /** A client that is about to use its open connection again does so within this time. */
+  private static final Duration PARTING = Duration.ofMillis(250);
 
   private final Vertx vertx;
   private final Kernel kernel;
@@ -50,6 +54,7 @@ public final class HttpServer implements AutoCloseable {
     var kernel = new Kernel(vertx, routes, gate, listener, time, options);
     var server = vertx.createHttpServer(serverOptions(options));
     server.requestHandler(request -> new Exchange(kernel, Vertx.currentContext(), request).begin());
+    server.connectionHandler(kernel::connected);
     server.invalidRequestHandler(HttpServer::refuseBroken);
     server.exceptionHandler(e -> log.debug("A connection failed: {}", e.toString()));
     try {
@@ -72,22 +77,37 @@ public final class HttpServer implements AutoCloseable {
   }
 
   /** Whether the end has begun. */
-  public boolean isDraining() {
-    return kernel.isDraining();
+  public boolean isLeaving() {
+    return kernel.isLeaving();
+  }
+
+  /** Goes on serving, but lets every answer be the last one of its connection. */
+  public void leave() {
+    kernel.leave();
   }
 
   /**
-   * Takes no new request, ends all waits, and lets the others finish.
+   * Takes no new request, ends all waits, and lets the others finish. Whoever comes meanwhile over
+   * an open connection is told to go elsewhere: a connection that is cut under a request leaves its
+   * sender in doubt.
    *
    * @return how many were still running at the deadline
    */
   public int drain(Duration deadline) throws InterruptedException {
     kernel.drain();
     long start = kernel.time().nanoTime();
-    while (kernel.running() > 0 && kernel.time().since(start).compareTo(deadline) < 0) {
+    waitWhile(() -> kernel.running() > 0, start, deadline);
+    int unfinished = kernel.running();
+    var parting = deadline.compareTo(PARTING) < 0 ? deadline : PARTING;
+    waitWhile(() -> kernel.connections() > 0 || kernel.running() > 0, start, parting);
+    return unfinished;
+  }
+
+  private void waitWhile(BooleanSupplier busy, long start, Duration deadline)
+      throws InterruptedException {
+    while (busy.getAsBoolean() && kernel.time().since(start).compareTo(deadline) < 0) {
       TimeUnit.MILLISECONDS.sleep(10);
     }
-    return kernel.running();
   }
 
   @Override

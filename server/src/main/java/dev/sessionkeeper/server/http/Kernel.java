@@ -2,12 +2,14 @@ package dev.sessionkeeper.server.http;
 
 import dev.sessionkeeper.time.TimeSource;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpConnection;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** What all requests of a server share. */
@@ -21,6 +23,8 @@ final class Kernel {
   private final AtomicLong budget;
   private final Set<Exchange> running = ConcurrentHashMap.newKeySet();
   private final ThreadFactory threads = Thread.ofVirtual().name("request-", 0).factory();
+  private final AtomicInteger connections = new AtomicInteger();
+  private volatile boolean leaving;
   private volatile boolean draining;
 
   Kernel(
@@ -84,8 +88,24 @@ final class Kernel {
     running.remove(exchange);
   }
 
-  boolean isDraining() {
-    return draining;
+  void connected(HttpConnection connection) {
+    connections.incrementAndGet();
+    connection.closeHandler(closed -> connections.decrementAndGet());
+  }
+
+  /** Connections that are open, in use or not. */
+  int connections() {
+    return connections.get();
+  }
+
+  /** Whether each answer is the last one of its connection. */
+  boolean isLeaving() {
+    return leaving;
+  }
+
+  /** Sends clients elsewhere when they have their answer; everything is served as before. */
+  void leave() {
+    leaving = true;
   }
 
   /** Requests that come after the end has begun are sent elsewhere. */
@@ -100,6 +120,7 @@ final class Kernel {
 
   /** Ends all waits; the requests that run go on to their end. */
   void drain() {
+    leaving = true;
     draining = true;
     running.forEach(Exchange::drain);
   }

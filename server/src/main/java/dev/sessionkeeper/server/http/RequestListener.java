@@ -1,8 +1,9 @@
 package dev.sessionkeeper.server.http;
 
 import java.time.Duration;
+import java.util.function.UnaryOperator;
 
-/** Hears of every answered request. Runs on the event loop and must not block. */
+/** Hears of every request. Must not block. */
 @FunctionalInterface
 public interface RequestListener {
 
@@ -12,6 +13,21 @@ public interface RequestListener {
    * @param route as in {@code GET /queues/{queue}}; {@code none} where no route was found
    */
   void answered(String route, int status, Duration took);
+
+  /**
+   * A request is about to be handled, on this thread.
+   *
+   * @param header gives a request header; blank when it is absent
+   */
+  default Handling handling(String route, UnaryOperator<String> header) {
+    return status -> {};
+  }
+
+  /** What is told when the handler has ended, on the same thread. */
+  @FunctionalInterface
+  interface Handling {
+    void ended(int status);
+  }
 
   static RequestListener none() {
     return (route, status, took) -> {};

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.operations;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.RequestListener;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
@@ -31,7 +32,7 @@ public final class Metrics implements RequestListener {
 
   public List<Route> routes(QueueProvider queues) {
     return List.of(
-        Route.get("/metrics", Role.READ, request -> scrape(queues))
+        Route.get("/metrics", Role.READ, request -> scrape(request, queues))
             .summary("Metrics for Prometheus")
             .answers(200, "Prometheus text format", "text/plain"));
   }
@@ -49,7 +50,8 @@ public final class Metrics implements RequestListener {
     }
   }
 
-  private Response scrape(QueueProvider queues) {
+  private Response scrape(Request request, QueueProvider queues) {
+    request.caller().requireUnbound("Metrics are");
     if (queues instanceof InspectableQueues inspectable) {
       try {
         queueGauges.refresh(queues.queues(), inspectable);

@@ -10,17 +10,18 @@ import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.server.security.AuditLog;
+import dev.sessionkeeper.server.security.AuditedQueues;
 import java.util.List;
 import java.util.Optional;
 
 /** Shows dead letters, puts them back and discards them. */
 final class DeadLetterRoutes {
   private final Queues queues;
-  private final AuditLog audit;
+  private final AuditedQueues audited;
 
-  DeadLetterRoutes(Queues queues, AuditLog audit) {
+  DeadLetterRoutes(Queues queues, AuditedQueues audited) {
     this.queues = queues;
-    this.audit = audit;
+    this.audited = audited;
   }
 
   List<Route> routes() {
@@ -71,24 +72,29 @@ final class DeadLetterRoutes {
       int count = queues.deadLetters().countReplayable(queue, wish.selection());
       return Response.ok(ReplayRequest.Answer.wouldReplay(count));
     }
-    int count = queues.deadLetters().replay(queue, wish.selection());
-    audit.record(
-        AuditLog.Entry.of(
-            request.caller(),
-            "dead-letters.replay",
-            queue.value(),
-            count + " of " + wish.selection()));
-    return Response.ok(ReplayRequest.Answer.replayed(count));
+    queues.deadLetters();
+    int replayed =
+        audited.replay(
+            queue,
+            wish.selection(),
+            count ->
+                AuditLog.Entry.of(
+                    request.caller(),
+                    "dead-letters.replay",
+                    queue.value(),
+                    count + " of " + wish.selection()));
+    return Response.ok(ReplayRequest.Answer.replayed(replayed));
   }
 
   private Response discard(Request request) {
     var queue = queues.named(request);
     var id = request.parameter("id");
     queues.settings(queue);
-    if (!queues.deadLetters().discard(queue, id)) {
+    queues.deadLetters();
+    var entry = AuditLog.Entry.of(request.caller(), "dead-letters.discard", queue + "/" + id, "");
+    if (!audited.discard(queue, id, count -> entry)) {
       throw ProblemType.NOT_FOUND.with("There is no dead letter of that id").toException();
     }
-    audit.record(AuditLog.Entry.of(request.caller(), "dead-letters.discard", queue + "/" + id, ""));
     return Response.noContent();
   }
 }

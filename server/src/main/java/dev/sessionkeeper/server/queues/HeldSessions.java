@@ -29,12 +29,19 @@ final class HeldSessions implements AutoCloseable {
     this.time = time;
   }
 
-  /** The id under which its owner will show this session. */
+  /**
+   * The id under which its owner will show this session.
+   *
+   * @throws KeeperException.LockLost if it ran out already
+   */
   String add(QueueName queue, HeldSession held) {
-    var id =
-        PageCursor.after(
-            KIND, queue.value(), held.id().value(), String.valueOf(held.lease().epoch()));
-    if (!areShared(queue)) {
+    var epoch = held.lease().epoch();
+    var id = PageCursor.after(KIND, queue.value(), held.id().value(), String.valueOf(epoch));
+    if (queues.provider().sessions(queue) instanceof ResumableSessions resumable) {
+      // Now, not at the first use: the lease is the caller's, and outlives this server.
+      var unused =
+          resumable.resume(held.id(), epoch).orElseThrow(() -> lost(held.id().value(), epoch));
+    } else {
       forgetLost();
       local.put(id, held);
     }
@@ -42,19 +49,34 @@ final class HeldSessions implements AutoCloseable {
   }
 
   /**
-   * The session held under this id.
+   * A handle on the session held under this id; its first call may tell that it is lost.
    *
-   * @throws KeeperException.LockLost if it is not, or no longer, held
+   * @throws KeeperException.LockLost if it is known not, or no longer, to be held
    */
   HeldSession get(QueueName queue, String leaseId) {
-    var sessions = queues.provider().sessions(queue);
-    if (!(sessions instanceof ResumableSessions resumable)) {
+    if (!(queues.provider().sessions(queue) instanceof ResumableSessions resumable)) {
       return Optional.ofNullable(local.get(leaseId)).orElseThrow(() -> lost(leaseId, 0));
     }
     var key = keyOf(queue, leaseId);
-    return resumable
-        .resume(key.session(), key.epoch())
-        .orElseThrow(() -> lost(key.session().value(), key.epoch()));
+    return resumable.handle(key.session(), key.epoch());
+  }
+
+  /**
+   * Gives the session back.
+   *
+   * @throws KeeperException.LockLost if it is not, or no longer, held
+   */
+  void release(QueueName queue, String leaseId) {
+    if (queues.provider().sessions(queue) instanceof ResumableSessions resumable) {
+      var key = keyOf(queue, leaseId);
+      resumable
+          .resume(key.session(), key.epoch())
+          .orElseThrow(() -> lost(key.session().value(), key.epoch()))
+          .close();
+    } else {
+      get(queue, leaseId).close();
+      local.remove(leaseId);
+    }
   }
 
   /** Whether leases of this queue live in the store. */

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.queues;
 
 import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
@@ -17,17 +18,21 @@ import dev.sessionkeeper.server.json.Json;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.AddressableSessions;
 import dev.sessionkeeper.spi.HeldSession;
+import dev.sessionkeeper.tracing.TraceMessages;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /** Takes, renews and releases leases, and receives under them. */
 final class LeaseRoutes {
   private final Queues queues;
   private final HeldSessions held;
   private final QueueMeters meters;
+  private final TraceMessages traces;
 
-  LeaseRoutes(Queues queues, HeldSessions held, QueueMeters meters) {
+  LeaseRoutes(Queues queues, HeldSessions held, QueueMeters meters, TraceMessages traces) {
+    this.traces = traces;
     this.queues = queues;
     this.held = held;
     this.meters = meters;
@@ -113,6 +118,8 @@ final class LeaseRoutes {
                 held.remove(leaseId);
                 session.close();
               });
+    } catch (KeeperException.LockLost e) {
+      return Response.noContent(); // An operator took it in the very moment it was ours.
     } catch (RuntimeException e) {
       session.close();
       throw e;
@@ -137,7 +144,11 @@ final class LeaseRoutes {
     var wish = request.query(Wish::read);
     var session = heldBy(request);
     var deliveries =
-        request.await(() -> session.receive(wish.max(), wish.patience())).orElse(List.of());
+        traces.receive(
+            queues.named(request),
+            Optional.of(session.id()),
+            () -> request.await(() -> session.receive(wish.max(), wish.patience())),
+            Delivery::message);
     meters.checkOrder(deliveries);
     var response =
         Response.ok(new DeliveryView.Batch(deliveries.stream().map(DeliveryView::of).toList()));
@@ -161,8 +172,7 @@ final class LeaseRoutes {
   }
 
   private Response release(Request request) {
-    heldBy(request).close();
-    held.remove(request.parameter("leaseId"));
+    held.release(queues.named(request), request.parameter("leaseId"));
     return Response.noContent();
   }
 

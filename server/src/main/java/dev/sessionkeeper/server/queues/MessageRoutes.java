@@ -5,19 +5,17 @@ import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.tracing.TraceMessages;
 import java.util.List;
-import java.util.Optional;
-import java.util.regex.Pattern;
 
 /** Sends messages. */
 final class MessageRoutes {
-  private static final Pattern TRACEPARENT =
-      Pattern.compile("00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}");
-
   private final Queues queues;
+  private final TraceMessages traces;
 
-  MessageRoutes(Queues queues) {
+  MessageRoutes(Queues queues, TraceMessages traces) {
     this.queues = queues;
+    this.traces = traces;
   }
 
   List<Route> routes() {
@@ -35,16 +33,11 @@ final class MessageRoutes {
 
   private Response send(Request request) {
     var queue = queues.named(request);
-    var trace = Optional.of(request.header("traceparent")).filter(this::isTraceparent);
     var messages =
         request.json(SendRequest::read).messages().stream()
-            .map(message -> message.toMessage(trace))
+            .map(SendRequest.Item::toMessage)
             .toList();
-    var outcomes = queues.provider().send(queue, messages);
+    var outcomes = traces.send(queue, messages, all -> queues.provider().send(queue, all));
     return Response.created(new SendAnswer(outcomes.stream().map(SendAnswer.Item::of).toList()));
-  }
-
-  private boolean isTraceparent(String header) {
-    return TRACEPARENT.matcher(header).matches();
   }
 }

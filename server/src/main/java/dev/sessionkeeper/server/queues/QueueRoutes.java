@@ -10,6 +10,7 @@ import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.security.AuditLog;
+import dev.sessionkeeper.server.security.AuditedQueues;
 import dev.sessionkeeper.spi.InspectableQueues;
 import java.util.List;
 import java.util.Optional;
@@ -19,11 +20,11 @@ final class QueueRoutes {
   private static final String LIST = "queues";
 
   private final Queues queues;
-  private final AuditLog audit;
+  private final AuditedQueues audited;
 
-  QueueRoutes(Queues queues, AuditLog audit) {
+  QueueRoutes(Queues queues, AuditedQueues audited) {
     this.queues = queues;
-    this.audit = audit;
+    this.audited = audited;
   }
 
   List<Route> routes() {
@@ -49,13 +50,16 @@ final class QueueRoutes {
   private Response declare(Request request) {
     var name = nameOf(request);
     var settings = request.json(QueueRequest::read).settings();
-    boolean created = queues.provider().declare(name, settings);
-    audit.record(
-        AuditLog.Entry.of(
-            request.caller(),
-            created ? "queue.create" : "queue.change",
-            name.value(),
-            settings.toString()));
+    boolean created =
+        audited.declare(
+            name,
+            settings,
+            news ->
+                AuditLog.Entry.of(
+                    request.caller(),
+                    news == 1 ? "queue.create" : "queue.change",
+                    name.value(),
+                    settings.toString()));
     return Response.json(created ? 201 : 200, view(name));
   }
 

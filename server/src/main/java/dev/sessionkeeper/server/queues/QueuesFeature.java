@@ -14,16 +14,17 @@ public final class QueuesFeature implements Feature {
 
   private QueuesFeature(Context context) {
     var queues = new Queues(context.engine().queues());
-    var audit = context.engine().audit();
+    var audit = context.engine().audited();
     var meters = new QueueMeters(context.meters());
+    var traces = context.traces();
     held = new HeldSessions(queues, context.time());
     routes =
         Stream.of(
                 new QueueRoutes(queues, audit).routes(),
-                new MessageRoutes(queues).routes(),
-                new LeaseRoutes(queues, held, meters).routes(),
-                new SettleRoutes(queues, held).routes(),
-                new UnorderedRoutes(queues).routes(),
+                new MessageRoutes(queues, traces).routes(),
+                new LeaseRoutes(queues, held, meters, traces).routes(),
+                new SettleRoutes(queues, held, traces).routes(),
+                new UnorderedRoutes(queues, traces).routes(),
                 new SessionRoutes(queues, audit).routes(),
                 new DeadLetterRoutes(queues, audit).routes())
             .flatMap(List::stream)

@@ -10,7 +10,6 @@ import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.server.json.JsonValue;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -79,15 +78,12 @@ record SendRequest(List<Item> messages) {
       return text;
     }
 
-    /** The message, with the trace it belongs to unless it names one itself. */
-    Message toMessage(Optional<String> traceparent) {
-      var all = new HashMap<>(properties.orElse(Map.of()));
-      traceparent.ifPresent(trace -> all.putIfAbsent("traceparent", trace));
+    Message toMessage() {
       return new Message(
           messageId.map(MessageId::of).orElseGet(MessageId::random),
           sessionId.map(SessionId::of),
           payload(),
-          all,
+          properties.orElse(Map.of()),
           ttl,
           notBefore);
     }

@@ -10,6 +10,7 @@ import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.server.security.AuditLog;
+import dev.sessionkeeper.server.security.AuditedQueues;
 import dev.sessionkeeper.spi.SessionStatus;
 import java.util.List;
 import java.util.Optional;
@@ -17,11 +18,11 @@ import java.util.Optional;
 /** Shows sessions, and lets a person step in. */
 final class SessionRoutes {
   private final Queues queues;
-  private final AuditLog audit;
+  private final AuditedQueues audited;
 
-  SessionRoutes(Queues queues, AuditLog audit) {
+  SessionRoutes(Queues queues, AuditedQueues audited) {
     this.queues = queues;
-    this.audit = audit;
+    this.audited = audited;
   }
 
   List<Route> routes() {
@@ -64,14 +65,19 @@ final class SessionRoutes {
     var wish = request.json(SessionRequest::read);
     queues.settings(queue);
     var reason = wish.reason().orElse("");
+    queues.operable();
     int affected =
-        queues.operable().act(queue, SessionId.of(wish.sessionId()), wish.action().act(), reason);
-    audit.record(
-        AuditLog.Entry.of(
-            request.caller(),
-            "session." + wish.action(),
-            queue + "/" + wish.sessionId(),
-            affected + " affected; " + reason));
+        audited.act(
+            queue,
+            SessionId.of(wish.sessionId()),
+            wish.action().act(),
+            reason,
+            count ->
+                AuditLog.Entry.of(
+                    request.caller(),
+                    "session." + wish.action(),
+                    queue + "/" + wish.sessionId(),
+                    count + " affected; " + reason));
     return Response.ok(new SessionRequest.Answer(wish.sessionId(), wish.action(), affected));
   }
 }

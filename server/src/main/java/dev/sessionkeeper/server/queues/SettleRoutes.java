@@ -9,6 +9,7 @@ import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.spi.HeldSession;
+import dev.sessionkeeper.tracing.TraceMessages;
 import java.util.List;
 import java.util.regex.Pattern;
 
@@ -18,8 +19,10 @@ final class SettleRoutes {
 
   private final Queues queues;
   private final HeldSessions held;
+  private final TraceMessages traces;
 
-  SettleRoutes(Queues queues, HeldSessions held) {
+  SettleRoutes(Queues queues, HeldSessions held, TraceMessages traces) {
+    this.traces = traces;
     this.queues = queues;
     this.held = held;
   }
@@ -48,11 +51,16 @@ final class SettleRoutes {
   private Response settle(Request request) {
     var wish = request.json(SettleRequest::read);
     var session = heldBy(request);
-    var stage =
-        wish.write()
-            .map(write -> session.settle(wish.settled(), write))
-            .orElseGet(() -> session.settle(wish.settled()));
-    stage.toCompletableFuture().join();
+    traces.settle(
+        queues.named(request),
+        session.id(),
+        wish.settlements().size(),
+        () ->
+            wish.write()
+                .map(write -> session.settle(wish.settled(), write))
+                .orElseGet(() -> session.settle(wish.settled()))
+                .toCompletableFuture()
+                .join());
     return Response.ok(SettleRequest.Answer.of(wish));
   }
 

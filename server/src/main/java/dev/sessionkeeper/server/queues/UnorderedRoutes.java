@@ -8,17 +8,21 @@ import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.spi.MessageSource;
+import dev.sessionkeeper.tracing.TraceMessages;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /** Receives from unordered queues, and settles by receipt. */
 final class UnorderedRoutes {
   private final Queues queues;
+  private final TraceMessages traces;
 
-  UnorderedRoutes(Queues queues) {
+  UnorderedRoutes(Queues queues, TraceMessages traces) {
+    this.traces = traces;
     this.queues = queues;
   }
 
@@ -45,7 +49,12 @@ final class UnorderedRoutes {
     var source = queues.provider().messages(queue);
     int max = wish.max().orElse(10);
     var patience = wish.patience().orElse(Duration.ZERO);
-    var deliveries = request.await(() -> source.receive(max, patience)).orElse(List.of());
+    var deliveries =
+        traces.receive(
+            queue,
+            Optional.empty(),
+            () -> request.await(() -> source.receive(max, patience)),
+            received -> received.delivery().message());
     return Response.ok(new DeliveryView.Batch(deliveries.stream().map(DeliveryView::of).toList()))
         .ifUndelivered(() -> giveBack(source, deliveries));
   }

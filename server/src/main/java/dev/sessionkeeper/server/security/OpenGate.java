@@ -22,7 +22,7 @@ final class OpenGate implements Gate {
           .toException();
     }
     var origin = visit.header("Origin");
-    if (!origin.isEmpty() && !origin.equals("http://" + visit.header("Host"))) {
+    if (!origin.isEmpty() && !origin.replaceFirst("^https?://", "").equals(visit.header("Host"))) {
       throw ProblemType.FORBIDDEN
           .with("Without authentication this server takes no requests of other origins")
           .toException();

@@ -16,21 +16,27 @@ import java.nio.file.Files;
 import java.text.ParseException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The public keys of the identity provider: read at the start, and from an address again every five
- * minutes, in the background. When that fails the keys at hand stay.
+ * minutes and soon after a token names a key that is not among them, in the background. When that
+ * fails the keys at hand stay.
  */
 final class TokenKeys implements JWKSource<SecurityContext>, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(TokenKeys.class);
   private static final Duration REFRESH = Duration.ofMinutes(5);
 
+  /** Anybody can show a token with any key's name: how often that may send us to the provider. */
+  private static final Duration NOT_SOONER = Duration.ofSeconds(10);
+
   private final JwtConfig config;
   private final TimeSource time;
   private volatile JWKSet keys;
+  private final AtomicLong lastLoad;
   private volatile boolean closed;
 
   TokenKeys(JwtConfig config, TimeSource time) {
@@ -42,12 +48,21 @@ final class TokenKeys implements JWKSource<SecurityContext>, AutoCloseable {
       throw new KeeperException.Misconfigured(
           "The keys of security.jwt cannot be read: " + e.getMessage(), e);
     }
+    this.lastLoad = new AtomicLong(time.nanoTime());
     config.jwksUrl().ifPresent(url -> refreshLater());
   }
 
   @Override
   public List<JWK> get(JWKSelector selector, @Nullable SecurityContext context) {
-    return selector.select(keys);
+    var found = selector.select(keys);
+    long last = lastLoad.get();
+    if (found.isEmpty()
+        && config.jwksUrl().isPresent()
+        && time.since(last).compareTo(NOT_SOONER) >= 0
+        && lastLoad.compareAndSet(last, time.nanoTime())) {
+      Thread.ofVirtual().name("jwks").start(this::reload);
+    }
+    return found;
   }
 
   @Override
@@ -63,13 +78,18 @@ final class TokenKeys implements JWKSource<SecurityContext>, AutoCloseable {
     if (closed) {
       return;
     }
+    reload();
+    refreshLater();
+  }
+
+  private void reload() {
+    lastLoad.set(time.nanoTime());
     try {
       keys = load(config);
     } catch (IOException | ParseException e) {
       log.warn(
           "The keys of security.jwt could not be read again; those at hand stay: {}", e.toString());
     }
-    refreshLater();
   }
 
   private static JWKSet load(JwtConfig config) throws IOException, ParseException {

@@ -1,0 +1,48 @@
+package dev.sessionkeeper.server;
+
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.Alongside;
+import dev.sessionkeeper.postgres.PostgresQueueProvider;
+import dev.sessionkeeper.server.security.AuditLog;
+import dev.sessionkeeper.server.security.AuditedQueues;
+import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
+import dev.sessionkeeper.spi.OperableSessions.Act;
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/** Queues and audit log in one PostgreSQL: act and entry are one transaction. */
+record PostgresAuditedQueues(PostgresQueueProvider queues) implements AuditedQueues {
+
+  static void write(Connection connection, AuditLog.Entry entry) throws SQLException {
+    dev.sessionkeeper.store.AuditLog.write(
+        connection,
+        new dev.sessionkeeper.store.AuditLog.Entry(
+            entry.actor(), entry.action(), entry.target(), entry.detail(), ""));
+  }
+
+  private static Alongside writing(Entry entry) {
+    return (connection, affected) -> write(connection, entry.apply(affected));
+  }
+
+  @Override
+  public boolean declare(QueueName queue, QueueSettings settings, Entry entry) {
+    return queues.declare(queue, settings, writing(entry));
+  }
+
+  @Override
+  public int act(QueueName queue, SessionId session, Act act, String reason, Entry entry) {
+    return queues.act(queue, session, act, reason, writing(entry));
+  }
+
+  @Override
+  public int replay(QueueName queue, Selection selection, Entry entry) {
+    return queues.replay(queue, selection, writing(entry));
+  }
+
+  @Override
+  public boolean discard(QueueName queue, String id, Entry entry) {
+    return queues.discard(queue, id, writing(entry));
+  }
+}

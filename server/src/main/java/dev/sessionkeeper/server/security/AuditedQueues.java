@@ -1,0 +1,72 @@
+package dev.sessionkeeper.server.security;
+
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.spi.DeadLetterQueues;
+import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
+import dev.sessionkeeper.spi.OperableSessions;
+import dev.sessionkeeper.spi.OperableSessions.Act;
+import dev.sessionkeeper.spi.QueueProvider;
+import java.util.function.IntFunction;
+
+/**
+ * What people do to queues, each with its entry in the audit log: in one transaction where queues
+ * and log are in one store.
+ */
+public interface AuditedQueues {
+
+  /** An entry that tells what the act did: how many were affected. */
+  interface Entry extends IntFunction<AuditLog.Entry> {}
+
+  /** Creates or changes a queue; the entry gets 1 if it was created. */
+  boolean declare(QueueName queue, QueueSettings settings, Entry entry);
+
+  int act(QueueName queue, SessionId session, Act act, String reason, Entry entry);
+
+  int replay(QueueName queue, Selection selection, Entry entry);
+
+  /** Forgets a dead letter; without an entry when there was none. */
+  boolean discard(QueueName queue, String id, Entry entry);
+
+  /**
+   * For queues that are not in the store of the log: the entry follows when the act is done. The
+   * provider has been found able to do it.
+   */
+  static AuditedQueues afterwards(QueueProvider provider, AuditLog log) {
+    return new AuditAfterwards(provider, log);
+  }
+
+  /** First the act, then the entry. */
+  record AuditAfterwards(QueueProvider provider, AuditLog log) implements AuditedQueues {
+    @Override
+    public boolean declare(QueueName queue, QueueSettings settings, Entry entry) {
+      boolean created = provider.declare(queue, settings);
+      log.record(entry.apply(created ? 1 : 0));
+      return created;
+    }
+
+    @Override
+    public int act(QueueName queue, SessionId session, Act act, String reason, Entry entry) {
+      int affected = ((OperableSessions) provider).act(queue, session, act, reason);
+      log.record(entry.apply(affected));
+      return affected;
+    }
+
+    @Override
+    public int replay(QueueName queue, Selection selection, Entry entry) {
+      int replayed = ((DeadLetterQueues) provider).replay(queue, selection);
+      log.record(entry.apply(replayed));
+      return replayed;
+    }
+
+    @Override
+    public boolean discard(QueueName queue, String id, Entry entry) {
+      boolean isGone = ((DeadLetterQueues) provider).discard(queue, id);
+      if (isGone) {
+        log.record(entry.apply(1));
+      }
+      return isGone;
+    }
+  }
+}

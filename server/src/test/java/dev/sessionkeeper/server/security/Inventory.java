@@ -1,0 +1,231 @@
+package dev.sessionkeeper.server.security;
+
+import static org.awaitility.Awaitility.await;
+
+import dev.sessionkeeper.server.TestServer;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * Things of one tenant on a server, so that every call has something real to ask for: new ones for
+ * each call, because some calls take them away.
+ */
+final class Inventory {
+  static final String TENANT = "6f9619ff-8b86-d011-b42d-00cf4fc964ff";
+  static final String SECRET = "hook";
+
+  /** What an answer to somebody else must not contain. */
+  static final List<String> MARKS = List.of(TENANT, "mine", "secret-lane", "acme/secret");
+
+  private static final String EVENT =
+      "{\"action\":\"opened\",\"issue\":{\"number\":7},\"repository\":{\"full_name\":\"acme/secret\","
+          + "\"name\":\"secret\",\"owner\":{\"login\":\"acme\"}},\"sender\":{\"login\":\"ann\"}}";
+
+  private final TestServer server;
+  private final ApiKeys.Generated admin;
+  private final AtomicInteger count = new AtomicInteger();
+  private final Set<String> corrected = new HashSet<>();
+
+  Inventory(TestServer server, ApiKeys.Generated admin) throws Exception {
+    this.server = server;
+    this.admin = admin;
+    ask("PUT", "/queues/mine", "{\"mode\":\"ORDERED\"}");
+    ask("PUT", "/queues/mine-loose", "{\"mode\":\"UNORDERED\"}");
+    ask("POST", "/streams/mine/events", "{\"data\":1}");
+    registered();
+    deliver();
+    await().atMost(Duration.ofSeconds(30)).until(() -> !batches().isEmpty());
+  }
+
+  private tools.jackson.databind.JsonNode batches() {
+    return ask("GET", "/usages/batches", "").json().get("batches");
+  }
+
+  TestServer.Reply ask(String method, String path, String json) {
+    var reply =
+        server.send(
+            method,
+            path,
+            Optional.of(json).filter(text -> !text.isEmpty()),
+            "Authorization",
+            "Bearer " + admin.key());
+    if (reply.status() >= 400) {
+      throw new AssertionError(method + " " + path + ": " + reply);
+    }
+    return reply;
+  }
+
+  private void deliver() throws Exception {
+    var mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec(SECRET.getBytes(), "HmacSHA256"));
+    var signature = "sha256=" + HexFormat.of().formatHex(mac.doFinal(EVENT.getBytes()));
+    var reply =
+        server.send(
+            "POST",
+            "/webhooks/github",
+            Optional.of(EVENT),
+            "X-GitHub-Event",
+            "issues",
+            "X-GitHub-Delivery",
+            UUID.randomUUID().toString(),
+            "X-Hub-Signature-256",
+            signature);
+    if (reply.status() >= 300) {
+      throw new AssertionError("" + reply);
+    }
+  }
+
+  private String lane() {
+    return "secret-lane-" + count.incrementAndGet();
+  }
+
+  private void send(String lane) {
+    ask(
+        "POST",
+        "/queues/mine/messages",
+        "{\"messages\":[{\"sessionId\":\"%s\",\"body\":1}]}".formatted(lane));
+  }
+
+  private String lease() {
+    var lane = lane();
+    send(lane);
+    return ask("POST", "/queues/mine/leases", "{\"sessionId\":\"%s\"}".formatted(lane))
+        .json()
+        .get("leaseId")
+        .asString();
+  }
+
+  private String deadLetter() {
+    var lane = lane();
+    send(lane);
+    ask(
+        "POST",
+        "/queues/mine/sessions/actions",
+        "{\"sessionId\":\"%s\",\"action\":\"deadLetterAll\"}".formatted(lane));
+    return ask("GET", "/queues/mine/dead-letters?sessionId=" + lane, "")
+        .json()
+        .get("deadLetters")
+        .get(0)
+        .get("id")
+        .asString();
+  }
+
+  private String put() {
+    return "{\"userObjectId\":\"%s\",\"tenantObjectId\":\"%s\",\"capacityId\":\"%s\",\"sessionKind\":1}"
+        .formatted(UUID.randomUUID(), TENANT, UUID.randomUUID());
+  }
+
+  private String registered() {
+    return ask("PUT", "/sessions", put()).json().get("sessionId").asString();
+  }
+
+  private String receipt() {
+    ask("POST", "/queues/mine-loose/messages", "{\"messages\":[{\"body\":1}]}");
+    return ask("POST", "/queues/mine-loose/receive", "{\"wait\":\"PT5S\"}")
+        .json()
+        .get("messages")
+        .get(0)
+        .get("receipt")
+        .asString();
+  }
+
+  private String first(String path, String list, String field) {
+    return ask("GET", path, "").json().get(list).get(0).get(field).asString();
+  }
+
+  /** The path of an operation with real names of this tenant in it. */
+  String path(String template) {
+    var path = template;
+    if (template.equals("/queues/{queue}/receive")
+        || template.equals("/queues/{queue}/settlements")) {
+      path = path.replace("{queue}", "mine-loose");
+    }
+    path = path.replace("{queue}", "mine").replace("{stream}", "mine");
+    if (path.contains("{leaseId}")) {
+      path = path.replace("{leaseId}", lease());
+    }
+    if (path.contains("{name}")) {
+      path = path.replace("{name}", first("/jobs", "jobs", "name"));
+    }
+    if (path.contains("{id}")) {
+      path = path.replace("{id}", id(template));
+    }
+    return path;
+  }
+
+  private String id(String template) {
+    return switch (template.split("/", -1)[1]) {
+      case "queues" -> deadLetter();
+      case "sessions" -> registered();
+      case "events" -> first("/events", "events", "eventId");
+      case "usages" -> first("/usages/batches", "batches", "batchId");
+      default -> throw new AssertionError("Say what {id} is in " + template);
+    };
+  }
+
+  /** A record that has not been corrected; one comes with every second of metering. */
+  private String record(String template) {
+    if (!template.equals("/usages/corrections")) {
+      return "";
+    }
+    return await()
+        .atMost(Duration.ofSeconds(30))
+        .until(this::uncorrected, Optional::isPresent)
+        .orElseThrow();
+  }
+
+  private Optional<String> uncorrected() {
+    var rows = ask("GET", "/usages?limit=1000", "").json().get("usages");
+    var touched = new HashSet<>(corrected);
+    rows.forEach(row -> touched.add(row.path("corrects").asString("")));
+    for (var row : rows) {
+      var id = row.get("recordId").asString();
+      if (!row.has("corrects") && !touched.contains(id)) {
+        corrected.add(id);
+        return Optional.of(id);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** A body that the operation takes. */
+  String body(String method, String template) {
+    var bodies =
+        Map.ofEntries(
+            Map.entry("POST /events/replay", "{\"type\":\"issues\",\"dryRun\":true}"),
+            Map.entry("PUT /queues/{queue}", "{\"mode\":\"ORDERED\"}"),
+            Map.entry("POST /queues/{queue}/dead-letters/replay", "{\"all\":true}"),
+            Map.entry("POST /queues/{queue}/leases", "{}"),
+            Map.entry("POST /queues/{queue}/leases/{leaseId}/settlements", "{\"settlements\":[]}"),
+            Map.entry("PUT /queues/{queue}/leases/{leaseId}/state", "bytes"),
+            Map.entry(
+                "POST /queues/{queue}/messages",
+                "{\"messages\":[{\"sessionId\":\"secret-lane\",\"body\":1}]}"),
+            Map.entry("POST /queues/{queue}/receive", "{}"),
+            Map.entry(
+                "POST /queues/{queue}/sessions/actions",
+                "{\"sessionId\":\"secret-lane\",\"action\":\"release\"}"),
+            Map.entry(
+                "POST /queues/{queue}/settlements",
+                "{\"settlements\":[{\"receipt\":\"%s\",\"action\":\"complete\"}]}"
+                    .formatted(receipt())),
+            Map.entry("PUT /sessions", put()),
+            Map.entry("POST /streams/{stream}/events", "{\"data\":1}"),
+            Map.entry(
+                "POST /usages/corrections",
+                "{\"recordId\":\"%s\",\"factor\":0.5,\"reason\":\"test\"}"
+                    .formatted(record(template))),
+            Map.entry("POST /webhooks/github", EVENT));
+    return Optional.ofNullable(bodies.get(method + " " + template))
+        .orElseThrow(() -> new AssertionError("Give an example for " + method + " " + template));
+  }
+}
