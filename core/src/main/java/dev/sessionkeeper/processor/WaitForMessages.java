@@ -104,7 +104,8 @@ final class WaitForMessages {
       return Optional.of(CloseReason.IDLE);
     }
     return slots.isCrowded() || isSlotWanted(now)
-        ? Optional.of(CloseReason.DRAINED) : Optional.empty();
+        ? Optional.of(CloseReason.DRAINED)
+        : Optional.empty();
   }
 
   /** Whether a session waits that no slot but this one would take. */

@@ -4,9 +4,11 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.server.telemetry.Telemetry;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.testkit.DelegatingProvider;
 import dev.sessionkeeper.time.TimeSource;
+import io.opentelemetry.api.OpenTelemetry;
 import java.time.Duration;
 import java.util.function.Supplier;
 
@@ -30,7 +32,8 @@ public final class ShortLocks extends DelegatingProvider {
         () -> {
           var engine = OpenEngine.open(config, time);
           return new QueuesElsewhere(engine, new ShortLocks(engine.queues(), lock));
-        });
+        },
+        Telemetry.of(OpenTelemetry.noop()));
   }
 
   @Override
