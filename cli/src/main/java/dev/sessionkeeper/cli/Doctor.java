@@ -51,8 +51,7 @@ final class Doctor implements Callable<Integer> {
   }
 
   private static String ready(KeeperClient client) {
-    var answer = client.get("/health/ready", Map.of());
-    return answer.isMissingNode() ? "ready" : answer.toString();
+    return "is " + client.get("/health/ready", Map.of()).path("status").asString("ready");
   }
 
   private static String readable(KeeperClient client) {

@@ -1,7 +1,11 @@
 package dev.sessionkeeper.cli;
 
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import tools.jackson.databind.JsonNode;
@@ -13,6 +17,7 @@ import tools.jackson.databind.JsonNode;
  */
 record Table(List<String> columns) {
   private static final int WIDEST = 60;
+  private static final Pattern DURATION = Pattern.compile("PT[0-9HMS.]+");
 
   static Table of(String... columns) {
     return new Table(List.of(columns));
@@ -42,14 +47,25 @@ record Table(List<String> columns) {
 
   /** {@code oldestAge} becomes {@code OLDEST AGE}. */
   private static String header(String member) {
-    return member.replaceAll("([a-z])([A-Z])", "$1 $2").toUpperCase(java.util.Locale.ROOT);
+    return member.replaceAll("([a-z])([A-Z])", "$1 $2").toUpperCase(Locale.ROOT);
+  }
+
+  /** A duration to the second, as people write it: {@code 1h2m3s}. */
+  private static String shortened(String text) {
+    return DURATION.matcher(text).matches()
+        ? Duration.parse(text)
+            .truncatedTo(ChronoUnit.SECONDS)
+            .toString()
+            .substring(2)
+            .toLowerCase(Locale.ROOT)
+        : text;
   }
 
   private static String cell(JsonNode value) {
     if (value.isMissingNode() || value.isNull()) {
       return "-";
     }
-    var text = value.isString() ? value.asString() : value.toString();
+    var text = shortened(value.isString() ? value.asString() : value.toString());
     return text.length() <= WIDEST ? text : text.substring(0, WIDEST - 1) + "…";
   }
 }
