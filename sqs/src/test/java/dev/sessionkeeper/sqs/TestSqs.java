@@ -63,7 +63,7 @@ final class TestSqs implements AutoCloseable {
   private static SqsClient cloud(Map<String, String> environment) {
     var builder =
         SqsClient.builder()
-            .region(Region.of(environment.get(REGION)))
+            .region(Region.of(environment.getOrDefault(REGION, "")))
             .httpClient(UrlConnectionHttpClient.create());
     Optional.ofNullable(environment.get(ENDPOINT))
         .map(URI::create)

@@ -58,7 +58,8 @@ interface CloudQueues extends AutoCloseable {
     public void endLocks(String queue) throws InterruptedException {
       wire.down(true);
       // Time itself is what is waited for here: the server's clock cannot be moved.
-      new CountDownLatch(1).await(lock.plusMillis(500).toMillis(), TimeUnit.MILLISECONDS);
+      boolean unused =
+          new CountDownLatch(1).await(lock.plusMillis(500).toMillis(), TimeUnit.MILLISECONDS);
       wire.down(false);
     }
 
