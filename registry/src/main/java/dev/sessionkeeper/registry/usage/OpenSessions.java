@@ -17,18 +17,6 @@ import java.util.UUID;
 final class OpenSessions {
   static final int CHUNK = 500;
 
-  private static final String LOCK =
-      """
-      SELECT %s
-        FROM keeper.registered_session
-       WHERE NOT closed AND metered_through < ?
-         AND (tenant_id, session_id) > (?, ?) AND (tenant_id, session_id) < (?, ?)
-         AND NOT EXISTS (SELECT FROM keeper.metering_hold WHERE released_at IS NULL)
-       ORDER BY tenant_id %s, session_id %2$s
-       LIMIT %d
-         FOR NO KEY UPDATE SKIP LOCKED
-      """; // registered_session_open (tenant_id, session_id)
-
   /** From where. */
   enum End {
     LOW("ASC"),
@@ -37,7 +25,18 @@ final class OpenSessions {
     private final String sql;
 
     End(String order) {
-      sql = LOCK.formatted(MeteredSession.COLUMNS, order, CHUNK);
+      sql =
+          """
+          SELECT %s
+            FROM keeper.registered_session
+           WHERE NOT closed AND metered_through < ?
+             AND (tenant_id, session_id) > (?, ?) AND (tenant_id, session_id) < (?, ?)
+             AND NOT EXISTS (SELECT FROM keeper.metering_hold WHERE released_at IS NULL)
+           ORDER BY tenant_id %s, session_id %2$s
+           LIMIT %d
+             FOR NO KEY UPDATE SKIP LOCKED
+          """
+              .formatted(MeteredSession.COLUMNS, order, CHUNK); // registered_session_open
     }
   }
 
