@@ -23,6 +23,7 @@ final class Slots {
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
   private final Setup setup;
   private volatile boolean stopping;
+  private volatile int wished;
   private volatile TakeWork work = slot -> {};
 
   Slots(Setup setup) {
@@ -82,8 +83,9 @@ final class Slots {
    * a new session is then taken the moment it comes. Of fewer than eight slots none is kept free.
    */
   boolean isCrowded() {
-    int reserve = live.size() / 8;
-    int free = 0;
+    int reserve = wished / 8;
+    // Those that are about to start are free, too.
+    int free = wished - live.size();
     for (var slot : live) {
       if (free >= reserve) {
         break;
@@ -119,6 +121,7 @@ final class Slots {
       if (stopping) {
         return;
       }
+      wished = count;
       var staying = new ArrayList<Slot>();
       for (var slot : live) {
         if (!slot.isRetiring()) {

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
@@ -121,7 +122,9 @@ public final class WebhookSender {
       }
       return said.result();
     } catch (IOException e) {
-      boolean late = time.since(started).compareTo(timeout) >= 0;
+      // The socket may give up a moment before our own clock does.
+      boolean late =
+          e instanceof SocketTimeoutException || time.since(started).compareTo(timeout) >= 0;
       if (kept.isPresent() && !late) {
         idle.distrust(target);
       }
