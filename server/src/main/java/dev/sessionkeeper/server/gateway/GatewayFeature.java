@@ -40,7 +40,10 @@ public final class GatewayFeature implements Feature {
     forget = new ForgetOldEvents(database, () -> retention, context.time()).start();
     bots =
         new ServeBots(
-            queues, new PushBots(queues, context.meters(), context.time()), meters, context.time());
+            queues,
+            new PushBots(queues, context.meters(), context.traces(), context.time()),
+            meters,
+            context.time());
     var letters = new ReviveDeadLetters(queues);
     var accept = new AcceptDelivery(database, outbox, GROUPS);
     meters.line(accept::waiting);

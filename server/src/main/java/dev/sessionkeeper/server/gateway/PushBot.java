@@ -2,11 +2,14 @@ package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.github.PushTarget;
+import dev.sessionkeeper.processor.SessionHooks;
 import dev.sessionkeeper.processor.SessionProcessor;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.time.TimeSource;
+import dev.sessionkeeper.tracing.TraceMessages;
 import dev.sessionkeeper.webhook.WebhookSender;
 import java.time.Duration;
+import java.util.Map;
 
 /** A bot that is served by push, while it runs. */
 final class PushBot implements AutoCloseable {
@@ -26,13 +29,23 @@ final class PushBot implements AutoCloseable {
   }
 
   static PushBot start(
-      Bot bot, PushTarget target, QueueProvider queues, BotMeters meters, TimeSource time) {
+      Bot bot,
+      PushTarget target,
+      QueueProvider queues,
+      BotMeters meters,
+      TraceMessages traces,
+      TimeSource time) {
     var limits = bot.limits();
     var breaker =
         new Breaker(bot.name(), CIRCUIT_OPEN, limits.maxDuration().dividedBy(2), meters, time);
     var handler = new PushMessages(target, WebhookSender.create(time), breaker, meters, time);
+    var traced =
+        traces.processing(
+            bot.queue(),
+            Map.of("bot.name", bot.name(), "ordering.scope", bot.ordering().scope().name()));
     var processor =
-        SessionProcessor.builder(queues, bot.queue(), handler)
+        SessionProcessor.builder(queues, bot.queue(), traced.handler(handler))
+            .hooks(traced.hooks(SessionHooks.NONE))
             .maxConcurrentSessions(limits.maxConcurrentSessions())
             .sessionIdleTimeout(limits.idleTimeout())
             .sessionMaxDuration(limits.maxDuration())

@@ -3,6 +3,7 @@ package dev.sessionkeeper.server.gateway;
 import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.time.TimeSource;
+import dev.sessionkeeper.tracing.TraceMessages;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -14,13 +15,15 @@ import java.util.stream.Collectors;
 final class PushBots implements AutoCloseable {
   private final QueueProvider queues;
   private final MeterRegistry registry;
+  private final TraceMessages traces;
   private final TimeSource time;
   private final Map<String, PushBot> running = new HashMap<>();
   private boolean closed;
 
-  PushBots(QueueProvider queues, MeterRegistry registry, TimeSource time) {
+  PushBots(QueueProvider queues, MeterRegistry registry, TraceMessages traces, TimeSource time) {
     this.queues = queues;
     this.registry = registry;
+    this.traces = traces;
     this.time = time;
   }
 
@@ -54,7 +57,7 @@ final class PushBots implements AutoCloseable {
       retire(bot.name());
     }
     var meters = new BotMeters(bot, registry);
-    running.put(bot.name(), PushBot.start(bot, target, queues, meters, time));
+    running.put(bot.name(), PushBot.start(bot, target, queues, meters, traces, time));
   }
 
   private void retire(String name) {

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.gateway;
 
+import io.opentelemetry.api.trace.Span;
 import java.util.HexFormat;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
@@ -23,6 +24,15 @@ record TraceContext(String traceId, String spanId, boolean sampled) {
     return parse(header)
         .map(TraceContext::next)
         .orElseGet(() -> new TraceContext(hex(16), hex(8), true));
+  }
+
+  /** The request that is served now, where it is traced; else as {@link #continuing}. */
+  static TraceContext ofRequest(String header) {
+    var span = Span.current().getSpanContext();
+    // Where nothing is traced, the current span is the caller's own.
+    return span.isValid() && !span.isRemote()
+        ? new TraceContext(span.getTraceId(), span.getSpanId(), span.isSampled())
+        : continuing(header);
   }
 
   static Optional<TraceContext> parse(String header) {

@@ -116,7 +116,7 @@ final class WebhookRoutes {
         matching.add(bot);
       }
     }
-    var trace = TraceContext.continuing(request.header(TraceContext.NAME));
+    var trace = TraceContext.ofRequest(request.header(TraceContext.NAME));
     var outcome = accept.accept(new NewEvent(event, raw, kept(request), trace, verdicts), matching);
     return answer(outcome, event, trace);
   }
