@@ -31,7 +31,8 @@ record DrainProvider(String name, QueueProvider provider, int prefetch, int burs
     for (int from = 0; from < load.messages(); from += 100) {
       var batch = new ArrayList<Message>();
       for (int i = from; i < Math.min(from + 100, load.messages()); i++) {
-        batch.add(Message.of(SessionId.of("s" + i / burst % load.sessions()), Payload.text("m" + i)));
+        batch.add(
+            Message.of(SessionId.of("s" + i / burst % load.sessions()), Payload.text("m" + i)));
       }
       provider.send(QUEUE, batch);
     }

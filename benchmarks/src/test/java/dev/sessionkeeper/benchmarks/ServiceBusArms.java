@@ -46,7 +46,9 @@ final class ServiceBusArms {
       for (int from = 0; from < load.messages(); from += 100) {
         var batch = new ArrayList<ServiceBusMessage>();
         for (int i = from; i < Math.min(from + 100, load.messages()); i++) {
-          batch.add(new ServiceBusMessage("m" + i).setSessionId("s" + i * load.sessions() / load.messages()));
+          batch.add(
+              new ServiceBusMessage("m" + i)
+                  .setSessionId("s" + i * load.sessions() / load.messages()));
         }
         sender.sendMessages(batch);
       }
