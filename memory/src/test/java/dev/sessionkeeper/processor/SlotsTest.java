@@ -132,6 +132,7 @@ class SlotsTest {
   void aSlotOnItsWayToTheNextSessionIsNotFree() {
     var clock = SettableClock.create();
     var accepts = new AtomicInteger();
+    var bothInHand = new CountDownLatch(2);
     var mayGoOn = new CountDownLatch(1);
     try (var still = Workbench.with(QueueSettings.ordered(), clock)) {
       still.holds("a1", "b1", "c1");
@@ -151,6 +152,8 @@ class SlotsTest {
                   slow,
                   Workbench.QUEUE,
                   (delivery, session) -> {
+                    bothInHand.countDown();
+                    bothInHand.await();
                     still.note(delivery);
                     return Settlement.complete();
                   })
