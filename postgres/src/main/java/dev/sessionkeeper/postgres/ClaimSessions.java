@@ -3,6 +3,7 @@ package dev.sessionkeeper.postgres;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.store.Pace;
 import dev.sessionkeeper.time.TimeSource;
 import java.sql.Connection;
 import java.sql.ResultSet;

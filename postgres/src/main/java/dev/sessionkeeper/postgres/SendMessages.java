@@ -4,6 +4,8 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.SendOutcome;
+import dev.sessionkeeper.store.GroupCalls;
+import dev.sessionkeeper.store.Rhythm;
 import dev.sessionkeeper.store.SqlErrors;
 import dev.sessionkeeper.time.TimeSource;
 import java.sql.Connection;

@@ -1,6 +1,8 @@
 package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.store.GroupCalls;
+import dev.sessionkeeper.store.Rhythm;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashSet;

@@ -2,6 +2,8 @@ package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.store.GroupCalls;
+import dev.sessionkeeper.store.Rhythm;
 import dev.sessionkeeper.store.SqlErrors;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -1,13 +1,12 @@
 package dev.sessionkeeper.registry;
 
 import dev.sessionkeeper.KeeperException;
-import java.util.ArrayList;
+import dev.sessionkeeper.store.GroupCalls;
+import dev.sessionkeeper.store.Rhythm;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /**
@@ -21,8 +20,8 @@ import java.util.function.Function;
 final class GroupPuts {
   private static final int MOST = 64;
 
-  private final ConcurrentLinkedQueue<Wish> waiting = new ConcurrentLinkedQueue<>();
-  private final AtomicBoolean running = new AtomicBoolean();
+  private final GroupCalls<Wish> group =
+      new GroupCalls<>("put-sessions", MOST, Rhythm.atOnce(), this::decide);
   private final Function<List<SessionRequest>, List<Optional<PutOutcome>>> together;
 
   /**
@@ -49,8 +48,7 @@ final class GroupPuts {
   /** The outcome; empty if the request must be decided alone. */
   Optional<PutOutcome> put(SessionRequest request) {
     var wish = new Wish(request, new CompletableFuture<>());
-    waiting.add(wish);
-    startIfIdle();
+    group.add(wish);
     try {
       return wish.answer().join();
     } catch (CompletionException e) {
@@ -61,49 +59,17 @@ final class GroupPuts {
     }
   }
 
-  private void startIfIdle() {
-    if (running.compareAndSet(false, true)) {
-      Thread.ofVirtual().name("put-sessions").start(this::runUntilEmpty);
-    }
-  }
-
-  private void runUntilEmpty() {
+  private void decide(List<Wish> wishes) {
     try {
-      for (var group = next(); !group.isEmpty(); group = next()) {
-        decide(group);
-      }
-    } finally {
-      running.set(false);
-    }
-    // One that came after the last look and before the release.
-    if (!waiting.isEmpty()) {
-      startIfIdle();
-    }
-  }
-
-  private List<Wish> next() {
-    var group = new ArrayList<Wish>();
-    while (group.size() < MOST) {
-      var wish = waiting.poll();
-      if (wish == null) {
-        break;
-      }
-      group.add(wish);
-    }
-    return group;
-  }
-
-  private void decide(List<Wish> group) {
-    try {
-      var outcomes = together.apply(group.stream().map(Wish::request).toList());
-      for (int i = 0; i < group.size(); i++) {
-        group.get(i).answer().complete(outcomes.get(i));
+      var outcomes = together.apply(wishes.stream().map(Wish::request).toList());
+      for (int i = 0; i < wishes.size(); i++) {
+        wishes.get(i).answer().complete(outcomes.get(i));
       }
     } catch (KeeperException.Rejected | HeldUp e) {
       // One of them may be to blame; alone, only that one fails or waits.
-      group.forEach(wish -> wish.answer().complete(Optional.empty()));
+      wishes.forEach(wish -> wish.answer().complete(Optional.empty()));
     } catch (RuntimeException | Error e) {
-      group.forEach(wish -> wish.answer().completeExceptionally(e));
+      wishes.forEach(wish -> wish.answer().completeExceptionally(e));
     }
   }
 }

@@ -1,4 +1,4 @@
-package dev.sessionkeeper.postgres;
+package dev.sessionkeeper.store;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +14,7 @@ import java.util.function.Consumer;
  * <p>One group at a time; calls leave in the order in which they came. The group's task answers
  * every call itself and must not throw.
  */
-final class GroupCalls<C> {
+public final class GroupCalls<C> {
   private final ConcurrentLinkedQueue<C> waiting = new ConcurrentLinkedQueue<>();
   private final AtomicInteger count = new AtomicInteger();
   private final AtomicBoolean running = new AtomicBoolean();
@@ -23,14 +23,20 @@ final class GroupCalls<C> {
   private final Consumer<List<C>> task;
   private final Rhythm rhythm;
 
-  GroupCalls(String name, int most, Rhythm rhythm, Consumer<List<C>> task) {
+  /**
+   * Prepares.
+   *
+   * @param most calls of one group
+   */
+  public GroupCalls(String name, int most, Rhythm rhythm, Consumer<List<C>> task) {
     this.name = name;
     this.most = most;
     this.rhythm = rhythm;
     this.task = task;
   }
 
-  void add(C call) {
+  /** Adds a call; it is answered by the task. */
+  public void add(C call) {
     waiting.add(call);
     count.incrementAndGet();
     startIfIdle();

@@ -1,4 +1,4 @@
-package dev.sessionkeeper.postgres;
+package dev.sessionkeeper.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

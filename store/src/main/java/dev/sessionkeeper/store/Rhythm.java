@@ -1,4 +1,4 @@
-package dev.sessionkeeper.postgres;
+package dev.sessionkeeper.store;
 
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /** When the next group of calls may leave. For one thread at a time. */
-interface Rhythm {
+public interface Rhythm {
 
   /** Waits until a group may leave; {@code waiting} counts the calls that would be in it. */
   void begin(AtomicInteger waiting);

@@ -1,4 +1,4 @@
-package dev.sessionkeeper.postgres;
+package dev.sessionkeeper.store;
 
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
  * and large: a given one, or twice what the last one took, if that is longer. Whoever comes later
  * does not wait. For one thread at a time.
  */
-final class Pace {
+public final class Pace {
   private static final int TIMES = 2;
   private static final long MOST_NANOS = Duration.ofMillis(20).toNanos();
 
@@ -25,12 +25,12 @@ final class Pace {
     this.began = time.nanoTime() - this.least;
   }
 
-  static Pace of(TimeSource time, Duration least) {
+  public static Pace of(TimeSource time, Duration least) {
     return new Pace(time, least);
   }
 
   /** Waits until it is time, and begins. */
-  void begin() {
+  public void begin() {
     if (least == 0) {
       return;
     }
@@ -42,7 +42,7 @@ final class Pace {
   }
 
   /** What was begun is done. */
-  void end() {
+  public void end() {
     long took = time.nanoTime() - began;
     distance = Math.min(Math.max(least, TIMES * took), Math.max(least, MOST_NANOS));
   }
