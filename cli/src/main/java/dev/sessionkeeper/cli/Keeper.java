@@ -39,6 +39,7 @@ import picocli.CommandLine.HelpCommand;
       Jobs.class,
       Usage.class,
       Bench.class,
+      Simulate.class,
       Doctor.class,
       AutoComplete.GenerateCompletion.class,
       HelpCommand.class

@@ -52,6 +52,18 @@ class KeeperTest {
   }
 
   @Test
+  void aSimulationIsTheSameForTheSameSeed() {
+    var first = runRaw("simulate", "--seed", "7", "--messages", "200");
+    assertThat(first.code).isZero();
+    assertThat(first.out).contains("Seed 7:", "0 violations");
+    assertThat(runRaw("simulate", "--seed", "7", "--messages", "200").out).isEqualTo(first.out);
+    assertThat(runRaw("simulate", "--seed", "7", "--runs", "20", "--messages", "50").out)
+        .contains("20 seeds from 7: 0 broke an invariant.");
+    assertThat(json(runRaw("simulate", "-o", "json")).path("violations")).isEmpty();
+    assertThat(runRaw("simulate", "--owners", "0").code).isEqualTo(Exit.USAGE);
+  }
+
+  @Test
   void everyAnswerCanBeJson() {
     run("queues", "create", "as-json");
     var page = json(run("queues", "-o", "json"));
