@@ -33,7 +33,7 @@ final class ClaimSessions {
   private static final String WAKE = "SELECT woken, next_us FROM keeper.wake_lanes(?, ?)";
 
   private static final int MOST_LANES = 256;
-  private static final Duration PACE = Duration.ofMillis(1);
+  private static final Duration PACE = Duration.ofNanos(500_000);
   private static final long RECENT_NANOS = Duration.ofMillis(5).toNanos();
   private static final long CURRENT_NANOS = Duration.ofMillis(20).toNanos();
   private static final long LOOK_FROM_START_NANOS = Duration.ofMillis(100).toNanos();
@@ -55,6 +55,7 @@ final class ClaimSessions {
   private volatile long wokenAt;
   private long lineBegins;
   private long lookedFromTheStart;
+  private int newsTold;
 
   ClaimSessions(OrderedQueue queue, int batch) {
     this.queue = queue;
@@ -186,8 +187,7 @@ final class ClaimSessions {
         lock.unlock();
       }
       try {
-        round(waiting);
-        pace.end();
+        pace.end(round(waiting));
         joining.forEach(joiner -> joiner.complete(null));
       } catch (RuntimeException e) {
         joining.forEach(joiner -> joiner.completeExceptionally(e));
@@ -211,7 +211,9 @@ final class ClaimSessions {
     }
   }
 
-  private void round(List<Acceptor> waiting) {
+  /** How many lanes were served or had news. */
+  private int round(List<Acceptor> waiting) {
+    newsTold = 0;
     int served = claim(waiting);
     boolean dueToWake = time.nanoTime() - wokenAt >= WAKE_EVERY_NANOS;
     if ((dueToWake || isAnybodyNew(waiting)) && wakeLanes() > 0) {
@@ -229,6 +231,7 @@ final class ClaimSessions {
       }
     }
     waiting.forEach(Acceptor::tookPart);
+    return served + newsTold;
   }
 
   /** Whoever came lately and got nothing must see leases that ran out before it came. */
@@ -265,6 +268,7 @@ final class ClaimSessions {
     readyLeft = result.readyLeft;
     lineBegins = result.lineBegins;
     result.news.forEach(queue::tellNews);
+    newsTold += result.news.size();
     knownFrom = askedAt;
     int served = 0;
     var next = waiting.iterator();

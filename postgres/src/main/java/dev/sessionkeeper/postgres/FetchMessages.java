@@ -18,7 +18,7 @@ final class FetchMessages {
   private static final String FETCH =
       "SELECT " + HandedRow.COLUMNS + " FROM keeper.fetch_lanes(?, ?, ?, ?)";
 
-  private static final Duration PACE = Duration.ofMillis(1);
+  private static final Duration PACE = Duration.ofNanos(500_000);
 
   private final OrderedQueue queue;
   private final GroupCalls<Call> group;

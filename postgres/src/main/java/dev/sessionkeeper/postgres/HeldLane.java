@@ -110,6 +110,16 @@ final class HeldLane implements HeldSession {
     }
   }
 
+  /** This process has taken the session again, so the lease of this hold is gone. */
+  void superseded() {
+    lock.lock();
+    try {
+      lost();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /**
    * Whether its first messages were fetched but nobody wanted them for a while; then they are not
    * in hand, and the caller says so to the database.

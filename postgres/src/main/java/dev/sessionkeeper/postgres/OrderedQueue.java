@@ -200,7 +200,10 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   }
 
   void hold(HeldLane lane) {
-    held.put(lane.id(), lane);
+    var before = held.put(lane.id(), lane);
+    if (before != null && before.epoch() < lane.epoch()) {
+      before.superseded();
+    }
     drops.start();
   }
 

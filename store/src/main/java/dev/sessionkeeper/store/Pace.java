@@ -6,11 +6,12 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A least distance between the beginnings of two pieces of work, so that under load they are few
- * and large: a given one, or twice what the last one took, if that is longer. Whoever comes later
- * does not wait. For one thread at a time.
+ * and large: a given one after a small piece, and at least three times what it took after a large
+ * one. Whoever comes later does not wait. For one thread at a time.
  */
 public final class Pace {
-  private static final int TIMES = 2;
+  private static final int LARGE = 8;
+  private static final int TIMES = 3;
   private static final long MOST_NANOS = Duration.ofMillis(20).toNanos();
 
   private final TimeSource time;
@@ -41,9 +42,9 @@ public final class Pace {
     began = time.nanoTime();
   }
 
-  /** What was begun is done. */
-  public void end() {
+  /** What was begun is done, and had this size. */
+  public void end(int size) {
     long took = time.nanoTime() - began;
-    distance = Math.min(Math.max(least, TIMES * took), Math.max(least, MOST_NANOS));
+    distance = size < LARGE ? least : Math.clamp(TIMES * took, least, Math.max(least, MOST_NANOS));
   }
 }

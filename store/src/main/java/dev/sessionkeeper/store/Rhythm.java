@@ -46,7 +46,7 @@ public interface Rhythm {
 
     @Override
     public void ended(int size, int waiting) {
-      pace.end();
+      pace.end(size);
     }
   }
 
