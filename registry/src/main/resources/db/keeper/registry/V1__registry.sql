@@ -47,18 +47,6 @@ CREATE FUNCTION keeper.session_id(at timestamptz) RETURNS uuid LANGUAGE sql VOLA
            52, 1), 53, 1), 'hex')::uuid
 $$;
 
--- The domain event of a change, in its transaction.
-CREATE FUNCTION keeper.tell_session(p_event text, s keeper.registered_session) RETURNS void
-LANGUAGE sql VOLATILE AS $$
-  INSERT INTO keeper.stream_outbox (stream, event, data)
-  VALUES ('keeper.registry', p_event,
-          json_build_object(
-            'sessionId', s.session_id, 'userObjectId', s.user_id, 'tenantObjectId', s.tenant_id,
-            'capacityId', s.capacity_id, 'sessionKind', s.kind,
-            'sessionStartUtc', to_char(s.started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-            'sessionEndUtc', to_char(coalesce(s.ended_at, s.expires_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text)
-$$;
-
 -- Ends a session that the caller has locked. Never before what was metered and never after its expiry.
 CREATE FUNCTION keeper.end_session(s keeper.registered_session, p_at timestamptz, p_reason text)
 RETURNS keeper.registered_session LANGUAGE plpgsql VOLATILE AS $$
@@ -73,66 +61,6 @@ BEGIN
   RETURN s;
 END $$;
 
--- PUT in one call and one transaction. The time is read after the lock: read before, two waiting callers could start
--- sessions in the past of the one that went first. A lost race with another insert is a new look.
-CREATE FUNCTION keeper.put_session(
-  p_tenant uuid, p_user uuid, p_capacity uuid, p_kind smallint, p_factor_milli int, p_period_micros bigint,
-  p_lifetime interval, OUT status text, OUT s keeper.registered_session)
-LANGUAGE plpgsql VOLATILE AS $$
-DECLARE
-  n timestamptz;
-  held keeper.registered_session;
-BEGIN
-  FOR turn IN 1..20 LOOP
-    status := 'created';
-    SELECT * INTO held FROM keeper.registered_session r
-     WHERE r.user_id = p_user AND r.capacity_id = p_capacity AND r.ended_at IS NULL
-       FOR NO KEY UPDATE;
-    n := keeper.now();
-    IF FOUND THEN
-      -- A clock that went back does not start a session inside of its predecessor.
-      n := greatest(n, held.started_at, held.metered_through);
-      IF held.expires_at <= n THEN
-        PERFORM keeper.end_session(held, held.expires_at, 'expired');
-      ELSIF held.tenant_id <> p_tenant THEN
-        status := 'tenant-mismatch';
-        RETURN;
-      ELSIF held.kind >= p_kind THEN
-        status := 'existing';
-        s := held;
-        RETURN;
-      ELSE
-        PERFORM keeper.end_session(held, n, 'upgraded');
-        status := 'upgraded';
-      END IF;
-    END IF;
-    INSERT INTO keeper.registered_session
-           (session_id, tenant_id, user_id, capacity_id, kind, factor_milli, period_micros,
-            started_at, expires_at, metered_through)
-    VALUES (keeper.session_id(n), p_tenant, p_user, p_capacity, p_kind, p_factor_milli, p_period_micros,
-            n, n + p_lifetime, n)
-    ON CONFLICT (user_id, capacity_id) WHERE ended_at IS NULL DO NOTHING
-    RETURNING * INTO s;
-    IF FOUND THEN
-      IF status = 'created' THEN
-        -- Where no row could be locked, a session of this key may have begun and ended since the time was read, and a
-        -- clock may have gone back. Now that the key is taken no other can: what has ended, ended before this one.
-        SELECT max(r.ended_at) INTO n FROM keeper.registered_session r
-         WHERE r.user_id = p_user AND r.capacity_id = p_capacity;
-        IF n > s.started_at THEN
-          n := greatest(n, keeper.now());
-          UPDATE keeper.registered_session r
-             SET started_at = n, expires_at = n + p_lifetime, metered_through = n
-           WHERE r.session_id = s.session_id
-          RETURNING r.* INTO s;
-        END IF;
-      END IF;
-      PERFORM keeper.tell_session('session.created', s);
-      RETURN;
-    END IF;
-  END LOOP;
-  RAISE EXCEPTION 'put_session made no progress' USING ERRCODE = '40001';
-END $$;
 
 -- The ledger: each row is [period_from, period_to) of one session. Only appended.
 CREATE TABLE keeper.usage_ledger (
