@@ -87,6 +87,7 @@ final class Acceptor {
    */
   Optional<HeldLane> await(TimeSource time, Duration wait) throws InterruptedException {
     long started = time.nanoTime();
+    HeldLane unwanted = null;
     lock.lock();
     try {
       while (served == null && failure == null) {
@@ -107,12 +108,13 @@ final class Acceptor {
       return Optional.ofNullable(served);
     } catch (InterruptedException e) {
       gone = true;
-      if (served != null) {
-        served.giveBackUnused();
-      }
+      unwanted = served;
       throw e;
     } finally {
       lock.unlock();
+      if (unwanted != null) {
+        unwanted.giveBackUnused();
+      }
     }
   }
 }

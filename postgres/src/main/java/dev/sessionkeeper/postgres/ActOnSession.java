@@ -5,21 +5,39 @@ import dev.sessionkeeper.spi.OperableSessions.Act;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.OptionalInt;
 
 /** Does to a session what a person wants. */
 final class ActOnSession {
   private static final String ACT = "SELECT keeper.act_on_session(?, ?, ?, ?, ?)";
 
+  private static final int IS_CARRIED = -1;
+
   private ActOnSession() {}
 
   static int act(
+      OrderedQueue queue, SessionId session, Act act, String reason, Alongside alongside) {
+    while (true) {
+      queue.claims().requireLanes();
+      var affected = tryAct(queue, session, act, reason, alongside);
+      if (affected.isPresent()) {
+        return affected.getAsInt();
+      }
+    }
+  }
+
+  /** Empty when somebody has begun to carry sessions this moment. */
+  private static OptionalInt tryAct(
       OrderedQueue queue, SessionId session, Act act, String reason, Alongside alongside) {
     return Database.of(queue.connections().source())
         .inTransaction(
             connection -> {
               int affected = act(connection, queue, session, act, reason);
+              if (affected == IS_CARRIED) {
+                return OptionalInt.empty();
+              }
               alongside.write(connection, affected);
-              return affected;
+              return OptionalInt.of(affected);
             });
   }
 

@@ -16,7 +16,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Takes sessions for everybody in this process who waits for one: one round trip finds new
@@ -37,6 +39,8 @@ final class ClaimSessions {
   private static final long RECENT_NANOS = Duration.ofMillis(5).toNanos();
   private static final long CURRENT_NANOS = Duration.ofMillis(20).toNanos();
   private static final long LOOK_FROM_START_NANOS = Duration.ofMillis(100).toNanos();
+  private static final long PATIENCE_NANOS = Duration.ofMinutes(2).toNanos();
+  private static final long ASK_AGAIN_NANOS = Duration.ofMillis(5).toNanos();
   private static final long WAKE_EVERY_NANOS = Duration.ofMillis(200).toNanos();
 
   private final OrderedQueue queue;
@@ -49,6 +53,7 @@ final class ClaimSessions {
   private boolean running;
   private boolean asked;
   private volatile boolean readyLeft;
+  private volatile @Nullable String readBy;
   private volatile long roundBegan;
   private volatile long knownFrom;
   private volatile long changedAt;
@@ -100,10 +105,15 @@ final class ClaimSessions {
 
   Acceptor add(Owner owner) {
     var acceptor = new Acceptor(owner);
+    var carried = queue.alone().take(owner);
+    if (carried != null) {
+      acceptor.offer(carried);
+      return acceptor;
+    }
     lock.lock();
     try {
       acceptors.add(acceptor);
-      ask();
+      askForRound();
     } finally {
       lock.unlock();
     }
@@ -125,7 +135,7 @@ final class ClaimSessions {
     lock.lock();
     try {
       joiners.add(joiner);
-      ask();
+      askForRound();
     } finally {
       lock.unlock();
     }
@@ -136,15 +146,25 @@ final class ClaimSessions {
   void wake() {
     lock.lock();
     try {
-      if (!acceptors.isEmpty() || queue.hasReceiversWaiting()) {
-        ask();
+      if (!acceptors.isEmpty() || queue.hasReceiversWaiting() || queue.alone().isReading()) {
+        askForRound();
       }
     } finally {
       lock.unlock();
     }
   }
 
-  private void ask() {
+  /** Another round, whoever waits. */
+  void ask() {
+    lock.lock();
+    try {
+      askForRound();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void askForRound() {
     asked = true;
     if (!running) {
       running = true;
@@ -152,12 +172,37 @@ final class ClaimSessions {
     }
   }
 
-  /** Does at once what its time has come for. */
+  /** Does at once what its time has come for; everything that is known of has its lane then. */
   void lookAtLate() {
+    queue.alone().writeAll();
     Waits.join(join());
+    if (queue.alone().isReading()) {
+      // What that round read.
+      queue.alone().writeAll();
+      Waits.join(join());
+    }
     if (wakeLanes() > 0) {
       wake();
     }
+  }
+
+  /** Nobody carries sessions of this queue when it returns, nor begins to for a while. */
+  void requireLanes() {
+    long began = time.nanoTime();
+    while (time.nanoTime() - began < PATIENCE_NANOS) {
+      queue.alone().stop();
+      Waits.join(join());
+      var reader = readBy;
+      if (reader == null && !queue.alone().isReading()) {
+        return;
+      }
+      if (reader != null) {
+        queue.alone().meet(reader, true);
+        LockSupport.parkNanos(ASK_AGAIN_NANOS);
+      }
+    }
+    throw new KeeperException.Unavailable(
+        "Queue " + queue.name() + ", which another process reads alone,");
   }
 
   /** Everybody who waits goes away empty-handed. */
@@ -214,7 +259,14 @@ final class ClaimSessions {
   /** How many lanes were served or had news. */
   private int round(List<Acceptor> waiting) {
     newsTold = 0;
-    int served = claim(waiting);
+    queue.alone().beginAtOnce();
+    int served = queue.alone().isReading() ? read(waiting) : -1;
+    if (served < 0) {
+      served = claim(waiting);
+      if (!readyLeft && readBy == null) {
+        queue.alone().tookLanes(served);
+      }
+    }
     boolean dueToWake = time.nanoTime() - wokenAt >= WAKE_EVERY_NANOS;
     if ((dueToWake || isAnybodyNew(waiting)) && wakeLanes() > 0) {
       var left = waiting.stream().filter(acceptor -> !acceptor.isDone()).toList();
@@ -223,15 +275,53 @@ final class ClaimSessions {
       }
     }
     if (served == MOST_LANES) {
-      lock.lock();
-      try {
-        ask();
-      } finally {
-        lock.unlock();
-      }
+      ask();
     }
     waiting.forEach(Acceptor::tookPart);
     return served + newsTold;
+  }
+
+  /** A round of a process that reads alone; -1 when it does not, after all. */
+  private int read(List<Acceptor> waiting) {
+    long askedAt = time.nanoTime();
+    roundBegan = askedAt;
+    int news = queue.alone().round();
+    if (news < 0) {
+      return -1;
+    }
+    knownFrom = askedAt;
+    serveCarried();
+    readyLeft = queue.alone().isLaneNext();
+    if (readyLeft) {
+      var left = waiting.stream().filter(acceptor -> !acceptor.isDone()).toList();
+      if (!left.isEmpty()) {
+        claim(left);
+        queue.alone().lanesLeft(readyLeft);
+        serveCarried();
+      }
+    }
+    queue.alone().beatEvery().ifPresent(queue.alarm()::ringWithin);
+    return news;
+  }
+
+  /** Gives sessions that are carried and ready to those who wait. */
+  void serveCarried() {
+    var unwanted = new ArrayList<HeldLane>();
+    lock.lock();
+    try {
+      while (!acceptors.isEmpty()) {
+        var carried = queue.alone().take(acceptors.getFirst().owner());
+        if (carried == null) {
+          break;
+        }
+        if (!acceptors.removeFirst().offer(carried)) {
+          unwanted.add(carried);
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+    unwanted.forEach(HeldLane::giveBackUnused);
   }
 
   /** Whoever came lately and got nothing must see leases that ran out before it came. */
@@ -266,6 +356,10 @@ final class ClaimSessions {
     roundBegan = askedAt;
     var result = queue.connections().call(connection -> claim(connection, waiting));
     readyLeft = result.readyLeft;
+    readBy = result.readBy;
+    if (readBy != null) {
+      queue.alone().meet(readBy, !waiting.isEmpty());
+    }
     lineBegins = result.lineBegins;
     result.news.forEach(queue::tellNews);
     newsTold += result.news.size();
@@ -338,6 +432,7 @@ final class ClaimSessions {
     private final Map<SessionId, ClaimedLane> lanes = new LinkedHashMap<>();
     private final List<News> news = new ArrayList<>();
     private boolean readyLeft;
+    private @Nullable String readBy;
     private long lineBegins;
     private Instant moment = Instant.EPOCH;
 
@@ -357,6 +452,7 @@ final class ClaimSessions {
         case HandedRow.SUMMARY -> {
           moment = HandedRow.until(row);
           readyLeft = HandedRow.flag(row);
+          readBy = HandedRow.node(row);
           lineBegins = HandedRow.sequence(row);
         }
         default -> throw new KeeperException.Rejected("Unknown row of a claim");

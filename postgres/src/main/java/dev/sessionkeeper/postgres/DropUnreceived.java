@@ -34,6 +34,9 @@ final class DropUnreceived {
       return;
     }
     start();
+    if (queue.alone().hasToWrite()) {
+      queue.claims().ask();
+    }
     long now = queue.time().nanoTime();
     var said = new CompletableFuture<Void>();
     var dropped = new ArrayList<HeldLane>();

@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What was read of a held lane and is in nobody's hands yet, and when to read again. Guarded by the
@@ -81,12 +82,32 @@ final class Fetched {
     return old;
   }
 
-  /** The next ones, while they are fresh. */
-  List<Delivery> handOut(int max, long now) {
+  /** One that came by itself; one that was replayed comes before newer ones (D-02). */
+  void feed(Delivery delivery) {
+    var behind = new ArrayDeque<Delivery>();
+    while (!deliveries.isEmpty() && deliveries.getLast().sequence() > delivery.sequence()) {
+      behind.addFirst(deliveries.removeLast());
+    }
+    deliveries.addLast(delivery);
+    deliveries.addAll(behind);
+  }
+
+  /** Everything, for somebody else. */
+  List<ClaimedLane.Found> takeAll() {
+    var all =
+        deliveries.stream()
+            .map(delivery -> new ClaimedLane.Found(delivery, false, Optional.empty()))
+            .toList();
+    deliveries.clear();
+    return all;
+  }
+
+  /** The next ones, while they are fresh; those of a carried session are. */
+  List<Delivery> handOut(int max, long now, boolean mayBeOld) {
     if (deliveries.isEmpty()) {
       return List.of();
     }
-    if (now - readAt > FRESH_NANOS) {
+    if (mayBeOld && now - readAt > FRESH_NANOS) {
       forget();
       return List.of();
     }

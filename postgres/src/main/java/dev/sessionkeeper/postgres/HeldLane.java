@@ -39,15 +39,33 @@ final class HeldLane implements HeldSession {
   private final Fetched fetched = new Fetched();
   private final InHand inHand;
   private final SettleLane settling;
+  private final long heldSince;
+  private volatile boolean isWritten;
   private volatile Lease lease;
   private long leaseEnd;
+  private long lastHandedOut;
   private boolean isLost;
   private boolean isClosed;
   private CompletableFuture<?> before = CompletableFuture.completedFuture(null);
   private volatile @Nullable SharedLane shared;
 
   HeldLane(OrderedQueue queue, ClaimedLane claimed, Instant moment, long askedAt, int batch) {
+    this(queue, claimed, moment, askedAt, true);
+    if (claimed.messages.size() >= batch) {
+      fetched.suspectMore();
+    }
+  }
+
+  /** A session that is carried: everything that is known of it comes without being asked for. */
+  static HeldLane carried(OrderedQueue queue, ClaimedLane claimed, Instant moment, long now) {
+    return new HeldLane(queue, claimed, moment, now, false);
+  }
+
+  private HeldLane(
+      OrderedQueue queue, ClaimedLane claimed, Instant moment, long askedAt, boolean isWritten) {
     this.queue = queue;
+    this.isWritten = isWritten;
+    this.heldSince = askedAt;
     this.time = queue.time();
     this.id = claimed.session;
     this.lease = claimed.lease;
@@ -55,12 +73,9 @@ final class HeldLane implements HeldSession {
     this.inHand = new InHand(id);
     this.lockNanos = Duration.between(moment, lease.until()).toNanos();
     this.leaseEnd = askedAt + lockNanos;
-    this.settling = new SettleLane(queue, id, epoch, inHand, lock, this::lost);
+    this.settling = new SettleLane(queue, id, epoch, inHand, lock, this::lost, () -> !this.isWritten);
     fetched.beginRead(askedAt);
     settling.expire(fetched.take(claimed.messages, moment, askedAt));
-    if (claimed.messages.size() >= batch) {
-      fetched.suspectMore();
-    }
   }
 
   /** Whether there is anything to do in it, as far as is known. */
@@ -71,7 +86,88 @@ final class HeldLane implements HeldSession {
   /** Nobody wants it after all. */
   void giveBackUnused() {
     queue.forget(this);
-    var unused = queue.settles().free(id, epoch);
+    if (isWritten || !release(endReceiving())) {
+      var unused = queue.settles().free(id, epoch);
+    }
+  }
+
+  /** Whether it has a lane; else it is carried. */
+  boolean isWritten() {
+    return isWritten;
+  }
+
+  long heldSince() {
+    return heldSince;
+  }
+
+  /** Lets it have a lane, for what only lanes can do. */
+  void requireLane() {
+    if (!isWritten) {
+      queue.alone().writeDown(this);
+    }
+  }
+
+  /** As it is written down. */
+  ReaderTable.Line line() {
+    lock.lock();
+    try {
+      var left = Duration.ofNanos(Math.max(0, leaseEnd - time.nanoTime()));
+      return new ReaderTable.Line(id, epoch, lease.owner().name(), left, lastHandedOut);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** It has a lane now, and is read as one. */
+  void written() {
+    lock.lock();
+    try {
+      isWritten = true;
+      fetched.forget();
+      news.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A message has come for it; false when it takes no more. */
+  boolean feed(ClaimedLane.Found found) {
+    lock.lock();
+    try {
+      if (isClosed || isLost || isWritten) {
+        return false;
+      }
+      fetched.feed(found.delivery());
+      news.signalAll();
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** What was never handed out. */
+  private List<ClaimedLane.Found> endReceiving() {
+    lock.lock();
+    try {
+      isClosed = true;
+      news.signalAll();
+      return fetched.takeAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean release(List<ClaimedLane.Found> leftover) {
+    boolean isClean;
+    lock.lock();
+    try {
+      isClean = inHand.size() == 0;
+    } finally {
+      lock.unlock();
+    }
+    boolean isDone = queue.alone().release(this, leftover, isClean);
+    queue.claims().serveCarried();
+    return isDone;
   }
 
   @Override
@@ -127,7 +223,7 @@ final class HeldLane implements HeldSession {
   boolean dropUnreceived(long now, CompletableFuture<?> said) {
     lock.lock();
     try {
-      if (isClosed || isLost || !fetched.dropUnreceived(now)) {
+      if (isClosed || isLost || !isWritten || !fetched.dropUnreceived(now)) {
         return false;
       }
       before = said;
@@ -151,6 +247,11 @@ final class HeldLane implements HeldSession {
       }
       Waits.quietly(before());
       long now = time.nanoTime();
+      if (!isWritten && !queue.alone().isSafe(now)) {
+        // Either the lease of the reader is extended, or this one is lost.
+        Waits.join(queue.claims().join());
+        now = time.nanoTime();
+      }
       boolean look;
       lock.lock();
       try {
@@ -160,7 +261,9 @@ final class HeldLane implements HeldSession {
           return batch;
         }
         // Who does not wait joins a round, which costs less than a look of its own.
-        look = fetched.mayHaveMore() || (hasLooked && now - fetched.lookAgainAt() >= 0);
+        look =
+            isWritten
+                && (fetched.mayHaveMore() || (hasLooked && now - fetched.lookAgainAt() >= 0));
       } finally {
         lock.unlock();
       }
@@ -193,11 +296,17 @@ final class HeldLane implements HeldSession {
   }
 
   private List<Delivery> handOut(int max, long now) {
-    if (now - leaseEnd >= 0 && !fetched.isEmpty()) {
+    if (!isWritten && !queue.alone().isSafe(now)) {
+      return List.of();
+    }
+    if (isWritten && now - leaseEnd >= 0 && !fetched.isEmpty()) {
       fetched.forget();
     }
-    var batch = fetched.handOut(max, now);
-    batch.forEach(delivery -> inHand.add(delivery.sequence()));
+    var batch = fetched.handOut(max, now, isWritten);
+    for (var delivery : batch) {
+      inHand.add(delivery.sequence());
+      lastHandedOut = Math.max(lastHandedOut, delivery.sequence());
+    }
     return batch;
   }
 
@@ -247,15 +356,20 @@ final class HeldLane implements HeldSession {
     try {
       queue.receiverWaits(1);
       fetched.beginWait(time.nanoTime());
-      while (!fetched.mayHaveMore() && !isLost && !isClosed && shared == null) {
+      while (fetched.isEmpty()
+          && !fetched.mayHaveMore()
+          && !isLost
+          && !isClosed
+          && shared == null) {
         long now = time.nanoTime();
         if (deadline - now <= 0) {
           return false;
         }
-        if (fetched.lookAgainAt() - now <= 0) {
+        long look = isWritten ? fetched.lookAgainAt() - now : Long.MAX_VALUE;
+        if (look <= 0) {
           return true;
         }
-        news.awaitNanos(Math.min(deadline - now, fetched.lookAgainAt() - now));
+        news.awaitNanos(Math.min(deadline - now, look));
       }
       return true;
     } finally {
@@ -279,6 +393,13 @@ final class HeldLane implements HeldSession {
     var other = shared;
     if (other != null) {
       return other.settle(settlements, state);
+    }
+    if (!isWritten && !SettleLane.areCompletions(settlements, state)) {
+      try {
+        requireLane();
+      } catch (KeeperException e) {
+        return CompletableFuture.failedFuture(e);
+      }
     }
     lock.lock();
     try {
@@ -305,6 +426,7 @@ final class HeldLane implements HeldSession {
 
   @Override
   public Lease renew() {
+    requireLane();
     long askedAt = time.nanoTime();
     var until = Waits.join(queue.renewals().renew(id, epoch));
     lock.lock();
@@ -322,11 +444,13 @@ final class HeldLane implements HeldSession {
 
   @Override
   public SessionState state() {
+    requireLane();
     return new StateTable(queue).read(id, epoch);
   }
 
   @Override
   public SessionState writeState(SessionState.Write write) {
+    requireLane();
     return new StateTable(queue).write(id, epoch, write);
   }
 
@@ -335,6 +459,7 @@ final class HeldLane implements HeldSession {
    * from now on too, and the end of this process does not end it. Empty when it is lost.
    */
   Optional<SharedLane> share() {
+    requireLane();
     Waits.quietly(before());
     lock.lock();
     try {
@@ -365,7 +490,6 @@ final class HeldLane implements HeldSession {
         return;
       }
       isClosed = true;
-      fetched.clear();
       news.signalAll();
       if (isLost) {
         return;
@@ -375,6 +499,13 @@ final class HeldLane implements HeldSession {
     }
     queue.forget(this);
     try {
+      if (!isWritten) {
+        // Behind its settlements; whoever sent one that failed was told.
+        Waits.quietly(queue.settles().free(id, epoch, () -> !isWritten));
+        if (release(endReceiving())) {
+          return;
+        }
+      }
       Waits.join(queue.settles().free(id, epoch));
     } catch (KeeperException.LockLost e) {
       // Somebody else has it, which is what closing is for.

@@ -28,6 +28,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   private final AtomicInteger receivers = new AtomicInteger();
   private final Pulse pulse = new Pulse();
   private final Alarm alarm;
+  private final ReadAlone alone;
   private final ClaimSessions claims;
   private final FetchMessages fetches;
   private final SettleSessions settles;
@@ -39,6 +40,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     this.known = known;
     this.setup = setup;
     this.alarm = new Alarm(setup.time(), this::poll);
+    this.alone = new ReadAlone(this, setup.options().carryFrom());
     this.claims = new ClaimSessions(this, setup.options().prefetch());
     this.fetches = new FetchMessages(this);
     this.settles = new SettleSessions(this);
@@ -82,6 +84,10 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     return claims;
   }
 
+  ReadAlone alone() {
+    return alone;
+  }
+
   FetchMessages fetches() {
     return fetches;
   }
@@ -123,7 +129,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
       requireOpen();
       long seen = pulse.beats();
       // What was sent before must have its lane.
-      Waits.join(claims.join());
+      claims.requireLanes();
       var result = AcceptByName.accept(this, session, owner);
       long left = wait.toNanos() - (time().nanoTime() - started);
       if (!(result instanceof AcceptResult.NoSession) || left <= 0) {
@@ -162,7 +168,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     if (!claims.isRecent()) {
       Waits.join(claims.join());
     }
-    return claims.isReadyLeft();
+    return claims.isReadyLeft() || alone.hasReady();
   }
 
   /** Something was sent, or came back: here or elsewhere. */
@@ -171,6 +177,11 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     claims.changed();
     claims.wake();
     pulse.beat();
+  }
+
+  /** Other processes look again. */
+  void tellOthers() {
+    setup.notifications().sent(id());
   }
 
   /** A held lane has news: of this process, or of one that must be told. */
@@ -236,7 +247,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   }
 
   private void poll() {
-    if (!closed && (hasReceiversWaiting() || claims.isAnybodyWaiting())) {
+    if (!closed && (hasReceiversWaiting() || claims.isAnybodyWaiting() || alone.isReading())) {
       claims.wake();
       pulse.beat();
       pollWithin();
@@ -261,6 +272,14 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
         // Its lease runs out by itself.
         setup.log().warn("Could not give session {} back; its lease runs out", lane.id(), e);
       }
+    }
+    try {
+      if (alone.isReading()) {
+        alone.stop();
+        Waits.join(claims.join());
+      }
+    } catch (RuntimeException e) {
+      setup.log().warn("Could not write sessions of {} down; others find them later", name(), e);
     }
     pulse.beat();
   }

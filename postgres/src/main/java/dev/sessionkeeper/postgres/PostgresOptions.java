@@ -10,10 +10,19 @@ package dev.sessionkeeper.postgres;
  *     it, with {@code Migrations.apply(source, "queues")}
  * @param keepHouse whether the provider cleans up by a timer of its own; else somebody calls {@link
  *     PostgresQueueProvider#keepHouse}
+ * @param carryFrom how many sessions a process takes within a quarter of a second before it reads a
+ *     queue alone, if no other process wants sessions of it, and carries them in memory; zero at
+ *     once, {@link #NEVER} never
  */
 public record PostgresOptions(
-    int maxConnections, int prefetch, boolean migrate, boolean keepHouse) {
+    int maxConnections, int prefetch, boolean migrate, boolean keepHouse, int carryFrom) {
+  /** For {@code carryFrom}. */
+  public static final int NEVER = Integer.MAX_VALUE;
+
   public PostgresOptions {
+    if (carryFrom < 0) {
+      throw new IllegalArgumentException("carryFrom must not be negative, was " + carryFrom);
+    }
     if (maxConnections < 2 || maxConnections > 1000) {
       throw new IllegalArgumentException("maxConnections must be 2 to 1000, was " + maxConnections);
     }
@@ -24,22 +33,26 @@ public record PostgresOptions(
 
   /** 12 connections, 32 messages, tables are kept up to date. */
   public static PostgresOptions ofDefaults() {
-    return new PostgresOptions(12, 32, true, true);
+    return new PostgresOptions(12, 32, true, true, 32);
   }
 
   public PostgresOptions withMaxConnections(int count) {
-    return new PostgresOptions(count, prefetch, migrate, keepHouse);
+    return new PostgresOptions(count, prefetch, migrate, keepHouse, carryFrom);
   }
 
   public PostgresOptions withPrefetch(int count) {
-    return new PostgresOptions(maxConnections, count, migrate, keepHouse);
+    return new PostgresOptions(maxConnections, count, migrate, keepHouse, carryFrom);
   }
 
   public PostgresOptions withoutMigration() {
-    return new PostgresOptions(maxConnections, prefetch, false, keepHouse);
+    return new PostgresOptions(maxConnections, prefetch, false, keepHouse, carryFrom);
   }
 
   public PostgresOptions withoutHousekeeping() {
-    return new PostgresOptions(maxConnections, prefetch, migrate, false);
+    return new PostgresOptions(maxConnections, prefetch, migrate, false, carryFrom);
+  }
+
+  public PostgresOptions withCarryFrom(int sessions) {
+    return new PostgresOptions(maxConnections, prefetch, migrate, keepHouse, sessions);
   }
 }

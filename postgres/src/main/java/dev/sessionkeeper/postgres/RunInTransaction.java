@@ -40,6 +40,7 @@ final class RunInTransaction implements MessageHandler {
             .held(session.id(), session.epoch())
             .orElseThrow(
                 () -> new KeeperException.LockLost("session " + session.id(), session.epoch()));
+    lane.requireLane();
     // The effect of this message must not be durable before the end of the one before it.
     lane.settling().awaitBefore(delivery.sequence());
     try (var connection = queue.connections().source().getConnection()) {

@@ -27,6 +27,7 @@ final class SettleLane {
   private final InHand inHand;
   private final ReentrantLock lock;
   private final Runnable lost;
+  private final BooleanSupplier isCarried;
   private final Set<Settled> settledAlready = new HashSet<>();
   private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
 
@@ -35,6 +36,7 @@ final class SettleLane {
    *
    * @param lock that of the lane; it guards everything here
    * @param lost what to do, under the lock, when the lease turns out to be gone
+   * @param isCarried whether it has no lane as yet; completions are all that is sent then
    */
   SettleLane(
       OrderedQueue queue,
@@ -42,13 +44,15 @@ final class SettleLane {
       long epoch,
       InHand inHand,
       ReentrantLock lock,
-      Runnable lost) {
+      Runnable lost,
+      BooleanSupplier isCarried) {
     this.queue = queue;
     this.id = id;
     this.epoch = epoch;
     this.inHand = inHand;
     this.lock = lock;
     this.lost = lost;
+    this.isCarried = isCarried;
   }
 
   /** Sends them; the caller has the lock. */
@@ -66,12 +70,17 @@ final class SettleLane {
       settlements.forEach(settledAlready::remove);
       return CompletableFuture.completedFuture(null);
     }
-    if (state.isEmpty() && settlements.stream().allMatch(SettleLane::isComplete)) {
+    if (areCompletions(settlements, state)) {
       var sequences = settlements.stream().mapToLong(Settled::sequence).toArray();
-      return queue.settles().complete(id, epoch, sequences, voidAfterFailure());
+      return queue.settles().complete(id, epoch, sequences, voidAfterFailure(), isCarried);
     }
     var call = new SettleCall(id, epoch, false, settlements, false, state);
     return queue.settles().settle(call, voidAfterFailure());
+  }
+
+  /** Whether this is the common case, which needs no lane. */
+  static boolean areCompletions(List<Settled> settlements, Optional<SessionState.Write> state) {
+    return state.isEmpty() && settlements.stream().allMatch(SettleLane::isComplete);
   }
 
   private static boolean isComplete(Settled settled) {

@@ -6,15 +6,18 @@
 
 -- One message as it is handed out, or what else there is to say: kind 1 = a lane that was claimed (or fetched) and one of
 -- its messages, or none; 2 = a held lane has news; 3 = the lease of this session is not held any more; 0 = the summary.
-DROP TYPE IF EXISTS keeper.handed CASCADE;
-CREATE TYPE keeper.handed AS (
-  kind smallint, session text, epoch bigint, until timestamptz, node text, seq bigint, attempts int, form smallint,
-  is_expired boolean, enqueued_at timestamptz, due_at timestamptz, not_before timestamptz, ttl_us bigint,
-  message_id text, content_type text, body bytea, properties text, replays int);
+DO $$ BEGIN
+  IF to_regtype('keeper.handed') IS NULL THEN
+    CREATE TYPE keeper.handed AS (
+      kind smallint, session text, epoch bigint, until timestamptz, node text, seq bigint, attempts int, form smallint,
+      is_expired boolean, enqueued_at timestamptz, due_at timestamptz, not_before timestamptz, ttl_us bigint,
+      message_id text, content_type text, body bytea, properties text, replays int);
+  END IF;
+END $$;
 
 -- owners: one for each who waits.  batch: messages fetched with each lane.  from_place: where the line began lately; what
 -- is before it are mostly traces of lanes that were taken, and is looked through only if there is not enough behind it.
--- The summary tells where the line begins now (seq).
+-- The summary tells where the line begins now (seq), and who reads the queue alone (node).
 DROP FUNCTION IF EXISTS keeper.claim_lanes(int, text[], text, int);
 CREATE OR REPLACE FUNCTION keeper.claim_lanes(q int, owners text[], at_node text, batch int, from_place bigint)
 RETURNS SETOF keeper.handed
@@ -43,12 +46,20 @@ DECLARE
   existing text[];
   inserted int;
   is_ready boolean;
+  reader keeper.reader;
+  -- What was sent before this may have been in the hands of a reader that is gone.
+  suspect_until timestamptz;
+  enqueued timestamptz[];
 BEGIN
   SELECT keeper.micros(k.lock_us) INTO lease FROM keeper.queue k WHERE k.id = q;
   SELECT d.known INTO old FROM keeper.discovery d WHERE d.queue = q;
   SELECT EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old))
       OR EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old))))
     INTO is_new;
+  SELECT * INTO reader FROM keeper.reader r WHERE r.queue = q;
+  IF FOUND THEN
+    is_new := reader.until <= moment;
+  END IF;
 
   IF wanted > 0 THEN
     last_seq := (SELECT s.last_value FROM keeper.message_seq s);
@@ -76,23 +87,40 @@ BEGIN
   END IF;
 
   IF is_new THEN
+    PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
+    DELETE FROM keeper.reader r WHERE r.queue = q AND r.until <= moment
+    RETURNING r.beat_at + (r.until - r.beat_at) / 2 INTO suspect_until;
+    -- Somebody may have begun to read this moment.
+    is_new := NOT EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q);
+  END IF;
+  IF is_new THEN
     -- Locked first and read in a later statement: its snapshot is then younger than every one that was stored before.
-    SELECT d.known INTO old FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
+    SELECT d.known INTO old FROM keeper.discovery d WHERE d.queue = q;
     -- message_new. Between two snapshots exactly those transactions become visible that are not below the old xmax or
     -- were running then: nothing is skipped, however late it commits, and nothing is read twice.
     SELECT pg_current_snapshot(), array_agg(n.session ORDER BY n.first), array_agg(n.first ORDER BY n.first),
-           array_agg(n.due ORDER BY n.first)
-      INTO seen, fresh, firsts, dues
-      FROM (SELECT m.session, min(m.seq) AS first,
+           array_agg(n.due ORDER BY n.first), array_agg(n.enqueued_at ORDER BY n.first)
+      INTO seen, fresh, firsts, dues, enqueued
+      FROM (SELECT m.session, min(m.seq) AS first, min(m.enqueued_at) AS enqueued_at,
                    CASE WHEN min(m.seq) = min(m.seq) FILTER (WHERE m.due_at > moment)
                         THEN min(m.due_at) FILTER (WHERE m.due_at > moment) END AS due
-              FROM (SELECT a.session, a.seq, a.due_at FROM keeper.message a
+              FROM (SELECT a.session, a.seq, a.due_at, a.enqueued_at FROM keeper.message a
                      WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old)
                      UNION ALL
-                    SELECT b.session, b.seq, b.due_at FROM keeper.message b
+                    SELECT b.session, b.seq, b.due_at, b.enqueued_at FROM keeper.message b
                      WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m
              GROUP BY m.session) n;
-    UPDATE keeper.discovery d SET known = seen WHERE d.queue = q;
+    UPDATE keeper.discovery d
+       SET known = seen, node = at_node, asked_at = CASE WHEN d.node <> at_node THEN moment ELSE d.asked_at END
+     WHERE d.queue = q;
+    IF suspect_until IS NOT NULL THEN
+      -- They have the lease of that reader, which has run out: wake_lanes counts the attempt.
+      INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node)
+      SELECT q, f.session, 1, f.first, moment, nextval('keeper.epoch_seq'), f.first, reader.node, reader.node
+        FROM unnest(fresh, firsts, dues, enqueued) f(session, first, due, enqueued_at)
+       WHERE f.enqueued_at <= suspect_until AND f.due IS NULL
+      ON CONFLICT DO NOTHING;
+    END IF;
     WHILE cardinality(fresh) > 0 LOOP
       -- Key share: it meets only those who delete a lane, and these look again for messages once they have it.
       SELECT array_agg(l.session) INTO existing
@@ -152,8 +180,8 @@ BEGIN
   IF NOT is_ready THEN
     is_ready := EXISTS (SELECT FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0);
   END IF;
-  RETURN NEXT (0::smallint, NULL, NULL, moment, NULL, begins, NULL, NULL, is_ready, NULL, NULL, NULL, NULL, NULL, NULL,
-               NULL, NULL, NULL)::keeper.handed;
+  RETURN NEXT (0::smallint, NULL, NULL, moment, CASE WHEN reader.until > moment THEN reader.node END, begins, NULL, NULL,
+               is_ready, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::keeper.handed;
 END $$;
 
 -- The next messages of held lanes. Those at or below "reached" are known to be in the owner's hands if its lease runs out.

@@ -1,6 +1,6 @@
 -- What a person does to a session, and dead letters that are put back.
 
--- act: pause, resume, park, release, deadLetterHead, deadLetterAll
+-- act: pause, resume, park, release, deadLetterHead, deadLetterAll.  -1 when a process carries sessions of this queue.
 CREATE OR REPLACE FUNCTION keeper.act_on_session(q int, of_session text, act text, why text, of_shard bigint) RETURNS int
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -13,6 +13,11 @@ DECLARE
   in_hand_seq bigint;
   next_seq bigint;
 BEGIN
+  -- Who carries sessions in memory must have written them down, and nobody may begin to.
+  PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR SHARE;
+  IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp()) THEN
+    RETURN -1;
+  END IF;
   IF target IS NOT NULL THEN
     INSERT INTO keeper.lane (queue, session, status, place)
     VALUES (q, of_session, 0, nextval('keeper.message_seq')) ON CONFLICT DO NOTHING;

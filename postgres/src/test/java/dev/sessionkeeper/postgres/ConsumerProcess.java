@@ -21,6 +21,9 @@ import java.util.concurrent.locks.LockSupport;
 final class ConsumerProcess {
   static final QueueName QUEUE = QueueName.of("kill");
 
+  /** Of {@link PostgresOptions}. */
+  static final String CARRY_FROM = "CARRY_FROM";
+
   private ConsumerProcess() {}
 
   public static void main(String[] args) throws IOException {
@@ -45,8 +48,11 @@ final class ConsumerProcess {
   }
 
   private static void consume(HikariDataSource pool) throws IOException {
-    try (var provider =
-            PostgresQueueProvider.create(pool, PostgresOptions.ofDefaults().withoutMigration());
+    var options =
+        PostgresOptions.ofDefaults()
+            .withoutMigration()
+            .withCarryFrom(Integer.parseInt(System.getenv().getOrDefault(CARRY_FROM, "32")));
+    try (var provider = PostgresQueueProvider.create(pool, options);
         var processor =
             SessionProcessor.builder(
                     provider, QUEUE, provider.transactional(QUEUE, ConsumerProcess::handle))

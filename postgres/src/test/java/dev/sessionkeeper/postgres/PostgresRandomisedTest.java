@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.spi.SessionSource;
+import dev.sessionkeeper.testkit.DelegatingProvider;
 import dev.sessionkeeper.testkit.RandomisedRun;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The processor over a database that cuts connections in the middle of whatever they do: sends and
@@ -25,11 +29,13 @@ class PostgresRandomisedTest {
        WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%keeper.%'
       """;
 
-  @Test
-  void nothingIsOvertakenSharedOrLostWhileConnectionsBreak() throws Exception {
+  @ParameterizedTest
+  @ValueSource(ints = {0, PostgresOptions.NEVER})
+  void nothingIsOvertakenSharedOrLostWhileConnectionsBreak(int carryFrom) throws Exception {
     var cut = new AtomicInteger();
+    var options = PostgresOptions.ofDefaults().withCarryFrom(carryFrom);
     try (var database = TestDatabase.start();
-        var provider = PostgresQueueProvider.create(database.pool())) {
+        var provider = PostgresQueueProvider.create(database.pool(), options)) {
       // Short: a claim whose answer is lost keeps its sessions until the lease runs out.
       provider.declare(
           QUEUE,
@@ -47,6 +53,35 @@ class PostgresRandomisedTest {
       assertThat(report.completed() + report.deadLetters()).isGreaterThanOrEqualTo(20_000);
       assertThat(provider.stats(QUEUE).depth()).isZero();
       assertThat(cut.get()).as("connections cut").isGreaterThanOrEqualTo(CUTS);
+    }
+  }
+
+  /** Each processor is in a process of its own, and each process wants to read alone. */
+  @Test
+  void nothingIsOvertakenSharedOrLostWhileProcessesTakeTheQueueFromEachOther() throws Exception {
+    var options = PostgresOptions.ofDefaults().withCarryFrom(0);
+    try (var database = TestDatabase.start();
+        var one = PostgresQueueProvider.create(database.pool(), options);
+        var other = PostgresQueueProvider.create(database.pool(), options)) {
+      one.declare(
+          QUEUE,
+          QueueSettings.ordered()
+              .withLockDuration(Duration.ofSeconds(5))
+              .withMaxDeliveryCount(1000));
+      var next = new AtomicInteger();
+      var both =
+          new DelegatingProvider(one) {
+            @Override
+            public SessionSource sessions(QueueName queue) {
+              return (next.incrementAndGet() % 2 == 0 ? one : other).sessions(queue);
+            }
+          };
+
+      var report = RandomisedRun.on(both, QUEUE, SEED + 1).run(Duration.ofSeconds(120));
+
+      assertThat(report.violations()).as("%s", report).isEmpty();
+      assertThat(report.sent()).isEqualTo(20_000);
+      assertThat(one.stats(QUEUE).depth()).isZero();
     }
   }
 

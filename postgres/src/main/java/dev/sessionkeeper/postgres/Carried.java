@@ -1,0 +1,57 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.SessionId;
+import java.util.ArrayDeque;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session that is carried in memory: its messages that are in nobody's hands, and who holds it.
+ * Guarded by the lock of {@link CarriedSessions}.
+ */
+final class Carried {
+  final SessionId id;
+  final ArrayDeque<ClaimedLane.Found> messages = new ArrayDeque<>();
+  @Nullable HeldLane holder;
+  boolean isInLine;
+
+  /** Where it stands among those that wait, lanes included. */
+  long place;
+
+  /** Something about it needs a lane: it is written down, and what comes meanwhile is left there. */
+  boolean isUnusual;
+
+  /** While it is being written down. */
+  @Nullable CompletableFuture<Void> writing;
+
+  Carried(SessionId id) {
+    this.id = id;
+  }
+
+  long head() {
+    return messages.isEmpty() ? 0 : messages.getFirst().delivery().sequence();
+  }
+
+  /** Puts it where it belongs: one that was replayed comes before newer ones (D-02). */
+  void add(ClaimedLane.Found found) {
+    var behind = new ArrayDeque<ClaimedLane.Found>();
+    while (!messages.isEmpty()
+        && messages.getLast().delivery().sequence() > found.delivery().sequence()) {
+      behind.addFirst(messages.removeLast());
+    }
+    messages.addLast(found);
+    messages.addAll(behind);
+  }
+
+  void beginWriting() {
+    writing = new CompletableFuture<>();
+  }
+
+  void endWriting() {
+    var ending = writing;
+    writing = null;
+    if (ending != null) {
+      ending.complete(null);
+    }
+  }
+}

@@ -1,0 +1,372 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.Lease;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sessions that this process carries in its memory, without rows, while it reads a queue alone.
+ *
+ * <p>I1: a session has a lane or is carried, never both: {@link ReadAlone} reads and writes down in
+ * one thread, one after the other. I2: nothing is handed out when the lease of the reader may have
+ * run out. I3: what lasts, or is unusual, is written down, so that everybody can see it.
+ */
+final class CarriedSessions {
+  /** Epochs that may be given out between two rounds. */
+  private static final int EPOCHS = 4096;
+
+  private final OrderedQueue queue;
+  private final TimeSource time;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Map<SessionId, Carried> sessions = new HashMap<>();
+  private final ArrayDeque<Carried> line = new ArrayDeque<>();
+  private final Set<Carried> unusual = new LinkedHashSet<>();
+
+  /** Holds in the order in which they began; those that have ended are dropped when they come up. */
+  private final ArrayDeque<HeldLane> holds = new ArrayDeque<>();
+  private int waiting;
+  private long lastSequence;
+  private long epochs;
+  private int epochsUsed = EPOCHS;
+  private long firstLane = Long.MAX_VALUE;
+  private long takenAt;
+  private long taken;
+
+  CarriedSessions(OrderedQueue queue) {
+    this.queue = queue;
+    this.time = queue.time();
+  }
+
+  /** How long nobody has taken a session. */
+  long untouchedNanos() {
+    lock.lock();
+    try {
+      return time.nanoTime() - takenAt;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** How many holds there have been. */
+  long taken() {
+    lock.lock();
+    try {
+      return taken;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Messages that are in nobody's hands. */
+  int waiting() {
+    lock.lock();
+    try {
+      return waiting;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean hasReady() {
+    lock.lock();
+    try {
+      return !line.isEmpty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether a lane is ready that has waited longer than everything here. */
+  boolean isLaneNext() {
+    lock.lock();
+    try {
+      return firstLane != Long.MAX_VALUE && (line.isEmpty() || firstLane < line.getFirst().place);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void noLanes() {
+    lock.lock();
+    try {
+      firstLane = Long.MAX_VALUE;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void begin() {
+    lock.lock();
+    try {
+      takenAt = time.nanoTime();
+      firstLane = Long.MAX_VALUE;
+      epochsUsed = EPOCHS;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The session that has waited longest, unless a lane has waited longer. */
+  @Nullable HeldLane take(Owner owner, Reading reading) {
+    lock.lock();
+    try {
+      long now = time.nanoTime();
+      if (line.isEmpty() || epochsUsed == EPOCHS || !reading.isSafe(now) || isLaneNext()) {
+        return null;
+      }
+      var next = line.removeFirst();
+      next.isInLine = false;
+      var moment = reading.momentAt(now);
+      var claimed =
+          new ClaimedLane(
+              next.id,
+              new Lease(
+                  next.id.value(), owner, epochs + epochsUsed, moment.plus(reading.lease())));
+      epochsUsed++;
+      claimed.messages.addAll(next.messages);
+      waiting -= next.messages.size();
+      next.messages.clear();
+      var held = HeldLane.carried(queue, claimed, moment, now);
+      next.holder = held;
+      holds.addLast(held);
+      takenAt = now;
+      taken++;
+      queue.hold(held);
+      return held;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Takes a session back from who held it.
+   *
+   * @param leftover what was never handed out, in order
+   * @param isClean whether nothing of it is in hand; else it is written down and read again
+   * @return false when it has been written down: it is given back there
+   */
+  boolean release(HeldLane lane, List<ClaimedLane.Found> leftover, boolean isClean) {
+    @Nullable Carried session;
+    lock.lock();
+    try {
+      session = sessions.get(lane.id());
+      if (session == null || session.holder != lane) {
+        return !lane.isWritten();
+      }
+      if (session.writing == null) {
+        session.holder = null;
+        if (isClean && !session.isUnusual) {
+          putBack(session, leftover);
+        } else {
+          markUnusual(session);
+        }
+        dropEnded();
+        return true;
+      }
+    } finally {
+      lock.unlock();
+    }
+    Waits.quietly(session.writing);
+    return false;
+  }
+
+  private void putBack(Carried session, List<ClaimedLane.Found> leftover) {
+    for (int i = leftover.size() - 1; i >= 0; i--) {
+      session.messages.addFirst(leftover.get(i));
+    }
+    waiting += leftover.size();
+    if (session.messages.isEmpty()) {
+      sessions.remove(session.id);
+    } else {
+      session.place = lastSequence;
+      standInLine(session);
+    }
+  }
+
+  private void standInLine(Carried session) {
+    if (!session.isInLine) {
+      session.isInLine = true;
+      line.addLast(session);
+    }
+  }
+
+  /** Takes in what was read. */
+  void add(ReaderTable.News news) {
+    lock.lock();
+    try {
+      news.messages.forEach(this::add);
+      news.doubtful.forEach(id -> markUnusual(sessions.computeIfAbsent(id, Carried::new)));
+      epochs = news.epochs;
+      epochsUsed = 0;
+      firstLane = news.firstLane;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void add(SessionId id, List<ClaimedLane.Found> messages) {
+    var session = sessions.computeIfAbsent(id, Carried::new);
+    for (var found : messages) {
+      lastSequence = Math.max(lastSequence, found.delivery().sequence());
+      if (found.isExpired() || found.dueAt().isPresent()) {
+        // Its lane knows how to wait, and how to set aside.
+        markUnusual(session);
+      }
+      if (session.isUnusual || (session.holder != null && session.holder.feed(found))) {
+        continue;
+      }
+      session.add(found);
+      waiting++;
+    }
+    if (!session.isUnusual && session.holder == null && !session.messages.isEmpty()) {
+      if (!session.isInLine) {
+        session.place = session.head();
+      }
+      standInLine(session);
+    }
+  }
+
+  private void markUnusual(Carried session) {
+    session.isUnusual = true;
+    unusual.add(session);
+    if (session.isInLine) {
+      session.isInLine = false;
+      line.remove(session);
+    }
+  }
+
+  private void dropEnded() {
+    while (!holds.isEmpty() && !isCarried(holds.getFirst())) {
+      holds.removeFirst();
+    }
+  }
+
+  private boolean isCarried(HeldLane lane) {
+    var session = sessions.get(lane.id());
+    return session != null && session.holder == lane;
+  }
+
+  /**
+   * Sessions that must be written down, or all; from now on nobody can take these.
+   *
+   * @param heldBefore who holds one since before this needs a lane
+   */
+  List<Carried> toWrite(boolean all, long heldBefore) {
+    lock.lock();
+    try {
+      if (all) {
+        List.copyOf(sessions.values()).forEach(this::markUnusual);
+      }
+      markLongHeld(heldBefore);
+      var chosen = List.copyOf(unusual);
+      unusual.clear();
+      chosen.forEach(Carried::beginWriting);
+      return chosen;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void markLongHeld(long heldBefore) {
+    dropEnded();
+    while (!holds.isEmpty() && holds.getFirst().heldSince() - heldBefore < 0) {
+      var session = sessions.get(holds.removeFirst().id());
+      if (session != null) {
+        markUnusual(session);
+      }
+      dropEnded();
+    }
+  }
+
+  /** They have their lanes. */
+  void written(List<Carried> chosen) {
+    lock.lock();
+    try {
+      for (var session : chosen) {
+        sessions.remove(session.id);
+        waiting -= session.messages.size();
+        if (session.holder != null) {
+          session.holder.written();
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+    chosen.forEach(Carried::endWriting);
+  }
+
+  /** They could not be written down; it is tried again. */
+  void notWritten(List<Carried> chosen) {
+    lock.lock();
+    try {
+      unusual.addAll(chosen);
+    } finally {
+      lock.unlock();
+    }
+    chosen.forEach(Carried::endWriting);
+  }
+
+  /** Marks the session of this hold, if it is carried still. */
+  boolean mark(HeldLane lane) {
+    lock.lock();
+    try {
+      var session = sessions.get(lane.id());
+      if (session == null || session.holder != lane) {
+        return false;
+      }
+      markUnusual(session);
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether anything must be written down. */
+  boolean hasToWrite(long heldBefore) {
+    lock.lock();
+    try {
+      dropEnded();
+      return !unusual.isEmpty()
+          || (!holds.isEmpty() && holds.getFirst().heldSince() - heldBefore < 0);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Somebody else reads now: what is held here is lost, and the rest belongs to others. */
+  void lose() {
+    lock.lock();
+    try {
+      for (var session : sessions.values()) {
+        if (session.holder != null) {
+          session.holder.superseded();
+        }
+        session.endWriting();
+      }
+      sessions.clear();
+      line.clear();
+      unusual.clear();
+      holds.clear();
+      waiting = 0;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** From how long on a hold has a lane, so that it can be seen, extended, and run out. */
+  static Duration longHold(Duration lease) {
+    var quarter = lease.dividedBy(4);
+    var most = Duration.ofMillis(250);
+    return quarter.compareTo(most) < 0 ? quarter : most;
+  }
+}

@@ -1,0 +1,199 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.store.SqlErrors;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Completes messages of many sessions with one statement, in lanes or carried, and answers. */
+final class CompleteMessages {
+  private static final String OF_LANES =
+      "SELECT * FROM keeper.settle_lanes(?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  private static final String OF_CARRIED =
+      "SELECT * FROM keeper.settle_carried(?, ?, ?, ?, ?, ?, ?)";
+  private static final String MESSAGE_GONE = "SK001";
+  private static final String NOT_THE_READER = "SK002";
+  private static final int MOST_TRIES = 8;
+
+  private final OrderedQueue queue;
+
+  CompleteMessages(OrderedQueue queue) {
+    this.queue = queue;
+  }
+
+  /** A statement that tells which sessions it did nothing for; lenient when it is repeated. */
+  @FunctionalInterface
+  private interface Statement {
+    Set<SessionId> run(Connection connection, boolean again) throws SQLException;
+  }
+
+  /** Completes and gives back; a lease that is lost fails alone. */
+  void ofLanes(List<SettleWork> works) {
+    try {
+      var lost = repeat((connection, again) -> lanes(connection, works, again));
+      for (var work : works) {
+        if (lost.contains(work.session())) {
+          work.fail(new KeeperException.LockLost("session " + work.session(), work.epoch()));
+        } else {
+          work.succeed();
+        }
+      }
+    } catch (SQLException e) {
+      fail(works, e, one -> ofLanes(List.of(one)));
+    }
+  }
+
+  /** Completes; returns those that have a lane by now, for which nothing was done. */
+  List<SettleWork> ofCarried(List<SettleWork> works) {
+    var reading = queue.alone().reading();
+    var left = new ArrayList<SettleWork>();
+    if (reading.isEmpty()) {
+      return works;
+    }
+    var busy = works.stream().filter(work -> !work.done().isEmpty()).toList();
+    try {
+      var written =
+          busy.isEmpty()
+              ? Set.<SessionId>of()
+              : repeat(
+                  (connection, again) -> carried(connection, reading.get().epoch(), busy, again));
+      for (var work : works) {
+        if (written.contains(work.session())) {
+          left.add(work);
+        } else {
+          work.succeed();
+        }
+      }
+    } catch (SQLException e) {
+      if (NOT_THE_READER.equals(e.getSQLState())) {
+        return works;
+      }
+      fail(works, e, one -> left.addAll(ofCarried(List.of(one))));
+    }
+    return left;
+  }
+
+  private static void fail(
+      List<SettleWork> works, SQLException e, java.util.function.Consumer<SettleWork> alone) {
+    if (!MESSAGE_GONE.equals(e.getSQLState())) {
+      var error = SqlErrors.translate(e);
+      works.forEach(work -> work.fail(error));
+    } else if (works.size() > 1) {
+      // One of them names a message that is not there; the others must not suffer.
+      works.forEach(alone);
+    } else {
+      var work = works.get(0);
+      work.fail(
+          new KeeperException.OutOfOrder(
+              work.session(),
+              work.done().get(0)[0],
+              "it, or one settled with it, is not in hand"));
+    }
+  }
+
+  /**
+   * Repeats after a lost connection: whoever still holds the lease is the only one who can have
+   * completed what is missing then.
+   */
+  private Set<SessionId> repeat(Statement statement) throws SQLException {
+    for (int attempt = 1; ; attempt++) {
+      boolean again = attempt > 1;
+      try {
+        return queue.connections().tryCall(connection -> statement.run(connection, again));
+      } catch (SQLException e) {
+        if (!SqlErrors.isConnectionLoss(e) || attempt == MOST_TRIES) {
+          throw e;
+        }
+        Connections.pause(attempt + 4);
+      }
+    }
+  }
+
+  private Set<SessionId> lanes(Connection connection, List<SettleWork> works, boolean again)
+      throws SQLException {
+    var sorted = works.stream().sorted(Comparator.comparing(SettleWork::session)).toList();
+    var kept = sorted.stream().filter(work -> !work.isFreed()).toList();
+    var freed = sorted.stream().filter(SettleWork::isFreed).toList();
+    var done = new Done(works);
+    try (var statement = connection.prepareStatement(OF_LANES)) {
+      statement.setInt(1, queue.id());
+      statement.setArray(2, SqlArray.of(connection, "text", sessionsOf(kept)));
+      statement.setArray(3, SqlArray.of(connection, "int8", epochsOf(kept)));
+      statement.setArray(4, SqlArray.of(connection, "text", sessionsOf(freed)));
+      statement.setArray(5, SqlArray.of(connection, "int8", epochsOf(freed)));
+      statement.setArray(6, SqlArray.of(connection, "text", done.sessions));
+      statement.setArray(7, SqlArray.of(connection, "int8", done.sequences));
+      // What was completed as carried, without an answer, counts as a repetition too.
+      statement.setBoolean(8, again || works.stream().anyMatch(SettleWork::isCarried));
+      statement.setLong(9, queue.node().shard());
+      return sessions(statement);
+    }
+  }
+
+  private Set<SessionId> carried(
+      Connection connection, long readerEpoch, List<SettleWork> works, boolean again)
+      throws SQLException {
+    var done = new Done(works);
+    try (var statement = connection.prepareStatement(OF_CARRIED)) {
+      statement.setInt(1, queue.id());
+      statement.setLong(2, readerEpoch);
+      statement.setArray(3, SqlArray.of(connection, "text", sessionsOf(works)));
+      statement.setArray(4, SqlArray.of(connection, "text", done.sessions));
+      statement.setArray(5, SqlArray.of(connection, "int8", done.sequences));
+      statement.setBoolean(6, again);
+      statement.setLong(7, queue.node().shard());
+      return sessions(statement);
+    }
+  }
+
+  /** All completed messages of a group, as two arrays. */
+  private static final class Done {
+    private final String[] sessions;
+    private final long[] sequences;
+
+    Done(List<SettleWork> works) {
+      int count = 0;
+      for (var work : works) {
+        for (var part : work.done()) {
+          count += part.length;
+        }
+      }
+      sessions = new String[count];
+      sequences = new long[count];
+      int next = 0;
+      for (var work : works) {
+        for (var part : work.done()) {
+          for (long sequence : part) {
+            sessions[next] = work.session().value();
+            sequences[next++] = sequence;
+          }
+        }
+      }
+    }
+  }
+
+  private static Set<SessionId> sessions(PreparedStatement statement) throws SQLException {
+    try (var rows = statement.executeQuery()) {
+      var sessions = new HashSet<SessionId>();
+      while (rows.next()) {
+        sessions.add(SessionId.of(rows.getString(1)));
+      }
+      return sessions;
+    }
+  }
+
+  private static String[] sessionsOf(List<SettleWork> works) {
+    return works.stream().map(work -> work.session().value()).toArray(String[]::new);
+  }
+
+  private static long[] epochsOf(List<SettleWork> works) {
+    return works.stream().mapToLong(SettleWork::epoch).toArray();
+  }
+}

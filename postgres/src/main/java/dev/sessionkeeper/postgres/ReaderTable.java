@@ -1,0 +1,212 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.SessionId;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Who reads a queue alone, in the database: one statement for each step. */
+final class ReaderTable {
+  private static final String BECOME =
+      "SELECT my_epoch, known_to, lease_us FROM keeper.become_reader(?, ?, ?, ?)";
+  private static final String READ =
+      "SELECT " + HandedRow.COLUMNS + " FROM keeper.read_new(?, ?, ?, ?)";
+  private static final String WRITE_DOWN =
+      "SELECT keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  private static final String ASK = "SELECT keeper.ask_reader(?)";
+  private static final String FORGET = "DELETE FROM keeper.reader WHERE queue = ? AND node = ?";
+
+  private final OrderedQueue queue;
+
+  ReaderTable(OrderedQueue queue) {
+    this.queue = queue;
+  }
+
+  /** What a new reader needs to know. */
+  record Begun(long epoch, String knownTo, Duration lease) {}
+
+  /** Empty when there is a reader, or should be none. */
+  Optional<Begun> become(int most, Duration alone) {
+    return queue
+        .connections()
+        .call(
+            connection -> {
+              try (var statement = connection.prepareStatement(BECOME)) {
+                statement.setInt(1, queue.id());
+                statement.setString(2, queue.node().id());
+                statement.setInt(3, most);
+                statement.setLong(4, QueueTable.micros(alone));
+                try (var rows = statement.executeQuery()) {
+                  rows.next();
+                  long epoch = rows.getLong(1);
+                  return rows.wasNull()
+                      ? Optional.empty()
+                      : Optional.of(
+                          new Begun(
+                              epoch,
+                              rows.getString(2),
+                              Duration.ofNanos(rows.getLong(3) * 1000)));
+                }
+              }
+            });
+  }
+
+  /** What a look brought. */
+  static final class News {
+    final Map<SessionId, List<ClaimedLane.Found>> messages = new HashMap<>();
+    final List<ClaimSessions.News> heldLanes = new ArrayList<>();
+
+    /** Sessions whose lane went away this moment. */
+    final List<SessionId> doubtful = new ArrayList<>();
+
+    boolean isLost;
+    boolean isCrowded;
+    String knownTo = "";
+    Instant moment = Instant.EPOCH;
+    long epochs;
+    long firstLane = Long.MAX_VALUE;
+    boolean isAsked;
+
+    private void add(ResultSet row) throws SQLException {
+      switch (HandedRow.kind(row)) {
+        case HandedRow.NEW -> {
+          var session = HandedRow.session(row);
+          messages
+              .computeIfAbsent(session, s -> new ArrayList<>())
+              .add(ClaimedLane.Found.of(row, session));
+        }
+        case HandedRow.NEWS -> {
+          var session = HandedRow.session(row);
+          boolean hadNews = messages.remove(session) != null;
+          if (hadNews && !HandedRow.hasEpoch(row)) {
+            doubtful.add(session);
+          } else if (hadNews && HandedRow.flag(row)) {
+            heldLanes.add(
+                new ClaimSessions.News(session, HandedRow.epoch(row), HandedRow.node(row)));
+          }
+        }
+        case HandedRow.KNOWN -> knownTo = HandedRow.node(row);
+        case HandedRow.LOST -> isLost = true;
+        case HandedRow.CROWDED -> isCrowded = true;
+        default -> {
+          moment = HandedRow.until(row);
+          epochs = HandedRow.epoch(row);
+          isAsked = HandedRow.flag(row);
+          if (HandedRow.hasMessage(row)) {
+            firstLane = HandedRow.sequence(row);
+          }
+        }
+      }
+    }
+  }
+
+  /** Everything that became visible since that snapshot. */
+  News read(long epoch, String knownTo, boolean beats) {
+    return queue
+        .connections()
+        .call(
+            connection -> {
+              try (var statement = connection.prepareStatement(READ)) {
+                statement.setInt(1, queue.id());
+                statement.setLong(2, epoch);
+                statement.setString(3, knownTo);
+                statement.setBoolean(4, beats);
+                try (var rows = statement.executeQuery()) {
+                  var news = new News();
+                  while (rows.next()) {
+                    news.add(rows);
+                  }
+                  return news;
+                }
+              }
+            });
+  }
+
+  /**
+   * A session as it is written down.
+   *
+   * @param epoch zero when nobody holds it
+   * @param head its first message, or the last one that was handed out
+   */
+  record Line(SessionId session, long epoch, String owner, Duration left, long head) {}
+
+  /**
+   * Gives sessions their lanes.
+   *
+   * @param end up to which snapshot everything has its lane then; ends the reading
+   * @return false when this process is not the reader any more
+   */
+  boolean writeDown(long epoch, List<Line> lines, Optional<String> end) {
+    return queue
+        .connections()
+        .call(
+            connection -> {
+              try (var statement = connection.prepareStatement(WRITE_DOWN)) {
+                statement.setInt(1, queue.id());
+                statement.setLong(2, epoch);
+                statement.setString(3, queue.node().id());
+                statement.setArray(
+                    4,
+                    SqlArray.of(
+                        connection,
+                        "text",
+                        lines.stream().map(line -> line.session.value()).toArray(String[]::new)));
+                statement.setArray(
+                    5,
+                    SqlArray.of(
+                        connection, "int8", lines.stream().mapToLong(Line::epoch).toArray()));
+                statement.setArray(
+                    6,
+                    SqlArray.of(
+                        connection, "text", lines.stream().map(Line::owner).toArray(String[]::new)));
+                statement.setArray(
+                    7,
+                    SqlArray.of(
+                        connection,
+                        "int8",
+                        lines.stream().mapToLong(line -> line.left.toNanos() / 1000).toArray()));
+                statement.setArray(
+                    8,
+                    SqlArray.of(
+                        connection, "int8", lines.stream().mapToLong(Line::head).toArray()));
+                statement.setString(9, end.orElse(null));
+                statement.setLong(10, queue.node().shard());
+                try (var rows = statement.executeQuery()) {
+                  rows.next();
+                  return rows.getBoolean(1);
+                }
+              }
+            });
+  }
+
+  /** Tells the reader, another process, that it is not alone. */
+  void ask() {
+    run(ASK, Optional.empty());
+  }
+
+  /** Ends a reading that this process began without learning of it. */
+  void forgetOwn() {
+    run(FORGET, Optional.of(queue.node().id()));
+  }
+
+  private void run(String sql, Optional<String> node) {
+    queue
+        .connections()
+        .call(
+            connection -> {
+              try (var statement = connection.prepareStatement(sql)) {
+                statement.setInt(1, queue.id());
+                if (node.isPresent()) {
+                  statement.setString(2, node.get());
+                }
+                return statement.execute();
+              }
+            });
+  }
+}

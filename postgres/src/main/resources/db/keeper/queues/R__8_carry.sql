@@ -1,0 +1,211 @@
+-- A queue that is read by one process alone: what is new is read with its bodies and handed out from memory; only
+-- sessions with something unusual about them are written down as lanes.
+
+-- Becomes the reader, unless there is one, somebody else wanted sessions lately, or so much is new that it would not
+-- fit into a memory. Discovery is locked first, by everybody who changes who reads.
+CREATE OR REPLACE FUNCTION keeper.become_reader(q int, at_node text, most int, alone_us bigint,
+  OUT my_epoch bigint, OUT known_to text, OUT lease_us bigint)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  old pg_snapshot;
+  asked timestamptz;
+  moment timestamptz := clock_timestamp();
+BEGIN
+  SELECT d.known, d.asked_at INTO old, asked FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
+  IF asked > moment - keeper.micros(alone_us)
+     OR EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q)
+     OR (SELECT count(*) FROM (SELECT FROM keeper.message m
+                                WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old) LIMIT most) few) = most
+     OR (SELECT count(*) FROM (SELECT FROM keeper.lane l WHERE l.queue = q LIMIT 500) few) = 500 THEN
+    RETURN;
+  END IF;
+  SELECT k.lock_us INTO lease_us FROM keeper.queue k WHERE k.id = q;
+  IF lease_us < 1000000 THEN
+    RETURN; -- So short a lease would be lost for a breath.
+  END IF;
+  INSERT INTO keeper.reader (queue, epoch, node, until, beat_at, begun_at)
+  VALUES (q, nextval('keeper.epoch_seq'), at_node, moment + keeper.micros(lease_us), moment, moment)
+  RETURNING epoch INTO my_epoch;
+  known_to := old;
+END $$;
+
+-- Everything that became visible since that snapshot. kind 4: a message, 5: up to which snapshot (node), 2: what was
+-- read of this session belongs to its lane, which is held (flag), or went away this moment (no epoch), 3: somebody else reads now, 6: there are too many lanes for this, 0: the summary: moment, a number for epochs, the place of
+-- the first ready lane (seq), whether another process wants sessions.
+CREATE OR REPLACE FUNCTION keeper.read_new(q int, my_epoch bigint, known_to text, beats boolean)
+RETURNS SETOF keeper.handed
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  old pg_snapshot := known_to::pg_snapshot;
+  moment timestamptz := clock_timestamp();
+  lanes text[];
+  touched text[];
+  mine keeper.reader;
+BEGIN
+  SELECT * INTO mine FROM keeper.reader r WHERE r.queue = q AND r.epoch = my_epoch AND r.until > moment;
+  IF FOUND AND beats THEN
+    PERFORM set_config('synchronous_commit', 'off', true);
+    UPDATE keeper.reader r
+       SET beat_at = moment, until = moment + (SELECT keeper.micros(k.lock_us) FROM keeper.queue k WHERE k.id = q)
+     WHERE r.queue = q AND r.epoch = my_epoch AND r.until > moment;
+  END IF;
+  IF NOT FOUND THEN
+    RETURN NEXT (3::smallint, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                 NULL, NULL, NULL)::keeper.handed;
+    RETURN;
+  END IF;
+  lanes := ARRAY(SELECT l.session FROM keeper.lane l WHERE l.queue = q LIMIT 1001);
+  IF cardinality(lanes) > 1000 THEN
+    RETURN NEXT (6::smallint, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                 NULL, NULL, NULL)::keeper.handed;
+    RETURN;
+  END IF;
+  RETURN QUERY
+    SELECT 5::smallint, NULL::text, NULL::bigint, NULL::timestamptz, pg_current_snapshot()::text, NULL::bigint, NULL::int,
+           NULL::smallint, NULL::boolean, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::bigint,
+           NULL::text, NULL::text, NULL::bytea, NULL::text, NULL::int
+    UNION ALL
+    (SELECT 4::smallint, m.session, NULL, NULL, NULL, m.seq, m.attempts, m.form & 3::smallint, m.expires_at <= moment,
+            m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
+            CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, m.replays
+       FROM (SELECT * FROM keeper.message a WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old)
+             UNION ALL
+             SELECT * FROM keeper.message b
+              WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m
+      ORDER BY m.seq);
+  IF cardinality(lanes) > 0 THEN
+    -- What belongs to a lane is its owner's. A lane that went away meanwhile took messages along that were seen above, or
+    -- left some: such a session is written down, and looked at again. Nobody but this reader makes lanes.
+    SELECT array_agg(DISTINCT m.session ORDER BY m.session) INTO touched
+      FROM (SELECT a.session FROM keeper.message a WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old)
+            UNION ALL
+            SELECT b.session FROM keeper.message b
+             WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m
+     WHERE (m.session IN (SELECT unnest(lanes))) IS TRUE;
+    -- In a later statement, as in claim_lanes: who deletes a lane looks for messages once it has it for itself.
+    PERFORM 1 FROM unnest(touched) f(session)
+           CROSS JOIN LATERAL (SELECT x.session FROM keeper.lane x WHERE x.queue = q AND x.session = f.session
+                               OFFSET 0 FOR KEY SHARE) l;
+    RETURN QUERY
+      SELECT 2::smallint, f.session, l.epoch, NULL::timestamptz, l.node, NULL::bigint, NULL::int, NULL::smallint,
+             l.status = 1, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::bigint,
+             NULL::text, NULL::text, NULL::bytea, NULL::text, NULL::int
+        FROM unnest(lanes) f(session)
+             LEFT JOIN LATERAL (SELECT * FROM keeper.lane x WHERE x.queue = q AND x.session = f.session OFFSET 0) l
+               ON true;
+    PERFORM set_config('synchronous_commit', 'off', true);
+  END IF;
+  RETURN NEXT (0::smallint, NULL, nextval('keeper.epoch_seq'), moment, NULL,
+               (SELECT l.place FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0 ORDER BY l.place LIMIT 1),
+               NULL, NULL,
+               COALESCE((SELECT d.asked_at > mine.begun_at FROM keeper.discovery d WHERE d.queue = q), false),
+               NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::keeper.handed;
+END $$;
+
+-- Completes messages of sessions that are carried. Returns those that have been written down meanwhile; nothing was
+-- changed for them.
+CREATE OR REPLACE FUNCTION keeper.settle_carried(q int, my_epoch bigint, sessions text[], done_sessions text[],
+  done_seqs bigint[], lenient boolean, of_shard bigint)
+RETURNS SETOF text
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  written text[];
+  expected int := cardinality(done_seqs);
+  deleted int;
+BEGIN
+  PERFORM 1 FROM keeper.reader r
+    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR KEY SHARE;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'this process is not the reader any more' USING ERRCODE = 'SK002';
+  END IF;
+  IF EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q) THEN
+    SELECT array_agg(s.session) INTO written
+      FROM unnest(sessions) s(session)
+           CROSS JOIN LATERAL (SELECT FROM keeper.lane x WHERE x.queue = q AND x.session = s.session OFFSET 0) l;
+  END IF;
+  IF written IS NULL THEN
+    DELETE FROM keeper.message m
+     WHERE m.ctid = ANY (ARRAY(
+       SELECT found.place_of
+         FROM unnest(done_sessions, done_seqs) d(session, seq)
+              CROSS JOIN LATERAL (SELECT x.ctid AS place_of FROM keeper.message x
+                                   WHERE x.queue = q AND x.session = d.session AND x.seq = d.seq OFFSET 0) found));
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+  ELSE
+    WITH valid AS (
+           SELECT d.session, d.seq FROM unnest(done_sessions, done_seqs) d(session, seq)
+            WHERE (d.session IN (SELECT unnest(written))) IS NOT TRUE),
+         gone AS (
+           DELETE FROM keeper.message m
+            WHERE m.ctid = ANY (ARRAY(
+              SELECT found.place_of
+                FROM valid d
+                     CROSS JOIN LATERAL (SELECT x.ctid AS place_of FROM keeper.message x
+                                          WHERE x.queue = q AND x.session = d.session AND x.seq = d.seq OFFSET 0) found))
+           RETURNING 1)
+    SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM valid) INTO deleted, expected;
+    RETURN QUERY SELECT unnest(written);
+  END IF;
+  IF deleted <> expected AND NOT lenient THEN
+    RAISE EXCEPTION 'a settled message is gone' USING ERRCODE = 'SK001';
+  END IF;
+  IF deleted > 0 THEN
+    PERFORM keeper.add_to_tally(q, of_shard, 0, deleted, 0);
+  END IF;
+END $$;
+
+-- Gives carried sessions their lanes: held ones (epoch above zero) with what is left of their lease, others ready. heads:
+-- the first message, or what is in hand at most. With known_to it is the end of reading: everything that this snapshot
+-- sees has its lane then. False when somebody else reads now; nothing was changed.
+CREATE OR REPLACE FUNCTION keeper.write_down(q int, my_epoch bigint, at_node text, sessions text[], epochs bigint[],
+  owners text[], lefts_us bigint[], heads bigint[], known_to text, of_shard bigint) RETURNS boolean
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  one text;
+BEGIN
+  IF known_to IS NOT NULL THEN
+    PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
+  END IF;
+  PERFORM 1 FROM keeper.reader r
+    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node)
+  SELECT q, s.session, CASE WHEN s.epoch > 0 THEN 1 ELSE 0 END, COALESCE(NULLIF(s.head, 0), nextval('keeper.message_seq')),
+         CASE WHEN s.epoch > 0 THEN clock_timestamp() + keeper.micros(s.left_us) END, s.epoch,
+         CASE WHEN s.epoch > 0 THEN s.head ELSE 0 END, CASE WHEN s.epoch > 0 THEN s.owner END,
+         CASE WHEN s.epoch > 0 THEN at_node END
+    FROM unnest(sessions, epochs, owners, lefts_us, heads) s(session, epoch, owner, left_us, head)
+   ORDER BY s.session
+  ON CONFLICT DO NOTHING;
+  -- Whose head is due later, or too old, or settled by now.
+  FOR one IN SELECT s.session FROM unnest(sessions, epochs) s(session, epoch) WHERE s.epoch = 0 LOOP
+    PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = one AND l.status + 0 = 0 FOR UPDATE;
+    IF FOUND THEN
+      PERFORM keeper.place_lane(q, one, of_shard);
+    END IF;
+  END LOOP;
+  IF known_to IS NOT NULL THEN
+    UPDATE keeper.discovery d SET known = known_to::pg_snapshot WHERE d.queue = q;
+    DELETE FROM keeper.reader r WHERE r.queue = q;
+  END IF;
+  RETURN true;
+END $$;
+
+-- Another process wants sessions of this queue: its reader stops being one.
+CREATE OR REPLACE FUNCTION keeper.ask_reader(q int) RETURNS void
+LANGUAGE sql AS $$
+  UPDATE keeper.discovery d SET asked_at = clock_timestamp() WHERE d.queue = q
+$$;

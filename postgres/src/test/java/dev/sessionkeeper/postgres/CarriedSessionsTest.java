@@ -1,0 +1,269 @@
+package dev.sessionkeeper.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.Payload;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.spi.AcceptResult;
+import dev.sessionkeeper.spi.HeldSession;
+import dev.sessionkeeper.spi.HeldSession.Settled;
+import dev.sessionkeeper.spi.OperableSessions;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is special about sessions that one process carries, beside the contract they keep. */
+class CarriedSessionsTest {
+  private static final Owner ME = Owner.of("me");
+  private static final Owner OTHER = Owner.of("other");
+  private static final SessionId A = SessionId.of("a");
+  private static final SessionId B = SessionId.of("b");
+  private static final Duration SOON = Duration.ofSeconds(5);
+  private static final AtomicInteger queues = new AtomicInteger();
+
+  private static TestDatabase database;
+
+  private final QueueName queue = QueueName.of("carried-" + queues.incrementAndGet());
+  private PostgresQueueProvider reader;
+  private PostgresQueueProvider other;
+
+  @BeforeAll
+  static void startDatabase() {
+    database = TestDatabase.start();
+  }
+
+  @AfterAll
+  static void stopDatabase() {
+    database.close();
+  }
+
+  @BeforeEach
+  void open() {
+    var options = PostgresOptions.ofDefaults().withCarryFrom(0);
+    reader = PostgresQueueProvider.create(database.pool(), options);
+    other = PostgresQueueProvider.create(database.pool(), options.withCarryFrom(32));
+    reader.declare(
+        queue, QueueSettings.ordered().withLockDuration(Duration.ofSeconds(3)));
+  }
+
+  @AfterEach
+  void close() {
+    other.close();
+    reader.close();
+  }
+
+  private void send(SessionId session, String body) {
+    reader.send(queue, List.of(Message.of(session, Payload.text(body))));
+  }
+
+  private static HeldSession take(PostgresQueueProvider provider, QueueName queue, Owner owner)
+      throws InterruptedException {
+    return ((AcceptResult.Accepted) provider.sessions(queue).acceptNext(owner, SOON)).session();
+  }
+
+  private static String receive(HeldSession held) throws InterruptedException {
+    return held.receive(1, SOON).get(0).payload().asText();
+  }
+
+  private static void complete(HeldSession held, long sequence) throws Exception {
+    held.settle(List.of(new Settled(sequence, Settlement.complete()))).toCompletableFuture().get();
+  }
+
+  private long count(String sql) {
+    try (var connection = database.pool().getConnection();
+        var statement = connection.prepareStatement(sql)) {
+      statement.setString(1, queue.value());
+      try (var rows = statement.executeQuery()) {
+        rows.next();
+        return rows.getLong(1);
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private long lanes() {
+    return count(
+        "SELECT count(*) FROM keeper.lane l JOIN keeper.queue k ON k.id = l.queue WHERE k.name = ?");
+  }
+
+  private long readers() {
+    return count(
+        "SELECT count(*) FROM keeper.reader r JOIN keeper.queue k ON k.id = r.queue WHERE k.name = ?");
+  }
+
+  @Test
+  void aSessionThatIsHandledAtOnceNeverHasALane() throws Exception {
+    send(A, "1");
+    send(A, "2");
+    var held = take(reader, queue, ME);
+    var batch = held.receive(2, SOON);
+
+    assertThat(readers()).isEqualTo(1);
+    assertThat(lanes()).isZero();
+    complete(held, batch.get(0).sequence());
+    complete(held, batch.get(1).sequence());
+    held.close();
+    assertThat(lanes()).isZero();
+    assertThat(reader.stats(queue).depth()).isZero();
+  }
+
+  @Test
+  void whatIsHeldForLongHasALaneThatOthersSee() throws Exception {
+    send(A, "1");
+    var held = take(reader, queue, ME);
+    assertThat(receive(held)).isEqualTo("1");
+
+    await().atMost(SOON).until(() -> lanes() == 1);
+    assertThat(other.sessions(queue).accept(A, OTHER, Duration.ZERO))
+        .isInstanceOf(AcceptResult.Locked.class);
+    held.renew();
+    held.close();
+  }
+
+  @Test
+  void newMessagesComeToAHeldSessionByThemselves() throws Exception {
+    send(A, "1");
+    var held = take(reader, queue, ME);
+    assertThat(receive(held)).isEqualTo("1");
+    send(A, "2");
+    assertThat(receive(held)).isEqualTo("2");
+    held.close();
+  }
+
+  @Test
+  void whatIsGivenBackUnsettledComesAgainInOrderAndUncounted() throws Exception {
+    send(A, "1");
+    send(A, "2");
+    var held = take(reader, queue, ME);
+    assertThat(receive(held)).isEqualTo("1");
+    held.close();
+
+    var again = take(reader, queue, ME);
+    var batch = again.receive(2, SOON);
+    assertThat(batch).extracting(d -> d.payload().asText()).containsExactly("1", "2");
+    assertThat(batch.get(0).attempt()).isEqualTo(1);
+    assertThat(again.lease().epoch()).isGreaterThan(held.lease().epoch());
+    again.close();
+  }
+
+  @Test
+  void aRetryGivesItALaneAndHoldsBackWhatIsBehind() throws Exception {
+    send(A, "1");
+    send(A, "2");
+    var held = take(reader, queue, ME);
+    var first = held.receive(1, SOON).get(0);
+    held.settle(List.of(new Settled(first.sequence(), Settlement.retryAfter(Duration.ZERO, "no"))))
+        .toCompletableFuture()
+        .get();
+    var second = held.receive(1, SOON).get(0);
+
+    assertThat(second.payload().asText()).isEqualTo("1");
+    assertThat(second.attempt()).isEqualTo(2);
+    held.close();
+  }
+
+  @Test
+  void anotherProcessThatWantsSessionsGetsThem() throws Exception {
+    send(A, "1");
+    send(B, "1");
+    var held = take(reader, queue, ME);
+    var others = take(other, queue, OTHER);
+
+    assertThat(others.id()).isNotEqualTo(held.id());
+    assertThat(receive(others)).isEqualTo("1");
+    assertThat(receive(held)).isEqualTo("1");
+    assertThat(readers()).isZero();
+    held.close();
+    others.close();
+  }
+
+  @Test
+  void anOperatorElsewherePausesASessionThatIsCarried() throws Exception {
+    send(A, "1");
+    send(B, "1");
+    var held = take(reader, queue, ME);
+    var waits = held.id().equals(A) ? B : A;
+
+    assertThat(other.act(queue, waits, OperableSessions.Act.PAUSE, "look")).isEqualTo(1);
+
+    held.close();
+    var next = take(reader, queue, ME);
+    assertThat(next.id()).isEqualTo(held.id());
+    assertThat(reader.sessions(queue).acceptNext(ME, Duration.ZERO))
+        .isInstanceOf(AcceptResult.NoSession.class);
+    next.close();
+  }
+
+  @Test
+  void aHoldOfAReaderThatWasReplacedCanSettleNothing() throws Exception {
+    send(A, "1");
+    var held = take(reader, queue, ME);
+    var delivery = held.receive(1, SOON).get(0);
+    count(
+        """
+        WITH gone AS (UPDATE keeper.reader r SET epoch = r.epoch + 1, node = 'somebody' FROM keeper.queue k
+                       WHERE k.id = r.queue AND k.name = ? RETURNING 1) SELECT count(*) FROM gone
+        """);
+
+    assertThatThrownBy(() -> complete(held, delivery.sequence()))
+        .isInstanceOf(ExecutionException.class)
+        .hasCauseInstanceOf(KeeperException.LockLost.class);
+    assertThat(count("SELECT count(*) FROM keeper.message m JOIN keeper.queue k ON k.id = m.queue WHERE k.name = ?"))
+        .isEqualTo(1);
+  }
+
+  @Test
+  void whatADeadReaderHadReadIsFoundAgainAndCountsAsTried() throws Exception {
+    send(A, "1");
+    take(reader, queue, ME);
+    count(
+        """
+        WITH dead AS (UPDATE keeper.reader r SET epoch = r.epoch + 1, node = 'dead', until = clock_timestamp()
+                        FROM keeper.queue k
+                       WHERE k.id = r.queue AND k.name = ? RETURNING 1) SELECT count(*) FROM dead
+        """);
+    send(B, "later");
+
+    var found = take(other, queue, OTHER);
+    var next = take(other, queue, OTHER);
+    var ofA = found.id().equals(A) ? found : next;
+    assertThat(ofA.receive(1, SOON).get(0).attempt()).isEqualTo(2);
+    found.close();
+    next.close();
+  }
+
+  @Test
+  void aMessageForLaterWaitsInItsLane() throws Exception {
+    send(A, "1");
+    var held = take(reader, queue, ME);
+    var delivery = held.receive(1, SOON).get(0);
+    reader.send(
+        queue,
+        List.of(
+            Message.of(A, Payload.text("later"))
+                .notBefore(java.time.Instant.now().plusSeconds(60))));
+    complete(held, delivery.sequence());
+
+    assertThat(held.receive(1, Duration.ofMillis(100))).isEmpty();
+    held.close();
+    await().atMost(SOON).until(() -> lanes() == 1);
+    assertThat(reader.sessions(queue).acceptNext(ME, Duration.ZERO))
+        .isInstanceOf(AcceptResult.NoSession.class);
+  }
+}
