@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class MessageBatch {
   private static final String SEND =
       """
-      SELECT seq, is_stored FROM keeper.send(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      SELECT numbers, are_stored FROM keeper.send(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """;
   private static final String LOOK_UP =
       """
@@ -90,19 +90,23 @@ final class MessageBatch {
   /** Stores what is not known yet. */
   Map<UUID, Place> store(Connection connection, int queue, long shard) throws SQLException {
     var keys = distinct.keySet().toArray(UUID[]::new);
-    var places = new HashMap<UUID, Place>();
+    var places = HashMap.<UUID, Place>newHashMap(keys.length);
     var unclear = new ArrayList<UUID>();
     try (var statement = connection.prepareStatement(SEND)) {
       statement.setInt(1, queue);
       new Columns(distinct.values(), mode, shared).bind(connection, statement, keys);
       statement.setLong(11, shard);
       try (var rows = statement.executeQuery()) {
-        for (int i = 0; rows.next(); i++) {
-          long sequence = rows.getLong(1);
-          if (rows.wasNull()) {
+        rows.next();
+        var numbers = (@Nullable Long[]) rows.getArray(1).getArray();
+        var stored = rows.getArray(2);
+        var areStored = stored == null ? null : (Boolean[]) stored.getArray();
+        for (int i = 0; i < keys.length; i++) {
+          var number = numbers[i];
+          if (number == null) {
             unclear.add(keys[i]);
           } else {
-            places.put(keys[i], new Place(sequence, rows.getBoolean(2)));
+            places.put(keys[i], new Place(number, areStored == null || areStored[i]));
           }
         }
       }
