@@ -18,7 +18,9 @@ final class Carried {
   /** Where it stands among those that wait, lanes included. */
   long place;
 
-  /** Something about it needs a lane: it is written down, and what comes meanwhile is left there. */
+  /**
+   * Something about it needs a lane: it is written down, and what comes meanwhile is left there.
+   */
   boolean isUnusual;
 
   /** While it is being written down. */

@@ -5,6 +5,7 @@ import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -32,8 +33,11 @@ final class CarriedSessions {
   private final ArrayDeque<Carried> line = new ArrayDeque<>();
   private final Set<Carried> unusual = new LinkedHashSet<>();
 
-  /** Holds in the order in which they began; those that have ended are dropped when they come up. */
+  /**
+   * Holds in the order in which they began; those that have ended are dropped when they come up.
+   */
   private final ArrayDeque<HeldLane> holds = new ArrayDeque<>();
+
   private int waiting;
   private long lastSequence;
   private long epochs;
@@ -130,8 +134,7 @@ final class CarriedSessions {
       var claimed =
           new ClaimedLane(
               next.id,
-              new Lease(
-                  next.id.value(), owner, epochs + epochsUsed, moment.plus(reading.lease())));
+              new Lease(next.id.value(), owner, epochs + epochsUsed, moment.plus(reading.lease())));
       epochsUsed++;
       claimed.messages.addAll(next.messages);
       waiting -= next.messages.size();
@@ -205,7 +208,6 @@ final class CarriedSessions {
     lock.lock();
     try {
       news.messages.forEach(this::add);
-      news.doubtful.forEach(id -> markUnusual(sessions.computeIfAbsent(id, Carried::new)));
       epochs = news.epochs;
       epochsUsed = 0;
       firstLane = news.firstLane;
@@ -288,15 +290,15 @@ final class CarriedSessions {
     }
   }
 
-  /** They have their lanes. */
-  void written(List<Carried> chosen) {
+  /** They have their lanes, with leases that end then. */
+  void written(List<Carried> chosen, Map<SessionId, Instant> leaseEnds) {
     lock.lock();
     try {
       for (var session : chosen) {
         sessions.remove(session.id);
         waiting -= session.messages.size();
         if (session.holder != null) {
-          session.holder.written();
+          session.holder.written(leaseEnds.get(session.id));
         }
       }
     } finally {

@@ -5,16 +5,10 @@ import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.store.Pace;
 import dev.sessionkeeper.time.TimeSource;
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -30,21 +24,17 @@ import org.jspecify.annotations.Nullable;
  * gone goes to the next one or is given back.
  */
 final class ClaimSessions {
-  private static final String CLAIM =
-      "SELECT " + HandedRow.COLUMNS + " FROM keeper.claim_lanes(?, ?, ?, ?, ?)";
-  private static final String WAKE = "SELECT woken, next_us FROM keeper.wake_lanes(?, ?)";
-
   private static final int MOST_LANES = 256;
   private static final Duration PACE = Duration.ofNanos(500_000);
   private static final long RECENT_NANOS = Duration.ofMillis(5).toNanos();
   private static final long CURRENT_NANOS = Duration.ofMillis(20).toNanos();
-  private static final long LOOK_FROM_START_NANOS = Duration.ofMillis(100).toNanos();
   private static final long PATIENCE_NANOS = Duration.ofMinutes(2).toNanos();
   private static final long ASK_AGAIN_NANOS = Duration.ofMillis(5).toNanos();
   private static final long WAKE_EVERY_NANOS = Duration.ofMillis(200).toNanos();
 
   private final OrderedQueue queue;
   private final TimeSource time;
+  private final LaneTable lanes;
   private final int batch;
   private final Pace pace;
   private final ReentrantLock lock = new ReentrantLock();
@@ -58,20 +48,18 @@ final class ClaimSessions {
   private volatile long knownFrom;
   private volatile long changedAt;
   private volatile long wokenAt;
-  private long lineBegins;
-  private long lookedFromTheStart;
   private int newsTold;
 
   ClaimSessions(OrderedQueue queue, int batch) {
     this.queue = queue;
     this.time = queue.time();
+    this.lanes = new LaneTable(queue);
     this.batch = batch;
     this.pace = Pace.of(time, PACE);
     this.wokenAt = time.nanoTime() - WAKE_EVERY_NANOS;
     this.changedAt = time.nanoTime();
     this.roundBegan = changedAt - CURRENT_NANOS;
     this.knownFrom = roundBegan;
-    this.lookedFromTheStart = changedAt - LOOK_FROM_START_NANOS;
   }
 
   /** Something was sent by this process. */
@@ -263,7 +251,7 @@ final class ClaimSessions {
     int served = queue.alone().isReading() ? read(waiting) : -1;
     if (served < 0) {
       served = claim(waiting);
-      if (!readyLeft && readBy == null) {
+      if (readBy == null) {
         queue.alone().tookLanes(served);
       }
     }
@@ -329,38 +317,20 @@ final class ClaimSessions {
     return waiting.stream().anyMatch(acceptor -> !acceptor.isDone() && acceptor.isNew());
   }
 
-  /** Makes lanes ready whose lease has run out or whose head is due; sets the next timer. */
   private int wakeLanes() {
     wokenAt = time.nanoTime();
-    return queue
-        .connections()
-        .call(
-            connection -> {
-              try (var statement = connection.prepareStatement(WAKE)) {
-                statement.setInt(1, queue.id());
-                statement.setLong(2, queue.node().shard());
-                try (var rows = statement.executeQuery()) {
-                  rows.next();
-                  long next = rows.getLong(2);
-                  if (!rows.wasNull()) {
-                    queue.alarm().ringWithin(Duration.ofNanos(next * 1000));
-                  }
-                  return rows.getInt(1);
-                }
-              }
-            });
+    return lanes.wake();
   }
 
   private int claim(List<Acceptor> waiting) {
     long askedAt = time.nanoTime();
     roundBegan = askedAt;
-    var result = queue.connections().call(connection -> claim(connection, waiting));
+    var result = lanes.claim(waiting, batch);
     readyLeft = result.readyLeft;
     readBy = result.readBy;
     if (readBy != null) {
       queue.alone().meet(readBy, !waiting.isEmpty());
     }
-    lineBegins = result.lineBegins;
     result.news.forEach(queue::tellNews);
     newsTold += result.news.size();
     knownFrom = askedAt;
@@ -377,19 +347,6 @@ final class ClaimSessions {
     return served;
   }
 
-  /**
-   * Where the line of ready lanes begins; now and then from the very start, for those put before
-   * it.
-   */
-  private long lineBegins() {
-    long now = time.nanoTime();
-    if (now - lookedFromTheStart < LOOK_FROM_START_NANOS) {
-      return lineBegins;
-    }
-    lookedFromTheStart = now;
-    return 0;
-  }
-
   private boolean serve(HeldLane held, java.util.Iterator<Acceptor> waiting) {
     queue.hold(held);
     while (waiting.hasNext()) {
@@ -402,61 +359,6 @@ final class ClaimSessions {
     return false;
   }
 
-  private Result claim(Connection connection, List<Acceptor> waiting) throws SQLException {
-    try (var statement = connection.prepareStatement(CLAIM)) {
-      statement.setInt(1, queue.id());
-      statement.setArray(
-          2,
-          SqlArray.of(
-              connection,
-              "text",
-              waiting.stream().map(a -> a.owner().name()).toArray(String[]::new)));
-      statement.setString(3, queue.node().id());
-      statement.setInt(4, batch);
-      statement.setLong(5, lineBegins());
-      try (var rows = statement.executeQuery()) {
-        var result = new Result();
-        while (rows.next()) {
-          result.add(rows);
-        }
-        return result;
-      }
-    }
-  }
-
   /** A held lane of any process that has new messages. */
   record News(SessionId session, long epoch, String node) {}
-
-  /** What a round brought. */
-  private static final class Result {
-    private final Map<SessionId, ClaimedLane> lanes = new LinkedHashMap<>();
-    private final List<News> news = new ArrayList<>();
-    private boolean readyLeft;
-    private @Nullable String readBy;
-    private long lineBegins;
-    private Instant moment = Instant.EPOCH;
-
-    void add(ResultSet row) throws SQLException {
-      switch (HandedRow.kind(row)) {
-        case HandedRow.LANE -> {
-          var session = HandedRow.session(row);
-          var lane = lanes.get(session);
-          if (lane == null) {
-            lane = ClaimedLane.of(row, session);
-            lanes.put(session, lane);
-          }
-          lane.addMessage(row);
-        }
-        case HandedRow.NEWS ->
-            news.add(new News(HandedRow.session(row), HandedRow.epoch(row), HandedRow.node(row)));
-        case HandedRow.SUMMARY -> {
-          moment = HandedRow.until(row);
-          readyLeft = HandedRow.flag(row);
-          readBy = HandedRow.node(row);
-          lineBegins = HandedRow.sequence(row);
-        }
-        default -> throw new KeeperException.Rejected("Unknown row of a claim");
-      }
-    }
-  }
 }

@@ -92,9 +92,7 @@ final class CompleteMessages {
       var work = works.get(0);
       work.fail(
           new KeeperException.OutOfOrder(
-              work.session(),
-              work.done().get(0)[0],
-              "it, or one settled with it, is not in hand"));
+              work.session(), work.done().get(0)[0], "it, or one settled with it, is not in hand"));
     }
   }
 

@@ -34,9 +34,6 @@ final class HandedRow {
   /** Up to which snapshot was read. */
   static final int KNOWN = 5;
 
-  /** There are too many lanes to read alone. */
-  static final int CROWDED = 6;
-
   /** The columns, for statements. */
   static final String COLUMNS =
       "kind, session, epoch, until, node, seq, attempts, form, is_expired, enqueued_at, due_at,"
@@ -54,11 +51,6 @@ final class HandedRow {
 
   static long epoch(ResultSet row) throws SQLException {
     return row.getLong(3);
-  }
-
-  static boolean hasEpoch(ResultSet row) throws SQLException {
-    row.getLong(3);
-    return !row.wasNull();
   }
 
   static Instant until(ResultSet row) throws SQLException {

@@ -6,16 +6,12 @@ import dev.sessionkeeper.Lease;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.spi.HeldSession;
-import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,29 +26,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeldLane implements HeldSession {
   private final OrderedQueue queue;
-  private final TimeSource time;
-  private final SessionId id;
-  private final long epoch;
-  private final long lockNanos;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition news = lock.newCondition();
-  private final Fetched fetched = new Fetched();
-  private final InHand inHand;
+  private final Hold hold;
   private final SettleLane settling;
-  private final long heldSince;
-  private volatile boolean isWritten;
-  private volatile Lease lease;
-  private long leaseEnd;
-  private long lastHandedOut;
-  private boolean isLost;
-  private boolean isClosed;
-  private CompletableFuture<?> before = CompletableFuture.completedFuture(null);
-  private volatile @Nullable SharedLane shared;
+  private final ReceiveMessages receiving;
 
   HeldLane(OrderedQueue queue, ClaimedLane claimed, Instant moment, long askedAt, int batch) {
     this(queue, claimed, moment, askedAt, true);
     if (claimed.messages.size() >= batch) {
-      fetched.suspectMore();
+      hold.fetched.suspectMore();
     }
   }
 
@@ -64,106 +45,107 @@ final class HeldLane implements HeldSession {
   private HeldLane(
       OrderedQueue queue, ClaimedLane claimed, Instant moment, long askedAt, boolean isWritten) {
     this.queue = queue;
-    this.isWritten = isWritten;
-    this.heldSince = askedAt;
-    this.time = queue.time();
-    this.id = claimed.session;
-    this.lease = claimed.lease;
-    this.epoch = lease.epoch();
-    this.inHand = new InHand(id);
-    this.lockNanos = Duration.between(moment, lease.until()).toNanos();
-    this.leaseEnd = askedAt + lockNanos;
-    this.settling = new SettleLane(queue, id, epoch, inHand, lock, this::lost, () -> !this.isWritten);
-    fetched.beginRead(askedAt);
-    settling.expire(fetched.take(claimed.messages, moment, askedAt));
+    this.hold = new Hold(claimed, moment, askedAt, isWritten, () -> queue.forget(this));
+    this.settling = new SettleLane(queue, hold);
+    this.receiving = new ReceiveMessages(queue, hold, settling);
+    hold.fetched.beginRead(askedAt);
+    settling.expire(hold.fetched.take(claimed.messages, moment, askedAt));
   }
 
   /** Whether there is anything to do in it, as far as is known. */
   boolean isWorthServing() {
-    return !fetched.isEmpty();
+    return !hold.fetched.isEmpty();
   }
 
   /** Nobody wants it after all. */
   void giveBackUnused() {
     queue.forget(this);
-    if (isWritten || !release(endReceiving())) {
-      var unused = queue.settles().free(id, epoch);
+    if (hold.isWritten || !release(endReceiving())) {
+      var unused = queue.settles().free(hold.id, hold.epoch);
     }
   }
 
   /** Whether it has a lane; else it is carried. */
   boolean isWritten() {
-    return isWritten;
+    return hold.isWritten;
   }
 
   long heldSince() {
-    return heldSince;
+    return hold.heldSince;
   }
 
   /** Lets it have a lane, for what only lanes can do. */
   void requireLane() {
-    if (!isWritten) {
+    if (!hold.isWritten) {
       queue.alone().writeDown(this);
     }
   }
 
   /** As it is written down. */
   ReaderTable.Line line() {
-    lock.lock();
+    hold.lock.lock();
     try {
-      var left = Duration.ofNanos(Math.max(0, leaseEnd - time.nanoTime()));
-      return new ReaderTable.Line(id, epoch, lease.owner().name(), left, lastHandedOut);
+      var left = Duration.ofNanos(Math.max(0, hold.leaseEnd - queue.time().nanoTime()));
+      return new ReaderTable.Line(
+          hold.id, hold.epoch, hold.lease.owner().name(), left, hold.lastHandedOut);
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
   }
 
-  /** It has a lane now, and is read as one. */
-  void written() {
-    lock.lock();
+  /**
+   * It has a lane now, and is read as one.
+   *
+   * @param leaseEnd when the lease runs out; null when that is not known
+   */
+  void written(@Nullable Instant leaseEnd) {
+    hold.lock.lock();
     try {
-      isWritten = true;
-      fetched.forget();
-      news.signalAll();
+      if (leaseEnd != null) {
+        hold.lease = hold.lease.until(leaseEnd);
+      }
+      hold.isWritten = true;
+      hold.fetched.forget();
+      hold.news.signalAll();
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
   }
 
   /** A message has come for it; false when it takes no more. */
   boolean feed(ClaimedLane.Found found) {
-    lock.lock();
+    hold.lock.lock();
     try {
-      if (isClosed || isLost || isWritten) {
+      if (hold.isClosed || hold.isLost || hold.isWritten) {
         return false;
       }
-      fetched.feed(found.delivery());
-      news.signalAll();
+      hold.fetched.feed(found.delivery());
+      hold.news.signalAll();
       return true;
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
   }
 
   /** What was never handed out. */
   private List<ClaimedLane.Found> endReceiving() {
-    lock.lock();
+    hold.lock.lock();
     try {
-      isClosed = true;
-      news.signalAll();
-      return fetched.takeAll();
+      hold.isClosed = true;
+      hold.news.signalAll();
+      return hold.fetched.takeAll();
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
   }
 
   private boolean release(List<ClaimedLane.Found> leftover) {
     boolean isClean;
-    lock.lock();
+    hold.lock.lock();
     try {
-      isClean = inHand.size() == 0;
+      isClean = hold.inHand.size() == 0;
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
     boolean isDone = queue.alone().release(this, leftover, isClean);
     queue.claims().serveCarried();
@@ -172,210 +154,64 @@ final class HeldLane implements HeldSession {
 
   @Override
   public SessionId id() {
-    return id;
+    return hold.id;
   }
 
   @Override
   public Lease lease() {
-    return lease;
+    return hold.lease;
   }
 
   long epoch() {
-    return epoch;
+    return hold.epoch;
   }
 
   /** New messages have come for it. */
   void tellNews() {
-    lock.lock();
-    try {
-      fetched.suspectMore();
-      news.signalAll();
-    } finally {
-      lock.unlock();
-    }
+    hold.suspectMore();
   }
 
   /** Somebody may have taken it: nothing is handed out before the database was asked. */
   void doubt() {
-    lock.lock();
+    hold.lock.lock();
     try {
-      fetched.forget();
-      news.signalAll();
+      hold.fetched.forget();
+      hold.news.signalAll();
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
   }
 
   /** This process has taken the session again, so the lease of this hold is gone. */
   void superseded() {
-    lock.lock();
+    hold.lock.lock();
     try {
-      lost();
+      hold.lost();
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
   }
 
   /**
-   * Whether its first messages were fetched but nobody wanted them for a while; then they are not
-   * in hand, and the caller says so to the database.
+   * Whether its first messages were hold.fetched but nobody wanted them for a while; then they are
+   * not in hand, and the caller says so to the database.
    */
   boolean dropUnreceived(long now, CompletableFuture<?> said) {
-    lock.lock();
+    hold.lock.lock();
     try {
-      if (isClosed || isLost || !isWritten || !fetched.dropUnreceived(now)) {
+      if (hold.isClosed || hold.isLost || !hold.isWritten || !hold.fetched.dropUnreceived(now)) {
         return false;
       }
-      before = said;
+      hold.before = said;
       return true;
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
   }
 
   @Override
   public List<Delivery> receive(int max, Duration wait) throws InterruptedException {
-    if (max < 1) {
-      throw new IllegalArgumentException("max must be at least 1, was " + max);
-    }
-    long deadline = time.nanoTime() + Math.min(wait.toNanos(), Long.MAX_VALUE / 4);
-    boolean hasLooked = false;
-    while (true) {
-      var other = shared;
-      if (other != null) {
-        return other.receive(max, Duration.ofNanos(Math.max(0, deadline - time.nanoTime())), false);
-      }
-      Waits.quietly(before());
-      long now = time.nanoTime();
-      if (!isWritten && !queue.alone().isSafe(now)) {
-        // Either the lease of the reader is extended, or this one is lost.
-        Waits.join(queue.claims().join());
-        now = time.nanoTime();
-      }
-      boolean look;
-      lock.lock();
-      try {
-        requireHeld();
-        var batch = handOut(max, now);
-        if (!batch.isEmpty()) {
-          return batch;
-        }
-        // Who does not wait joins a round, which costs less than a look of its own.
-        look =
-            isWritten
-                && (fetched.mayHaveMore() || (hasLooked && now - fetched.lookAgainAt() >= 0));
-      } finally {
-        lock.unlock();
-      }
-      if (look) {
-        if (fetch(max)) {
-          continue;
-        }
-        hasLooked = true;
-      } else if (!hasLooked) {
-        hasLooked = true;
-        if (!queue.claims().isCurrent()) {
-          // A round that begins now discovers everything whose send has returned.
-          Waits.join(queue.claims().join());
-          continue;
-        }
-      }
-      if (!awaitNews(deadline)) {
-        return List.of();
-      }
-    }
-  }
-
-  private CompletableFuture<?> before() {
-    lock.lock();
-    try {
-      return before;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private List<Delivery> handOut(int max, long now) {
-    if (!isWritten && !queue.alone().isSafe(now)) {
-      return List.of();
-    }
-    if (isWritten && now - leaseEnd >= 0 && !fetched.isEmpty()) {
-      fetched.forget();
-    }
-    var batch = fetched.handOut(max, now, isWritten);
-    for (var delivery : batch) {
-      inHand.add(delivery.sequence());
-      lastHandedOut = Math.max(lastHandedOut, delivery.sequence());
-    }
-    return batch;
-  }
-
-  /** Reads what is there; whether something was found. */
-  private boolean fetch(int max) {
-    long askedAt = time.nanoTime();
-    int most;
-    Set<Long> known;
-    lock.lock();
-    try {
-      known = inHand.all();
-      most = Math.max(max, queue.batch()) + known.size();
-      fetched.beginRead(askedAt);
-    } finally {
-      lock.unlock();
-    }
-    FetchMessages.Fetched answer;
-    try {
-      answer = Waits.join(queue.fetches().fetch(id, epoch, most));
-    } catch (RuntimeException e) {
-      tellNews();
-      throw e;
-    }
-    lock.lock();
-    try {
-      if (!answer.isHeld()) {
-        throw lost();
-      }
-      fetched.received();
-      if (answer.messages().size() >= most) {
-        fetched.suspectMore();
-      }
-      var found =
-          answer.messages().stream()
-              .filter(next -> !known.contains(next.delivery().sequence()))
-              .toList();
-      settling.expire(fetched.take(found, answer.moment(), askedAt));
-      return !fetched.isEmpty();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** False when the time is up. */
-  private boolean awaitNews(long deadline) throws InterruptedException {
-    lock.lockInterruptibly();
-    try {
-      queue.receiverWaits(1);
-      fetched.beginWait(time.nanoTime());
-      while (fetched.isEmpty()
-          && !fetched.mayHaveMore()
-          && !isLost
-          && !isClosed
-          && shared == null) {
-        long now = time.nanoTime();
-        if (deadline - now <= 0) {
-          return false;
-        }
-        long look = isWritten ? fetched.lookAgainAt() - now : Long.MAX_VALUE;
-        if (look <= 0) {
-          return true;
-        }
-        news.awaitNanos(Math.min(deadline - now, look));
-      }
-      return true;
-    } finally {
-      queue.receiverWaits(-1);
-      lock.unlock();
-    }
+    return receiving.receive(max, wait);
   }
 
   @Override
@@ -390,32 +226,32 @@ final class HeldLane implements HeldSession {
 
   private CompletionStage<Void> settle(
       List<Settled> settlements, Optional<SessionState.Write> state) {
-    var other = shared;
+    var other = hold.shared;
     if (other != null) {
       return other.settle(settlements, state);
     }
-    if (!isWritten && !SettleLane.areCompletions(settlements, state)) {
+    if (!hold.isWritten && !SettleLane.areCompletions(settlements, state)) {
       try {
         requireLane();
       } catch (KeeperException e) {
         return CompletableFuture.failedFuture(e);
       }
     }
-    lock.lock();
+    hold.lock.lock();
     try {
-      requireHeld();
+      hold.requireHeld();
       var finished = settling.send(settlements, state);
       if (!settlements.isEmpty()
           && InHand.stopsTheSession(settlements.get(settlements.size() - 1).settlement())) {
         // Void: it comes again, behind the message that is tried again.
-        fetched.forget();
-        before = finished;
+        hold.fetched.forget();
+        hold.before = finished;
       }
       return finished;
     } catch (KeeperException e) {
       return CompletableFuture.failedFuture(e);
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
   }
 
@@ -427,31 +263,36 @@ final class HeldLane implements HeldSession {
   @Override
   public Lease renew() {
     requireLane();
-    long askedAt = time.nanoTime();
-    var until = Waits.join(queue.renewals().renew(id, epoch));
-    lock.lock();
+    long askedAt = queue.time().nanoTime();
+    var until = Waits.join(queue.renewals().renew(hold.id, hold.epoch));
+    hold.lock.lock();
     try {
       if (until.isEmpty()) {
-        throw lost();
+        throw hold.lost();
       }
-      leaseEnd = askedAt + lockNanos;
-      lease = lease.until(until.get());
-      return lease;
+      hold.leaseEnd = askedAt + hold.lockNanos;
+      hold.lease = hold.lease.until(until.get());
+      return hold.lease;
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
   }
 
   @Override
   public SessionState state() {
-    requireLane();
-    return new StateTable(queue).read(id, epoch);
+    var table = new StateTable(queue);
+    var reading = queue.alone().reading();
+    var carried =
+        hold.isWritten || reading.isEmpty()
+            ? Optional.<SessionState>empty()
+            : table.readCarried(hold.id, reading.get().epoch());
+    return carried.orElseGet(() -> table.read(hold.id, hold.epoch));
   }
 
   @Override
   public SessionState writeState(SessionState.Write write) {
     requireLane();
-    return new StateTable(queue).write(id, epoch, write);
+    return new StateTable(queue).write(hold.id, hold.epoch, write);
   }
 
   /**
@@ -460,53 +301,53 @@ final class HeldLane implements HeldSession {
    */
   Optional<SharedLane> share() {
     requireLane();
-    Waits.quietly(before());
-    lock.lock();
+    Waits.quietly(hold.before());
+    hold.lock.lock();
     try {
-      if (shared != null) {
-        return Optional.of(shared);
+      if (hold.shared != null) {
+        return Optional.of(hold.shared);
       }
-      fetched.clear();
+      hold.fetched.clear();
       // From here on the database knows what is in hand: nothing of it is to be dropped later.
-      fetched.received();
-      var other = SharedLane.of(queue, lease);
-      if (!other.putInHand(inHand.open())) {
+      hold.fetched.received();
+      var other = SharedLane.of(queue, hold.lease);
+      if (!other.putInHand(hold.inHand.open())) {
         return Optional.empty();
       }
-      shared = other;
+      hold.shared = other;
       queue.forget(this);
-      news.signalAll();
+      hold.news.signalAll();
       return Optional.of(other);
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
   }
 
   @Override
   public void close() {
-    lock.lock();
+    hold.lock.lock();
     try {
-      if (isClosed) {
+      if (hold.isClosed) {
         return;
       }
-      isClosed = true;
-      news.signalAll();
-      if (isLost) {
+      hold.isClosed = true;
+      hold.news.signalAll();
+      if (hold.isLost) {
         return;
       }
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
     queue.forget(this);
     try {
-      if (!isWritten) {
+      if (!hold.isWritten) {
         // Behind its settlements; whoever sent one that failed was told.
-        Waits.quietly(queue.settles().free(id, epoch, () -> !isWritten));
+        Waits.quietly(queue.settles().free(hold.id, hold.epoch, () -> !hold.isWritten));
         if (release(endReceiving())) {
           return;
         }
       }
-      Waits.join(queue.settles().free(id, epoch));
+      Waits.join(queue.settles().free(hold.id, hold.epoch));
     } catch (KeeperException.LockLost e) {
       // Somebody else has it, which is what closing is for.
     }
@@ -514,11 +355,14 @@ final class HeldLane implements HeldSession {
 
   @Override
   public boolean mayHaveMore() {
-    lock.lock();
+    hold.lock.lock();
     try {
-      return shared != null || isLost || !fetched.isEmpty() || fetched.mayHaveMore();
+      return hold.shared != null
+          || hold.isLost
+          || !hold.fetched.isEmpty()
+          || hold.fetched.mayHaveMore();
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
   }
 
@@ -526,19 +370,5 @@ final class HeldLane implements HeldSession {
   @Override
   public boolean closesBehindSettlements() {
     return true;
-  }
-
-  private void requireHeld() {
-    if (isLost || isClosed) {
-      throw new KeeperException.LockLost("session " + id, epoch);
-    }
-  }
-
-  private KeeperException.LockLost lost() {
-    isLost = true;
-    fetched.clear();
-    news.signalAll();
-    queue.forget(this);
-    return new KeeperException.LockLost("session " + id, epoch);
   }
 }

@@ -1,11 +1,15 @@
 package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +39,7 @@ final class ReadAlone {
   private volatile boolean isStopAsked;
   private volatile boolean isAllAsked;
   private volatile long notBefore;
-  private volatile long unusual;
+  private final AtomicLong unusual = new AtomicLong();
   private volatile long metAt;
   private long judgedAt;
   private long windowBegan;
@@ -92,7 +96,7 @@ final class ReadAlone {
   /** Gives a held session its lane, for what only lanes can do. */
   void writeDown(HeldLane lane) {
     if (sessions.mark(lane)) {
-      unusual++;
+      unusual.incrementAndGet();
       Waits.join(queue.claims().join());
     }
   }
@@ -147,7 +151,7 @@ final class ReadAlone {
     isStopAsked = false;
     isAllAsked = false;
     judgedAt = sessions.taken();
-    unusual = 0;
+    unusual.set(0);
     sessions.begin();
     reading = new Reading(begun.get(), now);
     queue.claims().ask();
@@ -161,9 +165,7 @@ final class ReadAlone {
     }
     judge();
     boolean ends =
-        isStopAsked
-            || sessions.untouchedNanos() > IDLE_NANOS
-            || sessions.waiting() > MOST_WAITING;
+        isStopAsked || sessions.untouchedNanos() > IDLE_NANOS || sessions.waiting() > MOST_WAITING;
     if (!write(current, ends)) {
       return -1;
     }
@@ -173,11 +175,6 @@ final class ReadAlone {
     if (news.isLost) {
       lose();
       return -1;
-    }
-    if (news.isCrowded) {
-      stop();
-      queue.claims().ask();
-      return 0;
     }
     current.read(news, askedAt, beats);
     sessions.add(news);
@@ -225,12 +222,12 @@ final class ReadAlone {
   private void judge() {
     long taken = sessions.taken() - judgedAt;
     if (taken >= JUDGE_AFTER && from > 0) {
-      if (unusual * MOST_UNUSUAL_PART > taken) {
+      if (unusual.get() * MOST_UNUSUAL_PART > taken) {
         isStopAsked = true;
         notBefore = time.nanoTime() + NOT_WORTH_IT.toNanos();
       }
       judgedAt += taken;
-      unusual = 0;
+      unusual.set(0);
     }
   }
 
@@ -246,9 +243,9 @@ final class ReadAlone {
     if (chosen.isEmpty() && !ends) {
       return true;
     }
-    boolean isReader;
+    Optional<Map<SessionId, Instant>> leaseEnds;
     try {
-      isReader =
+      leaseEnds =
           table.writeDown(
               current.epoch(),
               lines(chosen),
@@ -257,11 +254,11 @@ final class ReadAlone {
       sessions.notWritten(chosen);
       throw e;
     }
-    if (!isReader) {
+    if (leaseEnds.isEmpty()) {
       lose();
       return false;
     }
-    sessions.written(chosen);
+    sessions.written(chosen, leaseEnds.get());
     if (ends) {
       end();
     }

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,7 +19,7 @@ final class ReaderTable {
   private static final String READ =
       "SELECT " + HandedRow.COLUMNS + " FROM keeper.read_new(?, ?, ?, ?)";
   private static final String WRITE_DOWN =
-      "SELECT keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+      "SELECT of_session, held_until FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String ASK = "SELECT keeper.ask_reader(?)";
   private static final String FORGET = "DELETE FROM keeper.reader WHERE queue = ? AND node = ?";
 
@@ -49,9 +50,7 @@ final class ReaderTable {
                       ? Optional.empty()
                       : Optional.of(
                           new Begun(
-                              epoch,
-                              rows.getString(2),
-                              Duration.ofNanos(rows.getLong(3) * 1000)));
+                              epoch, rows.getString(2), Duration.ofNanos(rows.getLong(3) * 1000)));
                 }
               }
             });
@@ -59,14 +58,9 @@ final class ReaderTable {
 
   /** What a look brought. */
   static final class News {
-    final Map<SessionId, List<ClaimedLane.Found>> messages = new HashMap<>();
+    final Map<SessionId, List<ClaimedLane.Found>> messages = new LinkedHashMap<>();
     final List<ClaimSessions.News> heldLanes = new ArrayList<>();
-
-    /** Sessions whose lane went away this moment. */
-    final List<SessionId> doubtful = new ArrayList<>();
-
     boolean isLost;
-    boolean isCrowded;
     String knownTo = "";
     Instant moment = Instant.EPOCH;
     long epochs;
@@ -81,19 +75,12 @@ final class ReaderTable {
               .computeIfAbsent(session, s -> new ArrayList<>())
               .add(ClaimedLane.Found.of(row, session));
         }
-        case HandedRow.NEWS -> {
-          var session = HandedRow.session(row);
-          boolean hadNews = messages.remove(session) != null;
-          if (hadNews && !HandedRow.hasEpoch(row)) {
-            doubtful.add(session);
-          } else if (hadNews && HandedRow.flag(row)) {
+        case HandedRow.NEWS ->
             heldLanes.add(
-                new ClaimSessions.News(session, HandedRow.epoch(row), HandedRow.node(row)));
-          }
-        }
+                new ClaimSessions.News(
+                    HandedRow.session(row), HandedRow.epoch(row), HandedRow.node(row)));
         case HandedRow.KNOWN -> knownTo = HandedRow.node(row);
         case HandedRow.LOST -> isLost = true;
-        case HandedRow.CROWDED -> isCrowded = true;
         default -> {
           moment = HandedRow.until(row);
           epochs = HandedRow.epoch(row);
@@ -140,9 +127,9 @@ final class ReaderTable {
    * Gives sessions their lanes.
    *
    * @param end up to which snapshot everything has its lane then; ends the reading
-   * @return false when this process is not the reader any more
+   * @return when the leases of held ones end; empty when this process is not the reader any more
    */
-  boolean writeDown(long epoch, List<Line> lines, Optional<String> end) {
+  Optional<Map<SessionId, Instant>> writeDown(long epoch, List<Line> lines, Optional<String> end) {
     return queue
         .connections()
         .call(
@@ -164,7 +151,9 @@ final class ReaderTable {
                 statement.setArray(
                     6,
                     SqlArray.of(
-                        connection, "text", lines.stream().map(Line::owner).toArray(String[]::new)));
+                        connection,
+                        "text",
+                        lines.stream().map(Line::owner).toArray(String[]::new)));
                 statement.setArray(
                     7,
                     SqlArray.of(
@@ -178,8 +167,16 @@ final class ReaderTable {
                 statement.setString(9, end.orElse(null));
                 statement.setLong(10, queue.node().shard());
                 try (var rows = statement.executeQuery()) {
-                  rows.next();
-                  return rows.getBoolean(1);
+                  var ends = new HashMap<SessionId, Instant>();
+                  boolean isReader = false;
+                  while (rows.next()) {
+                    if (rows.getString(1) == null) {
+                      isReader = true;
+                    } else {
+                      ends.put(SessionId.of(rows.getString(1)), HandedRow.instant(rows, 2));
+                    }
+                  }
+                  return isReader ? Optional.of(ends) : Optional.empty();
                 }
               }
             });

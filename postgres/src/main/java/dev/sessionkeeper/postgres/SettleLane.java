@@ -1,7 +1,6 @@
 package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.HeldSession.Settled;
@@ -10,7 +9,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -22,42 +20,18 @@ import org.jspecify.annotations.Nullable;
  */
 final class SettleLane {
   private final OrderedQueue queue;
-  private final SessionId id;
-  private final long epoch;
-  private final InHand inHand;
-  private final ReentrantLock lock;
-  private final Runnable lost;
-  private final BooleanSupplier isCarried;
+  private final Hold hold;
   private final Set<Settled> settledAlready = new HashSet<>();
   private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
 
-  /**
-   * Settles for a lane.
-   *
-   * @param lock that of the lane; it guards everything here
-   * @param lost what to do, under the lock, when the lease turns out to be gone
-   * @param isCarried whether it has no lane as yet; completions are all that is sent then
-   */
-  SettleLane(
-      OrderedQueue queue,
-      SessionId id,
-      long epoch,
-      InHand inHand,
-      ReentrantLock lock,
-      Runnable lost,
-      BooleanSupplier isCarried) {
+  SettleLane(OrderedQueue queue, Hold hold) {
     this.queue = queue;
-    this.id = id;
-    this.epoch = epoch;
-    this.inHand = inHand;
-    this.lock = lock;
-    this.lost = lost;
-    this.isCarried = isCarried;
+    this.hold = hold;
   }
 
   /** Sends them; the caller has the lock. */
   CompletableFuture<Void> send(List<Settled> settlements, Optional<SessionState.Write> state) {
-    inHand.settle(settlements);
+    hold.inHand.settle(settlements);
     var finished =
         answer(settlements, state).whenComplete((done, error) -> finish(settlements, error));
     last = finished;
@@ -72,9 +46,11 @@ final class SettleLane {
     }
     if (areCompletions(settlements, state)) {
       var sequences = settlements.stream().mapToLong(Settled::sequence).toArray();
-      return queue.settles().complete(id, epoch, sequences, voidAfterFailure(), isCarried);
+      return queue
+          .settles()
+          .complete(hold.id, hold.epoch, sequences, voidAfterFailure(), () -> !hold.isWritten);
     }
-    var call = new SettleCall(id, epoch, false, settlements, false, state);
+    var call = new SettleCall(hold.id, hold.epoch, false, settlements, false, state);
     return queue.settles().settle(call, voidAfterFailure());
   }
 
@@ -88,13 +64,13 @@ final class SettleLane {
   }
 
   private BooleanSupplier voidAfterFailure() {
-    int failures = inHand.failures();
+    int failures = hold.inHand.failures();
     return () -> {
-      lock.lock();
+      hold.lock.lock();
       try {
-        return inHand.failures() != failures;
+        return hold.inHand.failures() != failures;
       } finally {
-        lock.unlock();
+        hold.lock.unlock();
       }
     };
   }
@@ -106,40 +82,40 @@ final class SettleLane {
     if (sequences.isEmpty()) {
       return;
     }
-    sequences.forEach(inHand::settleUnseen);
+    sequences.forEach(hold.inHand::settleUnseen);
     var old = sequences.stream().map(next -> new Settled(next, Settlement.complete())).toList();
     var unused =
         queue
             .settles()
-            .settle(SettleCall.expired(id, epoch, old))
+            .settle(SettleCall.expired(hold.id, hold.epoch, old))
             .whenComplete((done, error) -> finishUnseen(old, error));
   }
 
   private void finish(List<Settled> settlements, @Nullable Throwable error) {
-    lock.lock();
+    hold.lock.lock();
     try {
       if (error == null) {
-        inHand.settled(settlements);
+        hold.inHand.settled(settlements);
       } else if (error instanceof KeeperException.LockLost) {
-        lost.run();
+        hold.lost();
       } else {
-        inHand.notSettled(settlements);
+        hold.inHand.notSettled(settlements);
       }
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
   }
 
   private void finishUnseen(List<Settled> settlements, @Nullable Throwable error) {
-    lock.lock();
+    hold.lock.lock();
     try {
       if (error instanceof KeeperException.LockLost) {
-        lost.run();
+        hold.lost();
       } else {
-        inHand.settled(settlements);
+        hold.inHand.settled(settlements);
       }
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
   }
 
@@ -150,30 +126,30 @@ final class SettleLane {
    */
   void awaitBefore(long sequence) {
     CompletableFuture<?> sent;
-    lock.lock();
+    hold.lock.lock();
     try {
       sent = last;
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
     Waits.quietly(sent);
-    lock.lock();
+    hold.lock.lock();
     try {
-      if (!inHand.isNext(sequence)) {
-        throw new KeeperException.OutOfOrder(id, sequence, "the settlement before it failed");
+      if (!hold.inHand.isNext(sequence)) {
+        throw new KeeperException.OutOfOrder(hold.id, sequence, "the settlement before it failed");
       }
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
   }
 
   /** A transaction of the application has settled this one; whoever settles it next need not. */
   void settledByTransaction(Settled settled) {
-    lock.lock();
+    hold.lock.lock();
     try {
       settledAlready.add(settled);
     } finally {
-      lock.unlock();
+      hold.lock.unlock();
     }
   }
 }

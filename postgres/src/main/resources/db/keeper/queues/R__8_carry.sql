@@ -17,8 +17,7 @@ BEGIN
   IF asked > moment - keeper.micros(alone_us)
      OR EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q)
      OR (SELECT count(*) FROM (SELECT FROM keeper.message m
-                                WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old) LIMIT most) few) = most
-     OR (SELECT count(*) FROM (SELECT FROM keeper.lane l WHERE l.queue = q LIMIT 500) few) = 500 THEN
+                                WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old) LIMIT most) few) = most THEN
     RETURN;
   END IF;
   SELECT k.lock_us INTO lease_us FROM keeper.queue k WHERE k.id = q;
@@ -31,8 +30,8 @@ BEGIN
   known_to := old;
 END $$;
 
--- Everything that became visible since that snapshot. kind 4: a message, 5: up to which snapshot (node), 2: what was
--- read of this session belongs to its lane, which is held (flag), or went away this moment (no epoch), 3: somebody else reads now, 6: there are too many lanes for this, 0: the summary: moment, a number for epochs, the place of
+-- Everything that became visible since that snapshot. kind 4: a message, 5: up to which snapshot (node), 2: a
+-- held lane has news, 3: somebody else reads now, 0: the summary: moment, a number for epochs, the place of
 -- the first ready lane (seq), whether another process wants sessions.
 CREATE OR REPLACE FUNCTION keeper.read_new(q int, my_epoch bigint, known_to text, beats boolean)
 RETURNS SETOF keeper.handed
@@ -43,8 +42,9 @@ AS $$
 DECLARE
   old pg_snapshot := known_to::pg_snapshot;
   moment timestamptz := clock_timestamp();
-  lanes text[];
-  touched text[];
+  seen pg_snapshot;
+  fresh text[];
+  existing text[];
   mine keeper.reader;
 BEGIN
   SELECT * INTO mine FROM keeper.reader r WHERE r.queue = q AND r.epoch = my_epoch AND r.until > moment;
@@ -59,16 +59,31 @@ BEGIN
                  NULL, NULL, NULL)::keeper.handed;
     RETURN;
   END IF;
-  lanes := ARRAY(SELECT l.session FROM keeper.lane l WHERE l.queue = q LIMIT 1001);
-  IF cardinality(lanes) > 1000 THEN
-    RETURN NEXT (6::smallint, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                 NULL, NULL, NULL)::keeper.handed;
-    RETURN;
+  -- Nobody but this reader makes lanes. Where there are some, messages of their sessions are theirs; that is settled
+  -- first, as in claim_lanes, and only then is read, so that what a lane took along when it went is not seen any more.
+  IF EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q) THEN
+    SELECT pg_current_snapshot(), array_agg(DISTINCT m.session ORDER BY m.session) INTO seen, fresh
+      FROM (SELECT a.session FROM keeper.message a WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old)
+            UNION ALL
+            SELECT b.session FROM keeper.message b
+             WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m;
+    SELECT array_agg(l.session) INTO existing
+      FROM unnest(fresh) f(session)
+           CROSS JOIN LATERAL (SELECT x.session FROM keeper.lane x WHERE x.queue = q AND x.session = f.session
+                               OFFSET 0 FOR KEY SHARE) l;
+    RETURN QUERY
+      SELECT 2::smallint, l.session, l.epoch, NULL::timestamptz, l.node, NULL::bigint, NULL::int, NULL::smallint,
+             NULL::boolean, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::bigint,
+             NULL::text, NULL::text, NULL::bytea, NULL::text, NULL::int
+        FROM unnest(existing) f(session)
+             CROSS JOIN LATERAL (SELECT * FROM keeper.lane x WHERE x.queue = q AND x.session = f.session OFFSET 0) l
+       WHERE l.status = 1;
+    PERFORM set_config('synchronous_commit', 'off', true);
   END IF;
   RETURN QUERY
-    SELECT 5::smallint, NULL::text, NULL::bigint, NULL::timestamptz, pg_current_snapshot()::text, NULL::bigint, NULL::int,
-           NULL::smallint, NULL::boolean, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::bigint,
-           NULL::text, NULL::text, NULL::bytea, NULL::text, NULL::int
+    SELECT 5::smallint, NULL::text, NULL::bigint, NULL::timestamptz, COALESCE(seen, pg_current_snapshot())::text,
+           NULL::bigint, NULL::int, NULL::smallint, NULL::boolean, NULL::timestamptz, NULL::timestamptz,
+           NULL::timestamptz, NULL::bigint, NULL::text, NULL::text, NULL::bytea, NULL::text, NULL::int
     UNION ALL
     (SELECT 4::smallint, m.session, NULL, NULL, NULL, m.seq, m.attempts, m.form & 3::smallint, m.expires_at <= moment,
             m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
@@ -77,29 +92,9 @@ BEGIN
              UNION ALL
              SELECT * FROM keeper.message b
               WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m
+      WHERE (seen IS NULL OR pg_visible_in_snapshot(m.xid, seen))
+        AND (existing IS NULL OR (m.session IN (SELECT unnest(existing))) IS NOT TRUE)
       ORDER BY m.seq);
-  IF cardinality(lanes) > 0 THEN
-    -- What belongs to a lane is its owner's. A lane that went away meanwhile took messages along that were seen above, or
-    -- left some: such a session is written down, and looked at again. Nobody but this reader makes lanes.
-    SELECT array_agg(DISTINCT m.session ORDER BY m.session) INTO touched
-      FROM (SELECT a.session FROM keeper.message a WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old)
-            UNION ALL
-            SELECT b.session FROM keeper.message b
-             WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m
-     WHERE (m.session IN (SELECT unnest(lanes))) IS TRUE;
-    -- In a later statement, as in claim_lanes: who deletes a lane looks for messages once it has it for itself.
-    PERFORM 1 FROM unnest(touched) f(session)
-           CROSS JOIN LATERAL (SELECT x.session FROM keeper.lane x WHERE x.queue = q AND x.session = f.session
-                               OFFSET 0 FOR KEY SHARE) l;
-    RETURN QUERY
-      SELECT 2::smallint, f.session, l.epoch, NULL::timestamptz, l.node, NULL::bigint, NULL::int, NULL::smallint,
-             l.status = 1, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::bigint,
-             NULL::text, NULL::text, NULL::bytea, NULL::text, NULL::int
-        FROM unnest(lanes) f(session)
-             LEFT JOIN LATERAL (SELECT * FROM keeper.lane x WHERE x.queue = q AND x.session = f.session OFFSET 0) l
-               ON true;
-    PERFORM set_config('synchronous_commit', 'off', true);
-  END IF;
   RETURN NEXT (0::smallint, NULL, nextval('keeper.epoch_seq'), moment, NULL,
                (SELECT l.place FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0 ORDER BY l.place LIMIT 1),
                NULL, NULL,
@@ -164,9 +159,11 @@ END $$;
 
 -- Gives carried sessions their lanes: held ones (epoch above zero) with what is left of their lease, others ready. heads:
 -- the first message, or what is in hand at most. With known_to it is the end of reading: everything that this snapshot
--- sees has its lane then. False when somebody else reads now; nothing was changed.
+-- sees has its lane then. Tells the ends of the leases, and one row without a session; nothing at all when somebody else
+-- reads now, and then nothing was changed.
 CREATE OR REPLACE FUNCTION keeper.write_down(q int, my_epoch bigint, at_node text, sessions text[], epochs bigint[],
-  owners text[], lefts_us bigint[], heads bigint[], known_to text, of_shard bigint) RETURNS boolean
+  owners text[], lefts_us bigint[], heads bigint[], known_to text, of_shard bigint)
+RETURNS TABLE (of_session text, held_until timestamptz)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET enable_bitmapscan = off SET jit = off
@@ -180,7 +177,7 @@ BEGIN
   PERFORM 1 FROM keeper.reader r
     WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR UPDATE;
   IF NOT FOUND THEN
-    RETURN false;
+    RETURN;
   END IF;
   INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node)
   SELECT q, s.session, CASE WHEN s.epoch > 0 THEN 1 ELSE 0 END, COALESCE(NULLIF(s.head, 0), nextval('keeper.message_seq')),
@@ -201,7 +198,13 @@ BEGIN
     UPDATE keeper.discovery d SET known = known_to::pg_snapshot WHERE d.queue = q;
     DELETE FROM keeper.reader r WHERE r.queue = q;
   END IF;
-  RETURN true;
+  RETURN QUERY
+    SELECT s.session, l.until
+      FROM unnest(sessions, epochs) s(session, epoch)
+           CROSS JOIN LATERAL (SELECT x.until, x.epoch FROM keeper.lane x
+                                WHERE x.queue = q AND x.session = s.session OFFSET 0) l
+     WHERE s.epoch > 0 AND l.epoch = s.epoch;
+  RETURN QUERY SELECT NULL::text, NULL::timestamptz;
 END $$;
 
 -- Another process wants sessions of this queue: its reader stops being one.

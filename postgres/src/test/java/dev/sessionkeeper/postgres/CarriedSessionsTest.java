@@ -57,8 +57,7 @@ class CarriedSessionsTest {
     var options = PostgresOptions.ofDefaults().withCarryFrom(0);
     reader = PostgresQueueProvider.create(database.pool(), options);
     other = PostgresQueueProvider.create(database.pool(), options.withCarryFrom(32));
-    reader.declare(
-        queue, QueueSettings.ordered().withLockDuration(Duration.ofSeconds(3)));
+    reader.declare(queue, QueueSettings.ordered().withLockDuration(Duration.ofSeconds(3)));
   }
 
   @AfterEach
@@ -224,7 +223,9 @@ class CarriedSessionsTest {
     assertThatThrownBy(() -> complete(held, delivery.sequence()))
         .isInstanceOf(ExecutionException.class)
         .hasCauseInstanceOf(KeeperException.LockLost.class);
-    assertThat(count("SELECT count(*) FROM keeper.message m JOIN keeper.queue k ON k.id = m.queue WHERE k.name = ?"))
+    assertThat(
+            count(
+                "SELECT count(*) FROM keeper.message m JOIN keeper.queue k ON k.id = m.queue WHERE k.name = ?"))
         .isEqualTo(1);
   }
 

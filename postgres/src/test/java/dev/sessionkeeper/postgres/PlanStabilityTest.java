@@ -21,6 +21,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * No statement of the hot path may ever read more than it needs: not when it was planned on an
@@ -28,23 +30,39 @@ import org.junit.jupiter.api.Test;
  * what it reads, so nothing is guessed. (Seen red: a join that began at the lanes read all of
  * them.)
  */
+@ParameterizedClass
+@ValueSource(ints = {0, PostgresOptions.NEVER})
 class PlanStabilityTest {
   private static final QueueName QUEUE = QueueName.of("plans");
   private static final int ROUNDS = 20;
   private static final List<String> TABLES =
-      List.of("message", "lane", "duplicate", "tally", "discovery", "loose_message", "dead_letter");
+      List.of(
+          "message",
+          "lane",
+          "duplicate",
+          "tally",
+          "discovery",
+          "reader",
+          "loose_message",
+          "dead_letter");
+
+  private final int carryFrom;
 
   private TestDatabase database;
   private PostgresQueueProvider provider;
 
   // Set before each test.
   @SuppressWarnings("NullAway.Init")
-  PlanStabilityTest() {}
+  PlanStabilityTest(int carryFrom) {
+    this.carryFrom = carryFrom;
+  }
 
   @BeforeEach
   void start() {
     database = TestDatabase.start();
-    provider = PostgresQueueProvider.create(database.pool());
+    provider =
+        PostgresQueueProvider.create(
+            database.pool(), PostgresOptions.ofDefaults().withCarryFrom(carryFrom));
     provider.declare(QUEUE, QueueSettings.ordered());
   }
 

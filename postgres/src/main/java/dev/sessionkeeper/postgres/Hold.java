@@ -1,0 +1,100 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Lease;
+import dev.sessionkeeper.SessionId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of one hold of a session, shared by those who receive, settle and end it. What is
+ * not final or volatile is guarded by the lock.
+ */
+final class Hold {
+  final SessionId id;
+  final long epoch;
+  final long lockNanos;
+  final long heldSince;
+  final ReentrantLock lock = new ReentrantLock();
+  final Condition news = lock.newCondition();
+  final Fetched fetched = new Fetched();
+  final InHand inHand;
+  private final Runnable forget;
+
+  /** Whether it has a lane; else it is carried. */
+  volatile boolean isWritten;
+
+  volatile Lease lease;
+
+  /** Once other processes use the lease too. */
+  volatile @Nullable SharedLane shared;
+
+  long leaseEnd;
+  long lastHandedOut;
+  boolean isLost;
+  boolean isClosed;
+
+  /** What must be over before anything is handed out. */
+  CompletableFuture<?> before = CompletableFuture.completedFuture(null);
+
+  /**
+   * Begins.
+   *
+   * @param forget what to do when the lease turns out to be gone
+   */
+  Hold(ClaimedLane claimed, Instant moment, long askedAt, boolean isWritten, Runnable forget) {
+    this.id = claimed.session;
+    this.lease = claimed.lease;
+    this.epoch = claimed.lease.epoch();
+    this.lockNanos = Duration.between(moment, claimed.lease.until()).toNanos();
+    this.leaseEnd = askedAt + lockNanos;
+    this.heldSince = askedAt;
+    this.isWritten = isWritten;
+    this.inHand = new InHand(id);
+    this.forget = forget;
+  }
+
+  CompletableFuture<?> before() {
+    lock.lock();
+    try {
+      return before;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Something may be there that was not read. */
+  void suspectMore() {
+    lock.lock();
+    try {
+      fetched.suspectMore();
+      news.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The caller has the lock. */
+  void requireHeld() {
+    if (isLost || isClosed) {
+      throw lockLost();
+    }
+  }
+
+  /** It is gone; the caller has the lock. */
+  KeeperException.LockLost lost() {
+    isLost = true;
+    fetched.clear();
+    news.signalAll();
+    forget.run();
+    return lockLost();
+  }
+
+  private KeeperException.LockLost lockLost() {
+    return new KeeperException.LockLost("session " + id, epoch);
+  }
+}

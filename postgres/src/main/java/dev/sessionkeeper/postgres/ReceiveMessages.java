@@ -1,0 +1,161 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Receives the messages of one hold: those that came with it, by a fetch when something is known,
+ * or may be suspected, to be there, or, while it is carried, by themselves.
+ */
+final class ReceiveMessages {
+  private final OrderedQueue queue;
+  private final TimeSource time;
+  private final Hold hold;
+  private final SettleLane settling;
+
+  ReceiveMessages(OrderedQueue queue, Hold hold, SettleLane settling) {
+    this.queue = queue;
+    this.time = queue.time();
+    this.hold = hold;
+    this.settling = settling;
+  }
+
+  List<Delivery> receive(int max, Duration wait) throws InterruptedException {
+    if (max < 1) {
+      throw new IllegalArgumentException("max must be at least 1, was " + max);
+    }
+    long deadline = time.nanoTime() + Math.min(wait.toNanos(), Long.MAX_VALUE / 4);
+    boolean hasLooked = false;
+    while (true) {
+      var other = hold.shared;
+      if (other != null) {
+        return other.receive(max, Duration.ofNanos(Math.max(0, deadline - time.nanoTime())), false);
+      }
+      Waits.quietly(hold.before());
+      long now = time.nanoTime();
+      if (!hold.isWritten && !queue.alone().isSafe(now)) {
+        // Either the lease of the reader is extended, or this one is lost.
+        Waits.join(queue.claims().join());
+        now = time.nanoTime();
+      }
+      boolean look;
+      hold.lock.lock();
+      try {
+        hold.requireHeld();
+        var batch = handOut(max, now);
+        if (!batch.isEmpty()) {
+          return batch;
+        }
+        // Who does not wait joins a round, which costs less than a look of its own.
+        look =
+            hold.isWritten
+                && (hold.fetched.mayHaveMore()
+                    || (hasLooked && now - hold.fetched.lookAgainAt() >= 0));
+      } finally {
+        hold.lock.unlock();
+      }
+      if (look) {
+        if (fetch(max)) {
+          continue;
+        }
+        hasLooked = true;
+      } else if (!hasLooked) {
+        hasLooked = true;
+        if (!queue.claims().isCurrent()) {
+          // A round that begins now discovers everything whose send has returned.
+          Waits.join(queue.claims().join());
+          continue;
+        }
+      }
+      if (!awaitNews(deadline)) {
+        return List.of();
+      }
+    }
+  }
+
+  private List<Delivery> handOut(int max, long now) {
+    if (!hold.isWritten && !queue.alone().isSafe(now)) {
+      return List.of();
+    }
+    if (hold.isWritten && now - hold.leaseEnd >= 0 && !hold.fetched.isEmpty()) {
+      hold.fetched.forget();
+    }
+    var batch = hold.fetched.handOut(max, now, hold.isWritten);
+    for (var delivery : batch) {
+      hold.inHand.add(delivery.sequence());
+      hold.lastHandedOut = Math.max(hold.lastHandedOut, delivery.sequence());
+    }
+    return batch;
+  }
+
+  /** Reads what is there; whether something was found. */
+  private boolean fetch(int max) {
+    long askedAt = time.nanoTime();
+    int most;
+    Set<Long> known;
+    hold.lock.lock();
+    try {
+      known = hold.inHand.all();
+      most = Math.max(max, queue.batch()) + known.size();
+      hold.fetched.beginRead(askedAt);
+    } finally {
+      hold.lock.unlock();
+    }
+    FetchMessages.Fetched answer;
+    try {
+      answer = Waits.join(queue.fetches().fetch(hold.id, hold.epoch, most));
+    } catch (RuntimeException e) {
+      hold.suspectMore();
+      throw e;
+    }
+    hold.lock.lock();
+    try {
+      if (!answer.isHeld()) {
+        throw hold.lost();
+      }
+      hold.fetched.received();
+      if (answer.messages().size() >= most) {
+        hold.fetched.suspectMore();
+      }
+      var found =
+          answer.messages().stream()
+              .filter(next -> !known.contains(next.delivery().sequence()))
+              .toList();
+      settling.expire(hold.fetched.take(found, answer.moment(), askedAt));
+      return !hold.fetched.isEmpty();
+    } finally {
+      hold.lock.unlock();
+    }
+  }
+
+  /** False when the time is up. */
+  private boolean awaitNews(long deadline) throws InterruptedException {
+    hold.lock.lockInterruptibly();
+    try {
+      queue.receiverWaits(1);
+      hold.fetched.beginWait(time.nanoTime());
+      while (hold.fetched.isEmpty()
+          && !hold.fetched.mayHaveMore()
+          && !hold.isLost
+          && !hold.isClosed
+          && hold.shared == null) {
+        long now = time.nanoTime();
+        if (deadline - now <= 0) {
+          return false;
+        }
+        long look = hold.isWritten ? hold.fetched.lookAgainAt() - now : Long.MAX_VALUE;
+        if (look <= 0) {
+          return true;
+        }
+        hold.news.awaitNanos(Math.min(deadline - now, look));
+      }
+      return true;
+    } finally {
+      queue.receiverWaits(-1);
+      hold.lock.unlock();
+    }
+  }
+}
