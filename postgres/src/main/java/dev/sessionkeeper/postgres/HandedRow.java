@@ -34,6 +34,9 @@ final class HandedRow {
   /** Up to which snapshot was read. */
   static final int KNOWN = 5;
 
+  /** More is new than can be read at once. */
+  static final int TOO_MUCH = 6;
+
   /** The columns, for statements. */
   static final String COLUMNS =
       "kind, session, epoch, until, node, seq, attempts, form, is_expired, enqueued_at, due_at,"
@@ -64,6 +67,11 @@ final class HandedRow {
 
   static long sequence(ResultSet row) throws SQLException {
     return row.getLong(6);
+  }
+
+  /** Of a summary: the last number that was given out. */
+  static long lastSequence(ResultSet row) throws SQLException {
+    return row.getLong(13);
   }
 
   static boolean hasMessage(ResultSet row) throws SQLException {

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * another process, says so, and the next round writes it down.
  */
 final class ReadAlone {
-  private static final int MOST_WAITING = 65_536;
   private static final int MOST_AT_ONCE = 20_000;
+  private static final long MOST_BYTES = 64L << 20;
   private static final long WINDOW_NANOS = Duration.ofMillis(250).toNanos();
   private static final long IDLE_NANOS = Duration.ofSeconds(2).toNanos();
   private static final Duration ALONE = Duration.ofSeconds(5);
@@ -143,7 +143,7 @@ final class ReadAlone {
     if (inWindow < from || from == Integer.MAX_VALUE || now - notBefore < 0) {
       return;
     }
-    var begun = table.become(MOST_AT_ONCE, from == 0 ? Duration.ZERO : ALONE);
+    var begun = table.become(MOST_AT_ONCE, MOST_BYTES, from == 0 ? Duration.ZERO : ALONE);
     if (begun.isEmpty()) {
       notBefore = now + WINDOW_NANOS;
       return;
@@ -165,16 +165,23 @@ final class ReadAlone {
     }
     judge();
     boolean ends =
-        isStopAsked || sessions.untouchedNanos() > IDLE_NANOS || sessions.waiting() > MOST_WAITING;
+        isStopAsked
+            || sessions.untouchedNanos() > IDLE_NANOS
+            || sessions.waiting() > current.mostAtOnce();
     if (!write(current, ends)) {
       return -1;
     }
     long askedAt = time.nanoTime();
     boolean beats = current.isBeatDue(askedAt);
-    var news = table.read(current.epoch(), current.knownTo(), beats);
+    var news = table.read(current, beats);
     if (news.isLost) {
       lose();
       return -1;
+    }
+    if (news.isTooMuch) {
+      stop();
+      queue.claims().ask();
+      return 0;
     }
     current.read(news, askedAt, beats);
     sessions.add(news);

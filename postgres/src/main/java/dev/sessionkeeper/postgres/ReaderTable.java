@@ -15,9 +15,9 @@ import java.util.Optional;
 /** Who reads a queue alone, in the database: one statement for each step. */
 final class ReaderTable {
   private static final String BECOME =
-      "SELECT my_epoch, known_to, lease_us FROM keeper.become_reader(?, ?, ?, ?)";
+      "SELECT my_epoch, known_to, lease_us, last_seq FROM keeper.become_reader(?, ?, ?, ?, ?)";
   private static final String READ =
-      "SELECT " + HandedRow.COLUMNS + " FROM keeper.read_new(?, ?, ?, ?)";
+      "SELECT " + HandedRow.COLUMNS + " FROM keeper.read_new(?, ?, ?, ?, ?, ?)";
   private static final String WRITE_DOWN =
       "SELECT of_session, held_until FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String ASK = "SELECT keeper.ask_reader(?)";
@@ -30,10 +30,10 @@ final class ReaderTable {
   }
 
   /** What a new reader needs to know. */
-  record Begun(long epoch, String knownTo, Duration lease) {}
+  record Begun(long epoch, String knownTo, Duration lease, long lastSequence) {}
 
   /** Empty when there is a reader, or should be none. */
-  Optional<Begun> become(int most, Duration alone) {
+  Optional<Begun> become(int most, long mostBytes, Duration alone) {
     return queue
         .connections()
         .call(
@@ -42,7 +42,8 @@ final class ReaderTable {
                 statement.setInt(1, queue.id());
                 statement.setString(2, queue.node().id());
                 statement.setInt(3, most);
-                statement.setLong(4, QueueTable.micros(alone));
+                statement.setLong(4, mostBytes);
+                statement.setLong(5, QueueTable.micros(alone));
                 try (var rows = statement.executeQuery()) {
                   rows.next();
                   long epoch = rows.getLong(1);
@@ -50,7 +51,10 @@ final class ReaderTable {
                       ? Optional.empty()
                       : Optional.of(
                           new Begun(
-                              epoch, rows.getString(2), Duration.ofNanos(rows.getLong(3) * 1000)));
+                              epoch,
+                              rows.getString(2),
+                              Duration.ofNanos(rows.getLong(3) * 1000),
+                              rows.getLong(4)));
                 }
               }
             });
@@ -61,6 +65,10 @@ final class ReaderTable {
     final Map<SessionId, List<ClaimedLane.Found>> messages = new LinkedHashMap<>();
     final List<ClaimSessions.News> heldLanes = new ArrayList<>();
     boolean isLost;
+    boolean isTooMuch;
+    long lastSequence;
+    int count;
+    long bytes;
     String knownTo = "";
     Instant moment = Instant.EPOCH;
     long epochs;
@@ -71,9 +79,10 @@ final class ReaderTable {
       switch (HandedRow.kind(row)) {
         case HandedRow.NEW -> {
           var session = HandedRow.session(row);
-          messages
-              .computeIfAbsent(session, s -> new ArrayList<>())
-              .add(ClaimedLane.Found.of(row, session));
+          var found = ClaimedLane.Found.of(row, session);
+          messages.computeIfAbsent(session, s -> new ArrayList<>()).add(found);
+          count++;
+          bytes += found.delivery().payload().size();
         }
         case HandedRow.NEWS ->
             heldLanes.add(
@@ -81,10 +90,12 @@ final class ReaderTable {
                     HandedRow.session(row), HandedRow.epoch(row), HandedRow.node(row)));
         case HandedRow.KNOWN -> knownTo = HandedRow.node(row);
         case HandedRow.LOST -> isLost = true;
+        case HandedRow.TOO_MUCH -> isTooMuch = true;
         default -> {
           moment = HandedRow.until(row);
           epochs = HandedRow.epoch(row);
           isAsked = HandedRow.flag(row);
+          lastSequence = HandedRow.lastSequence(row);
           if (HandedRow.hasMessage(row)) {
             firstLane = HandedRow.sequence(row);
           }
@@ -94,16 +105,18 @@ final class ReaderTable {
   }
 
   /** Everything that became visible since that snapshot. */
-  News read(long epoch, String knownTo, boolean beats) {
+  News read(Reading reading, boolean beats) {
     return queue
         .connections()
         .call(
             connection -> {
               try (var statement = connection.prepareStatement(READ)) {
                 statement.setInt(1, queue.id());
-                statement.setLong(2, epoch);
-                statement.setString(3, knownTo);
+                statement.setLong(2, reading.epoch());
+                statement.setString(3, reading.knownTo());
                 statement.setBoolean(4, beats);
+                statement.setLong(5, reading.lastSequence());
+                statement.setLong(6, reading.mostAtOnce());
                 try (var rows = statement.executeQuery()) {
                   var news = new News();
                   while (rows.next()) {

@@ -9,6 +9,9 @@ import java.time.Instant;
  */
 final class Reading {
   private static final int BEATS = 6;
+  private static final long MOST_BYTES = 64L << 20;
+  private static final long LEAST_AT_ONCE = 256;
+  private static final long MOST_AT_ONCE = 65_536;
 
   private final long epoch;
   private final Duration lease;
@@ -16,6 +19,8 @@ final class Reading {
   private volatile long safeUntil;
   private volatile Sight sight;
   private long beatAt;
+  private long lastSequence;
+  private double bytesOfOne = 1024;
 
   private record Sight(Instant moment, long at) {}
 
@@ -25,6 +30,7 @@ final class Reading {
     this.knownTo = begun.knownTo();
     this.safeUntil = askedAt + lease.toNanos();
     this.beatAt = askedAt;
+    this.lastSequence = begun.lastSequence();
     this.sight = new Sight(Instant.EPOCH, askedAt);
   }
 
@@ -39,6 +45,15 @@ final class Reading {
   /** What has been read. */
   String knownTo() {
     return knownTo;
+  }
+
+  long lastSequence() {
+    return lastSequence;
+  }
+
+  /** How many messages of the size they have had lately fit into memory. */
+  long mostAtOnce() {
+    return Math.clamp((long) (MOST_BYTES / bytesOfOne), LEAST_AT_ONCE, MOST_AT_ONCE);
   }
 
   Duration beatEvery() {
@@ -62,6 +77,12 @@ final class Reading {
 
   void read(ReaderTable.News news, long askedAt, boolean beats) {
     knownTo = news.knownTo;
+    lastSequence = news.lastSequence;
+    if (news.count > 0) {
+      double now = (double) news.bytes / news.count;
+      // Larger ones count at once, smaller ones bit by bit.
+      bytesOfOne = Math.max(1, Math.max(now, bytesOfOne * 0.9 + now * 0.1));
+    }
     sight = new Sight(news.moment, askedAt);
     if (beats) {
       beatAt = askedAt;

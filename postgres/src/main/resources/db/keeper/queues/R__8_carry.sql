@@ -3,8 +3,8 @@
 
 -- Becomes the reader, unless there is one, somebody else wanted sessions lately, or so much is new that it would not
 -- fit into a memory. Discovery is locked first, by everybody who changes who reads.
-CREATE OR REPLACE FUNCTION keeper.become_reader(q int, at_node text, most int, alone_us bigint,
-  OUT my_epoch bigint, OUT known_to text, OUT lease_us bigint)
+CREATE OR REPLACE FUNCTION keeper.become_reader(q int, at_node text, most int, most_bytes bigint, alone_us bigint,
+  OUT my_epoch bigint, OUT known_to text, OUT lease_us bigint, OUT last_seq bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
 AS $$
@@ -12,12 +12,18 @@ DECLARE
   old pg_snapshot;
   asked timestamptz;
   moment timestamptz := clock_timestamp();
+  fresh bigint;
+  fresh_bytes bigint;
 BEGIN
+  last_seq := (SELECT s.last_value FROM keeper.message_seq s);
   SELECT d.known, d.asked_at INTO old, asked FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
-  IF asked > moment - keeper.micros(alone_us)
-     OR EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q)
-     OR (SELECT count(*) FROM (SELECT FROM keeper.message m
-                                WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old) LIMIT most) few) = most THEN
+  IF asked > moment - keeper.micros(alone_us) OR EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q) THEN
+    RETURN;
+  END IF;
+  SELECT count(*), sum(octet_length(f.body)) INTO fresh, fresh_bytes
+    FROM (SELECT m.body FROM keeper.message m
+           WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old) LIMIT most) f;
+  IF fresh = most OR fresh_bytes > most_bytes THEN
     RETURN;
   END IF;
   SELECT k.lock_us INTO lease_us FROM keeper.queue k WHERE k.id = q;
@@ -31,9 +37,11 @@ BEGIN
 END $$;
 
 -- Everything that became visible since that snapshot. kind 4: a message, 5: up to which snapshot (node), 2: a
--- held lane has news, 3: somebody else reads now, 0: the summary: moment, a number for epochs, the place of
--- the first ready lane (seq), whether another process wants sessions.
-CREATE OR REPLACE FUNCTION keeper.read_new(q int, my_epoch bigint, known_to text, beats boolean)
+-- held lane has news, 3: somebody else reads now, 6: so many
+-- numbers were given out since known_seq that reading them could be too much at once, 0: the summary: moment, a number for epochs, the place of
+-- the first ready lane (seq), whether another process wants sessions, the last number given out (ttl_us).
+CREATE OR REPLACE FUNCTION keeper.read_new(q int, my_epoch bigint, known_to text, beats boolean, known_seq bigint,
+                                           most bigint)
 RETURNS SETOF keeper.handed
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -46,6 +54,7 @@ DECLARE
   fresh text[];
   existing text[];
   mine keeper.reader;
+  last_seq bigint := (SELECT s.last_value FROM keeper.message_seq s);
 BEGIN
   SELECT * INTO mine FROM keeper.reader r WHERE r.queue = q AND r.epoch = my_epoch AND r.until > moment;
   IF FOUND AND beats THEN
@@ -56,6 +65,11 @@ BEGIN
   END IF;
   IF NOT FOUND THEN
     RETURN NEXT (3::smallint, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                 NULL, NULL, NULL)::keeper.handed;
+    RETURN;
+  END IF;
+  IF last_seq - known_seq > most THEN
+    RETURN NEXT (6::smallint, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                  NULL, NULL, NULL)::keeper.handed;
     RETURN;
   END IF;
@@ -99,7 +113,7 @@ BEGIN
                (SELECT l.place FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0 ORDER BY l.place LIMIT 1),
                NULL, NULL,
                COALESCE((SELECT d.asked_at > mine.begun_at FROM keeper.discovery d WHERE d.queue = q), false),
-               NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::keeper.handed;
+               NULL, NULL, NULL, last_seq, NULL, NULL, NULL, NULL, NULL)::keeper.handed;
 END $$;
 
 -- Completes messages of sessions that are carried. Returns those that have been written down meanwhile; nothing was

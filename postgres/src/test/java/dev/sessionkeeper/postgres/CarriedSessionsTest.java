@@ -18,9 +18,11 @@ import dev.sessionkeeper.spi.HeldSession.Settled;
 import dev.sessionkeeper.spi.OperableSessions;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -247,6 +249,29 @@ class CarriedSessionsTest {
     assertThat(ofA.receive(1, SOON).get(0).attempt()).isEqualTo(2);
     found.close();
     next.close();
+  }
+
+  @Test
+  void moreThanFitsIntoMemoryGoesThroughLanes() throws Exception {
+    reader.send(queue, List.of(Message.of(A, Payload.bytes(new byte[250_000], "x"))));
+    var held = take(reader, queue, ME);
+    complete(held, held.receive(1, SOON).get(0).sequence());
+    assertThat(readers()).isEqualTo(1);
+    // After one so large only some hundred are expected to fit.
+    reader.send(
+        queue, IntStream.range(0, 400).mapToObj(i -> Message.of(A, Payload.text("" + i))).toList());
+
+    var received = new ArrayList<String>();
+    while (received.size() < 400) {
+      for (var delivery : held.receive(50, SOON)) {
+        received.add(delivery.payload().asText());
+        complete(held, delivery.sequence());
+      }
+    }
+    assertThat(received)
+        .containsExactlyElementsOf(IntStream.range(0, 400).mapToObj(i -> "" + i).toList());
+    assertThat(readers()).isZero();
+    held.close();
   }
 
   @Test
