@@ -38,7 +38,7 @@ public final class GroupCalls<C> {
   /** Adds a call; it is answered by the task. */
   public void add(C call) {
     waiting.add(call);
-    count.incrementAndGet();
+    rhythm.arrived(count.incrementAndGet());
     startIfIdle();
   }
 

@@ -4,12 +4,16 @@ import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /** When the next group of calls may leave. For one thread at a time. */
 public interface Rhythm {
 
   /** Waits until a group may leave; {@code waiting} counts the calls that would be in it. */
   void begin(AtomicInteger waiting);
+
+  /** A call has come; so many wait now. On the caller's thread. */
+  default void arrived(int waiting) {}
 
   /** A group of this size is answered, and so many calls have come meanwhile. */
   void ended(int size, int waiting);
@@ -57,14 +61,14 @@ public interface Rhythm {
    */
   final class Gathering implements Rhythm {
     private static final int PART = 4;
-    private static final long LOOK_NANOS = 20_000;
     private static final long MOST_NANOS = Duration.ofMillis(2).toNanos();
 
     private final TimeSource time;
     private long began;
     private long ended;
     private long took;
-    private int expected = 1;
+    private volatile int expected = 1;
+    private volatile @Nullable Thread gatherer;
 
     Gathering(TimeSource time) {
       this.time = time;
@@ -73,12 +77,22 @@ public interface Rhythm {
     @Override
     public void begin(AtomicInteger waiting) {
       long patience = Math.min(took / PART, MOST_NANOS);
-      for (long now = time.nanoTime();
-          waiting.get() < expected && now - ended < patience;
-          now = time.nanoTime()) {
-        LockSupport.parkNanos(LOOK_NANOS);
+      gatherer = Thread.currentThread();
+      for (long left = patience - (time.nanoTime() - ended);
+          waiting.get() < expected && left > 0;
+          left = patience - (time.nanoTime() - ended)) {
+        LockSupport.parkNanos(left);
       }
+      gatherer = null;
       began = time.nanoTime();
+    }
+
+    @Override
+    public void arrived(int waiting) {
+      var thread = gatherer;
+      if (thread != null && waiting >= expected) {
+        LockSupport.unpark(thread);
+      }
     }
 
     @Override
