@@ -24,6 +24,7 @@ final class Turnstile {
   private final ReentrantLock lock = new ReentrantLock();
   private final Row<Lane> ready = new Row<>((lane, place) -> lane.readyPlace = place);
   private final DueTimes<Lane> due = new DueTimes<>(Lane.class);
+  private final LeavingLanes leaving = new LeavingLanes();
   private final WaitList owners = new WaitList();
   private final Alarm alarm;
 
@@ -83,11 +84,21 @@ final class Turnstile {
     }
   }
 
+  /** The lane is gone. */
   void forget(Lane lane) {
+    away(lane, Ticks.NEVER);
+    if (lane.dueBucket != null) {
+      forgetAll(leaving.add(lane));
+    }
+  }
+
+  private void forgetAll(List<Lane> gone) {
+    if (gone.isEmpty()) {
+      return;
+    }
     enter();
     try {
-      remove(lane);
-      due.forget(lane);
+      gone.forEach(due::forget);
       noteNextDue();
     } finally {
       lock.unlock();
