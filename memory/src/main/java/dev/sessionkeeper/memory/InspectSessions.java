@@ -39,11 +39,7 @@ final class InspectSessions {
       }
     }
     return new QueueStats(
-        depth,
-        queue.readyCount(),
-        held,
-        queue.books().shelf.size(),
-        Duration.between(oldest, now));
+        depth, queue.readyCount(), held, queue.books().shelf.size(), Duration.between(oldest, now));
   }
 
   Page<SessionView> page(Optional<SessionStatus> status, Page.Request request) {

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Invariants: (1) the first {@code handed} messages are in the hands of the owner, so {@code
  * handed} is zero while nobody holds it; (2) messages behind those are in growing sequence; (3) a
- * lane that is {@code gone} is in no map and is never used again. Everything is
- * guarded by {@link #lock}, but for the places.
+ * lane that is {@code gone} is in no map and is never used again. Everything is guarded by {@link
+ * #lock}, but for the places.
  */
 final class Lane extends Due {
   final SessionId id;

@@ -13,7 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class LeavingLanes {
   private static final int HEAPS = 8;
-  private static final int MANY = 32;
+  private static final int MANY = 16;
 
   private final List<Heap> heaps = new ArrayList<>();
 

@@ -19,7 +19,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * but the one that is passed, and the one that is taken not even that.
  */
 final class Turnstile {
-  private static final int SPINS = 64;
+  private static final int SPINS = 500;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Row<Lane> ready = new Row<>((lane, place) -> lane.readyPlace = place);
