@@ -58,7 +58,7 @@ final class Row<T> {
   /** Steps out of the row; does nothing when the thing does not stand there. */
   void remove(T thing, int place) {
     int behind = place - first;
-    if (behind < 0 || behind >= end - first || slots[slot(place)] != thing) {
+    if (behind < 0 || behind >= end - first || !thing.equals(slots[slot(place)])) {
       return;
     }
     slots[slot(place)] = null;
