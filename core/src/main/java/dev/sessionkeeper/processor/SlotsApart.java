@@ -3,8 +3,7 @@ package dev.sessionkeeper.processor;
 /**
  * Room between two slots, so that each lies in cache lines of its own. Slots are made one after the
  * other and would share them, and a processor that writes to one would take the other away from its
- * neighbour, twice per session: with two processors and ten messages per session that was a sixth
- * of the time.
+ * neighbour, for every session.
  */
 @SuppressWarnings("unused") // Not being used is what they are for.
 class SlotsApart {
