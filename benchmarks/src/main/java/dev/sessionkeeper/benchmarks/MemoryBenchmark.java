@@ -8,8 +8,10 @@ import java.util.Map;
  * The memory provider through the full processor, beside what else one could use.
  *
  * <p>Arguments: messages per run (1,000,000), repetitions (5), messages per run beside
- * parallel-consumer (100,000). Give the JVM a heap that does not change its size, such as {@code
- * -Xms3g -Xmx3g}: otherwise it is the resizing that is measured.
+ * parallel-consumer (100,000), messages per run with longer sessions (4,000,000). To see what a
+ * message costs when no arm is slowed down by its own threads, run it on one processor, such as by
+ * {@code taskset -c 0}. Give the JVM a heap that does not change its size, such as {@code -Xms3g
+ * -Xmx3g}: otherwise it is the resizing that is measured.
  */
 public final class MemoryBenchmark {
   private static final PrintStream OUT = System.out;
@@ -42,6 +44,7 @@ public final class MemoryBenchmark {
     for (boolean together : new boolean[] {false, true}) {
       benchmark.compare(together);
     }
+    benchmark.withLongerSessions(argument(arguments, 3, 4_000_000));
     benchmark.besideParallelConsumer(argument(arguments, 2, 100_000));
     new SessionCosts(MANY).print(OUT);
     System.exit(0); // A peer may keep threads.
@@ -56,23 +59,33 @@ public final class MemoryBenchmark {
     var equal = run(List.of(shortHolds), new Arm.Load(FEW, messages, together));
 
     OUT.printf("%nCost per message over %,d sessions, as a multiple of that over %,d%n", MANY, FEW);
-    flat("processor, " + each + " messages per session and " + messages / FEW, ours, many, few);
-    flat("bare deque, the same", bare, many, few);
-    OUT.printf(
-        "  %-52s %.2f by time, %.2f by CPU%n",
-        "processor, " + each + " messages per hold in both",
-        SideBySide.wall(of(ours, many), messages)
-            / SideBySide.wall(of(shortHolds, equal), messages),
-        SideBySide.cpu(of(ours, many), messages) / SideBySide.cpu(of(shortHolds, equal), messages));
+    flat("processor, the same messages in all", of(ours, many), of(ours, few), messages);
+    flat("bare deque, the same messages in all", of(bare, many), of(bare, few), messages);
+    flat("processor, holds made equal", of(ours, many), of(shortHolds, equal), messages);
   }
 
-  private void flat(
-      String what, Arm arm, Map<String, List<Took>> many, Map<String, List<Took>> few) {
+  /** With more messages for each of many sessions, more of them pay for a hold. */
+  private void withLongerSessions(int count) throws Exception {
+    var few = run(List.of(ours), new Arm.Load(FEW, count, false));
+    var many = run(List.of(ours), new Arm.Load(MANY, count, false));
+    OUT.printf("%nCost per message over %,d sessions, as a multiple of that over %,d%n", MANY, FEW);
+    flat("processor, longer sessions", of(ours, many), of(ours, few), count);
+  }
+
+  private static void flat(String what, List<Took> many, List<Took> few, int count) {
     OUT.printf(
-        "  %-52s %.2f by time, %.2f by CPU%n",
+        "  %-38s %.2f by time, %.2f by CPU; %,d messages per session beside %,d%s%n",
         what,
-        SideBySide.wall(of(arm, many), messages) / SideBySide.wall(of(arm, few), messages),
-        SideBySide.cpu(of(arm, many), messages) / SideBySide.cpu(of(arm, few), messages));
+        SideBySide.wall(many, count) / SideBySide.wall(few, count),
+        SideBySide.cpu(many, count) / SideBySide.cpu(few, count),
+        count / MANY,
+        count / FEW,
+        SideBySide.perHold(many, count)
+            .flatMap(
+                more ->
+                    SideBySide.perHold(few, count)
+                        .map(less -> ", %.1f per hold beside %.1f".formatted(more, less)))
+            .orElse(""));
   }
 
   private static List<Took> of(Arm arm, Map<String, List<Took>> runs) {

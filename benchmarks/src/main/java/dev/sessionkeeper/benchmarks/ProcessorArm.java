@@ -2,6 +2,7 @@ package dev.sessionkeeper.benchmarks;
 
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.MessageId;
+import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
@@ -10,6 +11,7 @@ import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.memory.MemoryQueueProvider;
 import dev.sessionkeeper.processor.MessageHandler;
 import dev.sessionkeeper.processor.SessionProcessor;
+import dev.sessionkeeper.spi.AcceptResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,7 +77,26 @@ final class ProcessorArm implements Arm {
       if (counted.sum() != load.messages() || provider.stats(QUEUE).depth() != 0) {
         throw new IllegalStateException("Handled " + counted.sum() + " of " + load.messages());
       }
-      return took;
+      return took.with(holds(provider));
+    }
+  }
+
+  /** Epochs count the holds of a queue from one, so the next one tells how many there were. */
+  private static long holds(MemoryQueueProvider provider) {
+    var session = SessionId.of("the-next");
+    provider.send(QUEUE, List.of(Message.of(session, Payload.empty())));
+    return accept(provider, session) - 1;
+  }
+
+  private static long accept(MemoryQueueProvider provider, SessionId session) {
+    try {
+      var result = provider.sessions(QUEUE).accept(session, Owner.of("count"), Duration.ZERO);
+      if (result instanceof AcceptResult.Accepted accepted) {
+        return accepted.session().lease().epoch();
+      }
+      throw new IllegalStateException("Session " + session + " is not free: " + result);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("A call that does not wait was interrupted", e);
     }
   }
 

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /** Runs arms in turn, several times; median, range, and the ratio of the first to each. */
 final class SideBySide {
@@ -35,7 +36,7 @@ final class SideBySide {
     return String.format(
         Locale.ROOT,
         "  %-24s %,12.0f msg/s [%,.0f .. %,.0f] %8.0f ns of CPU each, %.1f cores;"
-            + " the first is %.2f times as fast, %.2f times by CPU",
+            + " the first is %.2f times as fast, %.2f times by CPU%s",
         name,
         rates.get(rates.size() / 2),
         rates.get(0),
@@ -43,7 +44,14 @@ final class SideBySide {
         cpu(runs, messages),
         cpu(runs, messages) / wall(runs, messages),
         wall(runs, messages) / wall(first, messages),
-        cpu(runs, messages) / cpu(first, messages));
+        cpu(runs, messages) / cpu(first, messages),
+        perHold(runs, messages).map("; %.1f messages per hold"::formatted).orElse(""));
+  }
+
+  /** How many messages paid for a hold, in the median; empty where nothing is held. */
+  static Optional<Double> perHold(List<Took> runs, int messages) {
+    long holds = runs.stream().map(Took::holds).sorted().toList().get(runs.size() / 2);
+    return holds == 0 ? Optional.empty() : Optional.of((double) messages / holds);
   }
 
   /** Nanoseconds per message: on the wall, in the median. */

@@ -59,8 +59,8 @@ final class AcceptSessions implements Slots.TakeWork {
     boolean wentWell = false;
     try {
       var hold = new SessionHold(session, askedAt, lockNanos, slot.jitter);
-      slot.holds(hold);
       slot.isServed();
+      slot.holds(hold);
       try {
         wentWell = new ServeSession(setup, slot, hold, handler, hooks, losses, messages).run();
       } finally {

@@ -34,7 +34,7 @@ final class CallHooks {
 
   /** Whether somebody wants to know how a hold ended, before it does. */
   boolean areHeard() {
-    return report.isHeard() || !hooks.equals(SessionHooks.NONE);
+    return report.isHeard() || !areNone;
   }
 
   void closed(SessionContext context, Hold hold, CloseReason reason, int messages, long heldSince) {

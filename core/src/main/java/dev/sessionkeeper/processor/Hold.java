@@ -2,6 +2,7 @@ package dev.sessionkeeper.processor;
 
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 /**
  * A lease in hand, as its worker, the renewer and the drainer see it.
@@ -25,10 +26,14 @@ abstract sealed class Hold permits SessionHold, MessageHold {
   /** Open while application code runs. */
   final InterruptGate calling = new InterruptGate(Thread.currentThread());
 
+  private static final AtomicReferenceFieldUpdater<Hold, Status> STATUS =
+      AtomicReferenceFieldUpdater.newUpdater(Hold.class, Status.class, "status");
+
   private volatile Status status = Status.HELD;
   private volatile long deadline;
   private volatile long renewAt;
-  private volatile long callingSince;
+  // Written before the gate opens and read when it is seen open, which orders it.
+  private long callingSince;
   private volatile boolean renewing;
   private volatile boolean pastRenewal;
   private volatile boolean cutShort;
@@ -57,12 +62,8 @@ abstract sealed class Hold permits SessionHold, MessageHold {
   }
 
   /** Leaves HELD for good; true for the one caller that did it. */
-  synchronized boolean become(Status next) {
-    if (status != Status.HELD) {
-      return false;
-    }
-    status = next;
-    return true;
+  boolean become(Status next) {
+    return STATUS.compareAndSet(this, Status.HELD, next);
   }
 
   boolean isPastDeadline(long now) {

@@ -1,6 +1,6 @@
 package dev.sessionkeeper.processor;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
  * Lets others interrupt a worker inside one section of its code, and nowhere else.
@@ -15,25 +15,29 @@ final class InterruptGate {
   private static final int SENDING = 2;
   private static final int SENT = 3;
 
-  private final AtomicInteger state = new AtomicInteger(OUTSIDE);
+  // Instead of an object of its own: gates are made for every hold.
+  private static final AtomicIntegerFieldUpdater<InterruptGate> STATE =
+      AtomicIntegerFieldUpdater.newUpdater(InterruptGate.class, "state");
+
   private final Thread worker;
+  private volatile int state = OUTSIDE;
 
   InterruptGate(Thread worker) {
     this.worker = worker;
   }
 
   void enter() {
-    state.set(INSIDE);
+    state = INSIDE;
   }
 
   /** Ends the section; true when it was interrupted. */
   boolean leave() {
-    boolean interrupted = !state.compareAndSet(INSIDE, OUTSIDE);
+    boolean interrupted = !STATE.compareAndSet(this, INSIDE, OUTSIDE);
     if (interrupted) {
-      while (state.get() == SENDING) {
+      while (state == SENDING) {
         Thread.onSpinWait();
       }
-      state.set(OUTSIDE);
+      state = OUTSIDE;
     }
     // Also clears what application code has left behind: the next wait must not end at once.
     Thread.interrupted();
@@ -42,15 +46,15 @@ final class InterruptGate {
 
   /** Interrupts the worker if it is inside; tells whether it is, or was when interrupted before. */
   boolean interrupt() {
-    if (state.compareAndSet(INSIDE, SENDING)) {
+    if (STATE.compareAndSet(this, INSIDE, SENDING)) {
       worker.interrupt();
-      state.set(SENT);
+      state = SENT;
       return true;
     }
     return isInside();
   }
 
   boolean isInside() {
-    return state.get() != OUTSIDE;
+    return state != OUTSIDE;
   }
 }

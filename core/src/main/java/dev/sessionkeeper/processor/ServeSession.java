@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Serves one session from open to close, on its slot's thread: order is a loop.
@@ -35,10 +36,12 @@ final class ServeSession {
   private final CallHandler handler;
   private final CallHooks hooks;
   private final HeldContext context;
-  private final SettleInFlight settling;
+  private final LoseLease losses;
   private final WaitForMessages messages;
-  private final long startedAt;
-  private final long endsAt;
+  // Most holds never need it: their settlements are durable when they return.
+  private @Nullable SettleInFlight settling;
+  private long startedAt;
+  private long endsAt;
   private long now;
   private int handled;
   private long lastSequence = Long.MIN_VALUE;
@@ -60,33 +63,51 @@ final class ServeSession {
     this.handler = handler;
     this.hooks = hooks;
     this.context = new HeldContext(hold, losses);
-    this.settling = new SettleInFlight(hold, setup, losses);
+    this.losses = losses;
     this.messages = messages;
-    this.startedAt = time.nanoTime();
-    this.endsAt = startedAt + Pause.nanos(setup.options().sessionMaxDuration());
-    this.now = startedAt;
   }
 
   /** Whether all went well; after trouble the slot does better to wait a little. */
   boolean run() {
-    var reason = CloseReason.ERROR;
-    if (hooks.opened(context, hold)) {
-      now = hooks.takeTime() ? time.nanoTime() : now;
-      reason = serve();
-    } else {
-      isDisturbed = true;
-    }
+    var reason = hooks.areHeard() ? serveWithHooks() : serveFromFirst();
     if (session.closesBehindSettlements() && !hooks.areHeard()) {
       giveBack();
-      settling.awaitAll();
+      awaitSettlements();
       asItIsNow(reason);
     } else {
-      settling.awaitAll();
+      awaitSettlements();
       reason = asItIsNow(reason);
       hooks.closed(context, hold, reason, handled, startedAt);
       giveBack();
     }
     return !isDisturbed;
+  }
+
+  private CloseReason serveWithHooks() {
+    begin();
+    if (!hooks.opened(context, hold)) {
+      isDisturbed = true;
+      return CloseReason.ERROR;
+    }
+    now = hooks.takeTime() ? time.nanoTime() : now;
+    return serve();
+  }
+
+  /** With nobody between the session and its first messages one look at the clock is enough. */
+  private CloseReason serveFromFirst() {
+    var first = messages.now(slot, hold, most());
+    begin();
+    var ending = ending();
+    if (ending.isEmpty() && first.isPresent()) {
+      ending = serve(first.get());
+    }
+    return ending.isPresent() ? ending.get() : serve();
+  }
+
+  private void begin() {
+    startedAt = time.nanoTime();
+    endsAt = startedAt + setup.longestHold();
+    now = startedAt;
   }
 
   private CloseReason serve() {
@@ -95,23 +116,28 @@ final class ServeSession {
       if (ending.isPresent()) {
         return ending.get();
       }
-      int most = Math.min(setup.options().prefetch(), quantumLeft());
-      var next = messages.next(slot, hold, most, now, endsAt);
-      switch (next) {
-        case WaitForMessages.Come come -> {
-          now = time.nanoTime();
-          ending = serve(come.batch());
-        }
-        case WaitForMessages.Over over -> ending = Optional.of(over.reason());
-        case WaitForMessages.Failed failed -> {
-          isDisturbed = true;
-          ending = Optional.of(CloseReason.ERROR);
-        }
-      }
+      var next = messages.next(slot, hold, most(), now, endsAt);
+      now = next instanceof WaitForMessages.Come ? time.nanoTime() : now;
+      ending = serve(next);
       if (ending.isPresent()) {
         return ending.get();
       }
     }
+  }
+
+  private int most() {
+    return Math.min(setup.options().prefetch(), quantumLeft());
+  }
+
+  private Optional<CloseReason> serve(WaitForMessages.Next next) {
+    return switch (next) {
+      case WaitForMessages.Come come -> serve(come.batch());
+      case WaitForMessages.Over over -> Optional.of(over.reason());
+      case WaitForMessages.Failed failed -> {
+        isDisturbed = true;
+        yield Optional.of(CloseReason.ERROR);
+      }
+    };
   }
 
   private Optional<CloseReason> serve(List<Delivery> batch) {
@@ -150,7 +176,7 @@ final class ServeSession {
     if (!hold.isHeld() || messages.isPastDeadline(hold, now)) {
       return Optional.of(CloseReason.LOCK_LOST);
     }
-    if (settling.hasFailed()) {
+    if (hasSettlingFailed()) {
       isDisturbed = true;
       return Optional.of(CloseReason.ERROR);
     }
@@ -196,16 +222,39 @@ final class ServeSession {
 
   private void send(Delivery delivery, Settlement settlement) {
     try {
-      settling.add(session.settle(List.of(new Settled(delivery.sequence(), settlement))));
+      var future =
+          session
+              .settle(List.of(new Settled(delivery.sequence(), settlement)))
+              .toCompletableFuture();
+      if (!future.isDone() || future.isCompletedExceptionally()) {
+        settling().add(future);
+      }
     } catch (RuntimeException e) {
-      settling.fail(e);
+      settling().fail(e);
+    }
+  }
+
+  private SettleInFlight settling() {
+    if (settling == null) {
+      settling = new SettleInFlight(hold, setup, losses);
+    }
+    return settling;
+  }
+
+  private boolean hasSettlingFailed() {
+    return settling != null && settling.hasFailed();
+  }
+
+  private void awaitSettlements() {
+    if (settling != null) {
+      settling.awaitAll();
     }
   }
 
   /** Waits for it: when the state is stale the message is not settled, and has failed instead. */
   private Settlement settleWithState(
       Delivery delivery, Settlement settlement, SessionState.Write write) {
-    settling.awaitAll();
+    awaitSettlements();
     try {
       session
           .settle(List.of(new Settled(delivery.sequence(), settlement)), write)
@@ -219,7 +268,7 @@ final class ServeSession {
         send(delivery, decided);
         return decided;
       }
-      settling.fail(cause);
+      settling().fail(cause);
       return settlement;
     }
   }
@@ -227,7 +276,7 @@ final class ServeSession {
   private Optional<CloseReason> afterRetry(Duration delay) {
     lastSequence = Long.MIN_VALUE;
     // Had it failed, the message would still be in hand and the next ones come without it.
-    settling.awaitAll();
+    awaitSettlements();
     if (delay.compareTo(SHORT_RETRY) > 0) {
       return Optional.of(CloseReason.ERROR);
     }
@@ -241,7 +290,7 @@ final class ServeSession {
     if (hold.status() == Hold.Status.LOST) {
       return CloseReason.LOCK_LOST;
     }
-    if (settling.hasFailed()) {
+    if (hasSettlingFailed()) {
       isDisturbed = true;
       return CloseReason.ERROR;
     }

@@ -8,7 +8,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The settlements of one hold that are not yet durable: a bounded number, so that the worker may go
@@ -25,8 +24,7 @@ final class SettleInFlight {
   private final Report report;
   private final TimeSource time;
   private final long patienceNanos;
-  // Most holds never need it: their settlements are durable when they return.
-  private @Nullable Semaphore window;
+  private final Semaphore window = new Semaphore(WINDOW);
   private volatile boolean failed;
 
   SettleInFlight(Hold hold, Setup setup, LoseLease losses) {
@@ -42,36 +40,23 @@ final class SettleInFlight {
   }
 
   void add(CompletionStage<Void> stage) {
-    var future = stage.toCompletableFuture();
-    if (future.isDone() && !future.isCompletedExceptionally()) {
-      return;
-    }
-    var places = places();
-    if (!await(places, 1)) {
+    if (!await(1)) {
       return;
     }
     var unused =
-        future.whenComplete(
+        stage.whenComplete(
             (done, error) -> {
               if (error != null) {
                 fail(error);
               }
-              places.release();
+              window.release();
             });
-  }
-
-  private Semaphore places() {
-    if (window == null) {
-      window = new Semaphore(WINDOW);
-    }
-    return window;
   }
 
   /** Waits for all of them. */
   void awaitAll() {
-    var places = window;
-    if (places != null && places.availablePermits() < WINDOW && await(places, WINDOW)) {
-      places.release(WINDOW);
+    if (window.availablePermits() < WINDOW && await(WINDOW)) {
+      window.release(WINDOW);
     }
   }
 
@@ -87,9 +72,9 @@ final class SettleInFlight {
   }
 
   /** False, and the hold is over, when nothing becomes durable for as long as a lease lasts. */
-  private boolean await(Semaphore places, int permits) {
+  private boolean await(int permits) {
     long started = time.nanoTime();
-    while (!tryAcquire(places, permits)) {
+    while (!tryAcquire(permits)) {
       if (!hold.isHeld()) {
         return false;
       }
@@ -101,9 +86,9 @@ final class SettleInFlight {
     return true;
   }
 
-  private static boolean tryAcquire(Semaphore places, int permits) {
+  private boolean tryAcquire(int permits) {
     try {
-      return places.tryAcquire(permits, LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
+      return window.tryAcquire(permits, LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       return false;
     }

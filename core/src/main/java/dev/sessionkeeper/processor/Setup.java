@@ -24,4 +24,8 @@ record Setup(
   long lockNanos() {
     return Pause.nanos(settings.lockDuration());
   }
+
+  long longestHold() {
+    return Pause.nanos(options.sessionMaxDuration());
+  }
 }

@@ -3,16 +3,28 @@ package dev.sessionkeeper.processor;
 import dev.sessionkeeper.RetryPolicy;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
-/** A place for one session: a thread that takes and serves sessions one after the other. */
-final class Slot {
+/**
+ * A place for one session: a thread that takes and serves sessions one after the other.
+ *
+ * <p>Whether it has a session is written by its thread for each of them, and read by those of the
+ * other slots. What others need not see at once is written without waiting for them to see it.
+ */
+final class Slot extends SlotsApart {
   private static final RetryPolicy BACK_OFF = RetryPolicy.forStore(Integer.MAX_VALUE);
 
   /** A slot on its way from one session to the next has nothing in hand either, for so long. */
   private static final long ON_ITS_WAY = Pause.nanos(Duration.ofMillis(1));
 
   private static final long NOT_FREE = Long.MIN_VALUE;
+
+  private static final AtomicReferenceFieldUpdater<Slot, Hold> HOLD =
+      AtomicReferenceFieldUpdater.newUpdater(Slot.class, Hold.class, "hold");
+  private static final AtomicLongFieldUpdater<Slot> FREE_SINCE =
+      AtomicLongFieldUpdater.newUpdater(Slot.class, "freeSince");
 
   /** Open while the slot waits for work and may be called away. */
   final InterruptGate waiting;
@@ -45,19 +57,19 @@ final class Slot {
   }
 
   void holdsNothing() {
-    hold = null;
+    HOLD.lazySet(this, null);
   }
 
   /** It asks for a session now; if it has no luck, it is free since then. */
   void asks(long now) {
     if (freeSince == NOT_FREE) {
-      freeSince = now;
+      FREE_SINCE.lazySet(this, now);
     }
   }
 
   /** It has got one. */
   void isServed() {
-    freeSince = NOT_FREE;
+    FREE_SINCE.lazySet(this, NOT_FREE);
   }
 
   /** Whether it waits for a session, and would take the next one that becomes ready. */

@@ -61,10 +61,10 @@ final class WaitForMessages {
    * @param endsAt when the hold is over whatever comes
    */
   Next next(Slot slot, SessionHold hold, int most, long idleSince, long endsAt) {
-    if (!hold.session.mayHaveMore() && slots.isCrowded()) {
+    if (!hold.session.mayHaveMore() && (slots.isCrowded() || isSlotNeeded(idleSince))) {
       return new Over(CloseReason.DRAINED);
     }
-    var next = receive(slot, hold, most, 0);
+    var next = now(slot, hold, most);
     while (next.isEmpty()) {
       long now = time.nanoTime();
       var over = over(slot, hold, now, idleSince, endsAt);
@@ -78,6 +78,11 @@ final class WaitForMessages {
       next = receive(slot, hold, most, Math.min(left, look));
     }
     return next.get();
+  }
+
+  /** What is there without waiting. */
+  Optional<Next> now(Slot slot, SessionHold hold, int most) {
+    return receive(slot, hold, most, 0);
   }
 
   /** Whether the lease must be taken as lost by our own clock; ends the hold then. */
@@ -108,7 +113,11 @@ final class WaitForMessages {
         : Optional.empty();
   }
 
-  /** Whether a session waits that no slot but this one would take. */
+  private boolean isSlotNeeded(long now) {
+    return slots.areAllTaken(now) && isSessionWaiting();
+  }
+
+  /** Whether a session waits that no slot but this one would take; looks twice. */
   @SuppressWarnings("ThreadPriorityCheck") // Nothing relies on it: without it one looks later.
   private boolean isSlotWanted(long now) {
     if (!slots.areAllTaken(now)) {

@@ -48,13 +48,7 @@ final class DueTimes<T extends Due> {
     forget(thing);
     var bucket = bucketOf(tickOf(moment));
     thing.dueBucket = bucket;
-    thing.dueBefore = bucket.last;
-    if (bucket.last == null) {
-      bucket.first = thing;
-    } else {
-      bucket.last.dueAfter = thing;
-    }
-    bucket.last = thing;
+    thing.duePlace = bucket.things.add(thing);
   }
 
   void forget(T thing) {
@@ -62,8 +56,9 @@ final class DueTimes<T extends Due> {
     if (bucket == null) {
       return;
     }
-    unlink(thing, bucket);
-    if (bucket.first == null && recent[placeOf(bucket.tick)] != bucket) {
+    bucket.things.remove(thing, thing.duePlace);
+    thing.dueBucket = null;
+    if (bucket.things.isEmpty() && recent[placeOf(bucket.tick)] != bucket) {
       drop(bucket);
     }
   }
@@ -73,29 +68,14 @@ final class DueTimes<T extends Due> {
     var due = new ArrayList<T>();
     while (next() <= now) {
       var bucket = buckets.firstEntry().getValue();
-      while (bucket.first != null) {
-        due.add(type.cast(bucket.first));
-        unlink(bucket.first, bucket);
+      while (!bucket.things.isEmpty()) {
+        var thing = bucket.things.removeFirst();
+        thing.dueBucket = null;
+        due.add(type.cast(thing));
       }
       drop(bucket);
     }
     return due;
-  }
-
-  private static void unlink(Due thing, Bucket bucket) {
-    if (thing.dueBefore == null) {
-      bucket.first = thing.dueAfter;
-    } else {
-      thing.dueBefore.dueAfter = thing.dueAfter;
-    }
-    if (thing.dueAfter == null) {
-      bucket.last = thing.dueBefore;
-    } else {
-      thing.dueAfter.dueBefore = thing.dueBefore;
-    }
-    thing.dueBucket = null;
-    thing.dueBefore = null;
-    thing.dueAfter = null;
   }
 
   private Bucket bucketOf(long tick) {
@@ -108,7 +88,7 @@ final class DueTimes<T extends Due> {
     var bucket = buckets.computeIfAbsent(tick, Bucket::new);
     next = Math.min(next, tick * TICK);
     recent[place] = bucket;
-    if (known != null && known.first == null) {
+    if (known != null && known.things.isEmpty()) {
       drop(known);
     }
     return bucket;
@@ -136,8 +116,7 @@ final class DueTimes<T extends Due> {
   /** What is due in one millisecond, in the order it was registered. */
   static final class Bucket {
     final long tick;
-    @Nullable Due first;
-    @Nullable Due last;
+    final Row<Due> things = new Row<>((thing, place) -> thing.duePlace = place);
 
     Bucket(long tick) {
       this.tick = tick;

@@ -24,29 +24,22 @@ final class InspectSessions {
     queue.runDue();
     var now = queue.ticks().instant();
     var oldest = now;
+    long depth = 0;
+    int held = 0;
+    // Counted here and not on the way of every message: few ask, and they can wait.
     for (var lane : queue.lanes()) {
-      var sent = headSentAt(lane);
-      if (sent.isPresent() && sent.get().isBefore(oldest)) {
-        oldest = sent.get();
+      lane.lock.lock();
+      try {
+        held += lane.held ? 1 : 0;
+        depth += lane.messages.size();
+        var sent = lane.messages.isEmpty() ? now : lane.messages.get(0).enqueuedAt;
+        oldest = sent.isBefore(oldest) ? sent : oldest;
+      } finally {
+        lane.lock.unlock();
       }
     }
     return new QueueStats(
-        queue.books().depth(),
-        queue.readyCount(),
-        queue.heldCount.sum(),
-        queue.books().shelf.size(),
-        Duration.between(oldest, now));
-  }
-
-  private static Optional<Instant> headSentAt(Lane lane) {
-    lane.lock.lock();
-    try {
-      return lane.messages.isEmpty()
-          ? Optional.empty()
-          : Optional.of(lane.messages.get(0).enqueuedAt);
-    } finally {
-      lane.lock.unlock();
-    }
+        depth, queue.readyCount(), held, queue.books().shelf.size(), Duration.between(oldest, now));
   }
 
   Page<SessionView> page(Optional<SessionStatus> status, Page.Request request) {

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Invariants: (1) the first {@code handed} messages are in the hands of the owner, so {@code
  * handed} is zero while nobody holds it; (2) messages behind those are in growing sequence; (3) a
- * lane that is {@code gone} is in no map and is never used again. Everything but the marked fields
- * is guarded by {@link #lock}.
+ * lane that is {@code gone} is in no map and is never used again. Everything is guarded by {@link
+ * #lock}, but for the places.
  */
 final class Lane extends Due {
   final SessionId id;
@@ -41,10 +41,11 @@ final class Lane extends Due {
   /** Threads that wait to hold just this session. */
   @Nullable WaitList acceptors;
 
-  // The place among the ready lanes; guarded by the turnstile.
+  /** Whether it stands among the ready lanes, or whoever took it from there is on the way here. */
   boolean ready;
-  @Nullable Lane readyBefore;
-  @Nullable Lane readyAfter;
+
+  /** Its place among the ready lanes; changed by the turnstile only. */
+  int readyPlace;
 
   private boolean replayedWhileHeld;
 
@@ -54,6 +55,11 @@ final class Lane extends Due {
 
   boolean isHeldUnder(long claimed, long now) {
     return held && epoch == claimed && leaseEnd > now;
+  }
+
+  /** Whether whoever has it, or had it last, under this epoch has nothing to lose. */
+  boolean isEmptyUnder(long claimed) {
+    return held && epoch == claimed && messages.isEmpty();
   }
 
   boolean hasWork(long now) {

@@ -25,6 +25,8 @@ final class MemoryHeldSession implements HeldSession {
   private final long epoch;
   private final boolean isResumed;
   private long leaseEnd;
+  // Only for the worker, whose calls change it.
+  private boolean mayHaveMore = true;
   private volatile @Nullable Lease lease;
 
   /** The caller has the lock of the lane, which the owner has just taken, or still holds. */
@@ -93,6 +95,7 @@ final class MemoryHeldSession implements HeldSession {
     try {
       long now = requireHeld();
       var batch = handOut(max, now);
+      mayHaveMore = lane.handed < lane.messages.size();
       if (batch.isEmpty() && waiter.isPresent()) {
         if (lane.receivers == null) {
           lane.receivers = new WaitList();
@@ -174,6 +177,7 @@ final class MemoryHeldSession implements HeldSession {
     for (int i = 0; i < settlements.size(); i++) {
       queue.settleMessages.settle(lane, settlements.get(i).settlement(), now);
     }
+    mayHaveMore = lane.handed < lane.messages.size();
   }
 
   @Override
@@ -219,6 +223,12 @@ final class MemoryHeldSession implements HeldSession {
   public void close() {
     lane.lock.lock();
     try {
+      if (lane.isEmptyUnder(epoch)) {
+        // Whether its lease has run out makes no difference, so nobody needs to know the time.
+        queue.release(lane);
+        queue.place(lane, Ticks.NEVER);
+        return;
+      }
       long now = queue.ticks().now();
       // One that has run out is not closed but ends as such, and its attempt counts.
       if (lane.isHeldUnder(epoch, now)) {
@@ -228,6 +238,11 @@ final class MemoryHeldSession implements HeldSession {
     } finally {
       lane.lock.unlock();
     }
+  }
+
+  @Override
+  public boolean mayHaveMore() {
+    return mayHaveMore;
   }
 
   /** The moment of the call, if the lease is held then. */

@@ -15,8 +15,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * A queue with sessions.
@@ -28,12 +26,10 @@ import java.util.concurrent.atomic.LongAdder;
  */
 final class OrderedQueue implements MemoryQueue, ResumableSessions {
   final SettleMessages settleMessages;
-  final LongAdder heldCount = new LongAdder();
   private final QueueBooks books;
   private final Ticks ticks;
   private final Turnstile turnstile;
   private final ConcurrentHashMap<SessionId, Lane> lanes = new ConcurrentHashMap<>();
-  private final AtomicLong lastEpoch = new AtomicLong();
   private volatile boolean closed;
 
   OrderedQueue(QueueBooks books) {
@@ -104,17 +100,17 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     requireOpen();
     long now = ticks.now();
     runDue(now);
-    long end = Ticks.later(now, books.settings().lockDuration());
-    for (var next = turnstile.takeFirst(end); next.isPresent(); next = turnstile.takeFirst(end)) {
-      var lane = next.get();
+    for (var next = turnstile.takeFirst(); next.isPresent(); next = turnstile.takeFirst()) {
+      var lane = next.get().lane();
       lane.lock.lock();
       try {
+        turnstile.arrived(next.get());
         if (!lane.isFreeToTake(now)) {
           // Its message may have come after our glance at the clock.
           now = ticks.now();
         }
         if (lane.isFreeToTake(now)) {
-          return Optional.of(take(lane, owner, now));
+          return Optional.of(take(lane, owner, next.get().epoch(), now));
         }
         // Between the turnstile and its lock anything may have happened to it.
         look(lane, now);
@@ -169,7 +165,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
             lane.aside.status(), lane.aside.reason(), lane.aside.since());
       }
       return lane.isFreeToTake(now)
-          ? new AcceptResult.Accepted(take(lane, owner, now))
+          ? new AcceptResult.Accepted(take(lane, owner, turnstile.nextEpoch(), now))
           : new AcceptResult.NoSession();
     } finally {
       lane.lock.unlock();
@@ -224,7 +220,9 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
 
   @Override
   public boolean hasReadySession() {
-    runDue();
+    if (turnstile.readyCount() == 0) {
+      runDue();
+    }
     return turnstile.readyCount() > 0;
   }
 
@@ -264,7 +262,6 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
   void endIfRunOut(Lane lane, long now) {
     if (lane.held && lane.leaseEnd <= now) {
       settleMessages.leaseRanOut(lane);
-      heldCount.decrement();
     }
   }
 
@@ -272,7 +269,6 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
   void release(Lane lane) {
     if (lane.held) {
       lane.free();
-      heldCount.decrement();
     }
   }
 
@@ -317,15 +313,17 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
       if (head.dueAt > now) {
         turnstile.away(lane, Math.min(head.dueAt, head.expiresAt));
       } else {
-        turnstile.ready(lane, head.expiresAt);
+        turnstile.ready(lane, head.expiresAt, leaseEnd(now));
       }
     }
   }
 
-  private HeldSession take(Lane lane, Owner owner, long now) {
-    long end = Ticks.later(now, books.settings().lockDuration());
-    lane.take(owner, lastEpoch.incrementAndGet(), end);
-    heldCount.increment();
+  private long leaseEnd(long now) {
+    return Ticks.later(now, books.settings().lockDuration());
+  }
+
+  private HeldSession take(Lane lane, Owner owner, long epoch, long now) {
+    lane.take(owner, epoch, leaseEnd(now));
     place(lane, now);
     return new MemoryHeldSession(this, lane, owner, false);
   }

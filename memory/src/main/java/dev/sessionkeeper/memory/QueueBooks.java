@@ -3,6 +3,7 @@ package dev.sessionkeeper.memory;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Limits;
 import dev.sessionkeeper.Message;
+import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SendOutcome;
@@ -29,6 +30,7 @@ final class QueueBooks {
   final DeadLetterShelf shelf;
 
   private final long maxMessages;
+  private final boolean countsDepth;
   private final ReentrantLock intake = new ReentrantLock();
   private final DuplicateWindow duplicates = new DuplicateWindow();
   private final LongAdder depth = new LongAdder();
@@ -40,6 +42,8 @@ final class QueueBooks {
     this.settings = settings;
     this.ticks = ticks;
     this.maxMessages = maxMessages;
+    // An ordered queue has it in its lanes; there only a bound is worth counting for.
+    this.countsDepth = settings.mode() == QueueMode.UNORDERED || maxMessages != Long.MAX_VALUE;
     this.shelf = new DeadLetterShelf(queue);
   }
 
@@ -55,19 +59,22 @@ final class QueueBooks {
     settings = changed;
   }
 
+  /** Messages that are neither completed nor dead; of an unordered queue. */
   long depth() {
     return depth.sum();
   }
 
   /** A message was completed. */
   void left() {
-    depth.decrement();
+    if (countsDepth) {
+      depth.decrement();
+    }
   }
 
   /** A message becomes a dead letter. */
   void setAside(Stored stored, int attempts, String reason, String lastError) {
     shelf.add(stored, attempts, reason, lastError, ticks.instant());
-    depth.decrement();
+    left();
   }
 
   /** Stores all messages, or none: everything that can be refused is refused before the first. */
@@ -90,6 +97,12 @@ final class QueueBooks {
     }
   }
 
+  private void came() {
+    if (countsDepth) {
+      depth.increment();
+    }
+  }
+
   private SendOutcome takeOne(
       Message message, QueueSettings now, long moment, Instant enqueuedAt, Placement store) {
     boolean remembers = !now.duplicateWindow().isZero();
@@ -102,7 +115,7 @@ final class QueueBooks {
       duplicates.remember(message.id(), sequence, moment);
     }
     long dueAt = message.notBefore().map(earliest -> ticks.at(earliest, moment)).orElse(moment);
-    depth.increment();
+    came();
     store.put(new Stored(message, sequence, enqueuedAt, dueAt, expiry(message, moment), 0), moment);
     return new SendOutcome.Stored(message.id(), sequence);
   }
@@ -126,7 +139,7 @@ final class QueueBooks {
       long now = ticks.now();
       for (var letter : shelf.select(selection)) {
         if (shelf.remove(letter.id())) {
-          depth.increment();
+          came();
           putBack.put(asNew(letter, now), now);
           replayed++;
         }

@@ -2,8 +2,8 @@ package dev.sessionkeeper.memory;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Where lanes and owners wait for each other: lanes with work, in the order in which they became
@@ -14,21 +14,24 @@ import org.jspecify.annotations.Nullable;
  * out lanes that their caller has not locked; the caller then locks the lane, looks again and puts
  * it where it belongs. That is why the methods may decide by a glance without the lock that nothing
  * is to be done: whoever moves the lane meanwhile comes back to it.
+ *
+ * <p>All owners of a queue meet here, so what is done under the lock is short: it touches no lane
+ * but the one that is passed, and the one that is taken not even that.
  */
 final class Turnstile {
-  private static final int SPINS = 64;
+  private static final int SPINS = 500;
 
   private final ReentrantLock lock = new ReentrantLock();
+  private final Row<Lane> ready = new Row<>((lane, place) -> lane.readyPlace = place);
   private final DueTimes<Lane> due = new DueTimes<>(Lane.class);
+  private final LeavingLanes leaving = new LeavingLanes();
   private final WaitList owners = new WaitList();
   private final Alarm alarm;
 
-  private @Nullable Lane first;
-  private @Nullable Lane last;
-  private int lanes;
+  private long lastEpoch;
   private boolean closed;
   // Both may be glanced at without the lock.
-  private volatile int readyCount;
+  private final AtomicInteger readyCount = new AtomicInteger();
   private volatile long nextDue = Ticks.NEVER;
 
   Turnstile(Ticks ticks, Runnable onDue) {
@@ -36,23 +39,30 @@ final class Turnstile {
   }
 
   int readyCount() {
-    return readyCount;
+    return readyCount.get();
   }
 
   boolean isDue(long now) {
     return nextDue <= now;
   }
 
-  /** The lane has work for an owner; looked at again at a moment. */
-  void ready(Lane lane, long moment) {
+  /**
+   * The lane has work for an owner; looked at again at a moment.
+   *
+   * @param leaseEnd when a lease that is taken now would end: a lane that is looked at no later
+   *     than that, once, need not be registered anew by whoever takes it
+   */
+  void ready(Lane lane, long moment, long leaseEnd) {
     if (lane.ready && DueTimes.isRegistered(lane, moment)) {
       return;
     }
     enter();
     try {
-      lookAt(lane, moment);
+      lookAt(lane, lane.ready ? moment : Math.min(moment, leaseEnd));
       if (!lane.ready) {
-        append(lane);
+        lane.ready = true;
+        lane.readyPlace = ready.add(lane);
+        countReady();
         wakeOneFor(lane);
       }
     } finally {
@@ -74,31 +84,70 @@ final class Turnstile {
     }
   }
 
+  /** The lane is gone. */
   void forget(Lane lane) {
+    away(lane, Ticks.NEVER);
+    if (lane.dueBucket != null) {
+      forgetAll(leaving.add(lane));
+    }
+  }
+
+  private void forgetAll(List<Lane> gone) {
+    if (gone.isEmpty()) {
+      return;
+    }
     enter();
     try {
-      remove(lane);
-      due.forget(lane);
+      gone.forEach(due::forget);
       noteNextDue();
     } finally {
       lock.unlock();
     }
   }
 
-  /** The lane that has waited longest, which will be looked at when its new lease ends. */
-  Optional<Lane> takeFirst(long leaseEnd) {
-    if (readyCount == 0) {
+  /**
+   * Takes out the lane that has waited longest. It counts as ready until its taker, who has locked
+   * it, says {@link #arrived}.
+   */
+  Optional<Taken> takeFirst() {
+    if (readyCount.get() == 0) {
       return Optional.empty();
     }
     enter();
     try {
-      var lane = first;
-      if (lane == null) {
+      if (ready.isEmpty()) {
         return Optional.empty();
       }
-      remove(lane);
-      lookAt(lane, leaseEnd);
-      return Optional.of(lane);
+      int place = ready.firstPlace();
+      var lane = ready.removeFirst();
+      countReady();
+      return Optional.of(new Taken(lane, place, ++lastEpoch));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * A lane on its way from the row to an owner.
+   *
+   * @param epoch for its lease, if it can be taken
+   */
+  record Taken(Lane lane, int place, long epoch) {}
+
+  /** The taker has locked the lane. */
+  void arrived(Taken taken) {
+    var lane = taken.lane();
+    if (lane.ready && lane.readyPlace == taken.place()) {
+      lane.ready = false;
+    }
+    // Otherwise somebody has moved it meanwhile, and it may be ready for the second time.
+  }
+
+  /** The next epoch, for who takes a lane without waiting in the row. */
+  long nextEpoch() {
+    enter();
+    try {
+      return ++lastEpoch;
     } finally {
       lock.unlock();
     }
@@ -123,7 +172,7 @@ final class Turnstile {
   boolean queueUp(Waiter owner) {
     enter();
     try {
-      if (readyCount > 0 || closed) {
+      if (!ready.isEmpty() || closed) {
         return false;
       }
       owners.add(owner);
@@ -147,7 +196,7 @@ final class Turnstile {
   void wakeAnother() {
     enter();
     try {
-      if (readyCount > 0) {
+      if (!ready.isEmpty()) {
         owners.wakeOne();
       }
     } finally {
@@ -169,7 +218,7 @@ final class Turnstile {
   /** What is done under the lock is much shorter than to park and to be woken. */
   private void enter() {
     for (int i = 0; i < SPINS; i++) {
-      if (lock.tryLock()) {
+      if (!lock.isLocked() && lock.tryLock()) {
         return;
       }
       Thread.onSpinWait();
@@ -201,37 +250,16 @@ final class Turnstile {
     }
   }
 
-  private void append(Lane lane) {
-    lane.ready = true;
-    lane.readyBefore = last;
-    if (last == null) {
-      first = lane;
-    } else {
-      last.readyAfter = lane;
+  private void remove(Lane lane) {
+    if (lane.ready) {
+      lane.ready = false;
+      ready.remove(lane, lane.readyPlace);
+      countReady();
     }
-    last = lane;
-    lanes++;
-    readyCount = lanes;
   }
 
-  private void remove(Lane lane) {
-    if (!lane.ready) {
-      return;
-    }
-    if (lane.readyBefore == null) {
-      first = lane.readyAfter;
-    } else {
-      lane.readyBefore.readyAfter = lane.readyAfter;
-    }
-    if (lane.readyAfter == null) {
-      last = lane.readyBefore;
-    } else {
-      lane.readyAfter.readyBefore = lane.readyBefore;
-    }
-    lane.ready = false;
-    lane.readyBefore = null;
-    lane.readyAfter = null;
-    lanes--;
-    readyCount = lanes;
+  private void countReady() {
+    // Whoever has to know looks under the lock, which orders it.
+    readyCount.lazySet(ready.size());
   }
 }
