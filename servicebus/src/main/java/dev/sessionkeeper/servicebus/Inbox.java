@@ -136,6 +136,16 @@ final class Inbox extends BaseSubscriber<ServiceBusReceivedMessage> {
     }
   }
 
+  /** The next message, if it is here, without taking it. */
+  Optional<ServiceBusReceivedMessage> first() {
+    lock.lock();
+    try {
+      return Optional.ofNullable(messages.peek());
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Puts messages that were taken before the others again, in their order. */
   void putBack(List<ServiceBusReceivedMessage> taken) {
     lock.lock();

@@ -130,7 +130,7 @@ final class ServiceBusHeldSession implements HeldSession {
   public SessionState state() {
     lock.lock();
     try {
-      return open.readRecord().state();
+      return open.readState();
     } finally {
       lock.unlock();
     }

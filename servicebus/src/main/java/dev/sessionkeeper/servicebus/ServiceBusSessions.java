@@ -77,6 +77,8 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
   }
 
   private ServiceBusHeldSession hold(OpenSession open, Owner owner) {
+    var head = open.inbox.first().orElseThrow(open::lockLost);
+    open.taken(queue.taken(open.id, open.record(), head));
     var until = queue.clock().now().plus(queue.settings().lockDuration());
     var lease = new Lease(open.id.value(), owner, open.epoch(), until);
     var session = new ServiceBusHeldSession(open, this, queue, lease);
@@ -96,12 +98,7 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
   /** The owner is done with it: shelved while its head waits, else free for everyone. */
   void givenBack(OpenSession open, long settledUpTo) {
     try {
-      var record = open.record();
-      if (record.inHand() && record.head() > settledUpTo) {
-        open.writeRecord(record.givenBack());
-      } else if (open.inbox.isEmpty() && record.isForgettable(settledUpTo)) {
-        open.forgetRecord();
-      }
+      tidyRecord(open, settledUpTo);
       if (!closed && shelf.shelveIfWaiting(open)) {
         return;
       }
@@ -109,6 +106,21 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
       // The lock ended meanwhile; then there is nothing to give back.
     }
     open.close();
+  }
+
+  /** What the next owner reads is a round trip for this one, made only where it matters. */
+  private void tidyRecord(OpenSession open, long settledUpTo) {
+    var record = open.record();
+    boolean isHeadBack = record.inHand() && record.head() > settledUpTo;
+    if (!open.isStored() || !(isHeadBack || open.inbox.isEmpty())) {
+      return;
+    }
+    long nextHead = isHeadBack ? record.head() : settledUpTo + 1;
+    if (record.isForgettable(settledUpTo, Epochs.first(queue.clock().now(), nextHead))) {
+      open.forgetRecord();
+    } else if (isHeadBack) {
+      open.writeRecord(record.givenBack());
+    }
   }
 
   void closed(ServiceBusHeldSession session) {
