@@ -28,6 +28,7 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
   private final ReadySessions ready;
   private final LockSessions locking;
   private final ShelveSessions shelf;
+  private final GiveBackSessions givingBack;
   private final Map<SessionId, ServiceBusHeldSession> held = new ConcurrentHashMap<>();
   private volatile boolean closed;
 
@@ -36,6 +37,7 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
     this.queue = queue;
     this.ready = new ReadySessions(timing.time());
     this.shelf = new ShelveSessions(queue, timing, ready);
+    this.givingBack = new GiveBackSessions(queue, shelf);
     this.locking = new LockSessions(queue, client, timing, ready, shelf);
   }
 
@@ -60,6 +62,7 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
     if (holder.isPresent()) {
       return new AcceptResult.Locked(holder.get().lease().until());
     }
+    givingBack.await(session);
     var result =
         new LockNamedSession(queue, locking, ready, shelf)
             .lock(session, longer(wait, SHORTEST_WAIT));
@@ -97,30 +100,7 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
 
   /** The owner is done with it: shelved while its head waits, else free for everyone. */
   void givenBack(OpenSession open, long settledUpTo) {
-    try {
-      tidyRecord(open, settledUpTo);
-      if (!closed && shelf.shelveIfWaiting(open)) {
-        return;
-      }
-    } catch (KeeperException e) {
-      // The lock ended meanwhile; then there is nothing to give back.
-    }
-    open.close();
-  }
-
-  /** What the next owner reads is a round trip for this one, made only where it matters. */
-  private void tidyRecord(OpenSession open, long settledUpTo) {
-    var record = open.record();
-    boolean isHeadBack = record.inHand() && record.head() > settledUpTo;
-    if (!open.isStored() || !(isHeadBack || open.inbox.isEmpty())) {
-      return;
-    }
-    long nextHead = isHeadBack ? record.head() : settledUpTo + 1;
-    if (record.isForgettable(settledUpTo, Epochs.first(queue.clock().now(), nextHead))) {
-      open.forgetRecord();
-    } else if (isHeadBack) {
-      open.writeRecord(record.givenBack());
-    }
+    givingBack.giveBack(open, settledUpTo);
   }
 
   void closed(ServiceBusHeldSession session) {
@@ -137,6 +117,7 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
   public void close() {
     closed = true;
     List.copyOf(held.values()).forEach(ServiceBusHeldSession::close);
+    givingBack.awaitAll();
     shelf.close();
     ready.close();
     locking.close();
