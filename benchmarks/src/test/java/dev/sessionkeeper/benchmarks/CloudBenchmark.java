@@ -15,12 +15,14 @@ import software.amazon.awssdk.services.sqs.SqsClient;
 
 /**
  * What the providers of the clouds cost beside the bare SDK that does the same, on the same test
- * server: receive in order and settle, one worker. A session has its messages in one piece, or, on
- * SQS, in bursts of ten: what one call brings is what both arms settle together. It lives with the
+ * server: receive in order and settle, one worker. On Service Bus a session has its messages in one
+ * piece; on SQS in bursts of ten, or of one, so that a call brings ten sessions. It lives with the
  * tests because its servers are for tests.
  *
  * <p>{@code mvn -pl benchmarks -am test-compile}, then {@code mvn -pl benchmarks exec:java
- * -Dexec.classpathScope=test -Dexec.mainClass=dev.sessionkeeper.benchmarks.CloudBenchmark}.
+ * -Dexec.classpathScope=test -Dexec.mainClass=dev.sessionkeeper.benchmarks.CloudBenchmark
+ * -Dexec.args="servicebus 100 100 9"}: what (servicebus, sqs, sqs-interleaved, all), messages per
+ * session, sessions, repetitions.
  */
 public final class CloudBenchmark {
   private static final PrintStream OUT = System.out;
