@@ -44,8 +44,7 @@ final class Epochs {
     synchronized (last) {
       var known = last.remove(session); // To be the newest again.
       long epoch =
-          Math.max(
-              first(lockTaken, sequence), Math.max(recorded, known == null ? 0 : known) + 1);
+          Math.max(first(lockTaken, sequence), Math.max(recorded, known == null ? 0 : known) + 1);
       last.put(session, epoch);
       return epoch;
     }

@@ -4,7 +4,6 @@ import com.azure.messaging.servicebus.ServiceBusReceivedMessage;
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.servicebus.ServiceBusHeldSession.Handed;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

@@ -58,7 +58,9 @@ final class QueueContext {
     return clock;
   }
 
-  /** How many messages a worker here asks for at once: the first ones are best asked for so, too. */
+  /**
+   * How many messages a worker here asks for at once: the first ones are best asked for so, too.
+   */
   int usualBatch() {
     return usualBatch;
   }

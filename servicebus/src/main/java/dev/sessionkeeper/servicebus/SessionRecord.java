@@ -82,7 +82,9 @@ record SessionRecord(
    * @param nextEpoch the lowest that it would have then
    */
   boolean isForgettable(long completedUpTo, long nextEpoch) {
-    return state.bytes().length == 0 && (failures == 0 || head <= completedUpTo) && epoch < nextEpoch;
+    return state.bytes().length == 0
+        && (failures == 0 || head <= completedUpTo)
+        && epoch < nextEpoch;
   }
 
   byte[] encode() {

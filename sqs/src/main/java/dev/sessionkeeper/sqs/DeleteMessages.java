@@ -51,8 +51,7 @@ final class DeleteMessages {
   CompletableFuture<Void> delete(String receipt, Lane lane) {
     var deletion = new Deletion(receipt, lane, new CompletableFuture<>());
     underWay.add(deletion.done());
-    var unused =
-        deletion.done().whenComplete((done, failure) -> underWay.remove(deletion.done()));
+    var unused = deletion.done().whenComplete((done, failure) -> underWay.remove(deletion.done()));
     waiting.add(deletion);
     runIfNeeded();
     return deletion.done();
