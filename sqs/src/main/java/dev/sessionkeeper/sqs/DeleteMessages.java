@@ -5,8 +5,8 @@ import dev.sessionkeeper.RetryPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
-import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -16,6 +16,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,7 +34,8 @@ final class DeleteMessages {
   private final SqsCalls calls;
   private final Executor io;
   private final Queue<Deletion> waiting = new ConcurrentLinkedQueue<>();
-  private final Set<CompletableFuture<Void>> underWay = ConcurrentHashMap.newKeySet();
+  private final Map<Long, CompletableFuture<Void>> underWay = new ConcurrentHashMap<>();
+  private final AtomicLong deletions = new AtomicLong();
   private final AtomicBoolean running = new AtomicBoolean();
   private final SplittableRandom random = new SplittableRandom();
 
@@ -50,8 +52,9 @@ final class DeleteMessages {
    */
   CompletableFuture<Void> delete(String receipt, Lane lane) {
     var deletion = new Deletion(receipt, lane, new CompletableFuture<>());
-    underWay.add(deletion.done());
-    var unused = deletion.done().whenComplete((done, failure) -> underWay.remove(deletion.done()));
+    long number = deletions.incrementAndGet();
+    underWay.put(number, deletion.done());
+    var unused = deletion.done().whenComplete((done, failure) -> underWay.remove(number));
     waiting.add(deletion);
     runIfNeeded();
     return deletion.done();
@@ -59,7 +62,7 @@ final class DeleteMessages {
 
   /** Waits for what is under way: whoever closed a session does not have to. */
   void close() {
-    var all = CompletableFuture.allOf(underWay.toArray(new CompletableFuture<?>[0]));
+    var all = CompletableFuture.allOf(underWay.values().toArray(new CompletableFuture<?>[0]));
     try {
       all.get(CLOSE_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException | TimeoutException e) {
