@@ -130,6 +130,16 @@ class ServiceBusQueueProviderTest {
   }
 
   @Test
+  void whatTheBrokerSendsInOneGoIsReceivedTogether() throws Exception {
+    var loose = QueueName.of(queue.value() + "-loose");
+    provider.declare(loose, QueueSettings.unordered());
+    for (int i = 0; i < 5; i++) {
+      provider.send(loose, List.of(Message.unordered(Payload.text("m" + i))));
+    }
+    assertThat(provider.messages(loose).receive(10, PATIENCE)).hasSize(5);
+  }
+
+  @Test
   void aClosedSessionIsLostAtOnce() throws Exception {
     send("a1");
     var session = accept(provider);
