@@ -15,12 +15,14 @@ import software.amazon.awssdk.services.sqs.SqsClient;
 
 /**
  * What the providers of the clouds cost beside the bare SDK that does the same, on the same test
- * server: receive in order and settle, one worker. A session has its messages in one piece, or, on
- * SQS, in bursts of ten: what one call brings is what both arms settle together. It lives with the
+ * server: receive in order and settle, one worker. On Service Bus a session has its messages in one
+ * piece; on SQS in bursts of ten, or of one, so that a call brings ten sessions. It lives with the
  * tests because its servers are for tests.
  *
  * <p>{@code mvn -pl benchmarks -am test-compile}, then {@code mvn -pl benchmarks exec:java
- * -Dexec.classpathScope=test -Dexec.mainClass=dev.sessionkeeper.benchmarks.CloudBenchmark}.
+ * -Dexec.classpathScope=test -Dexec.mainClass=dev.sessionkeeper.benchmarks.CloudBenchmark
+ * -Dexec.args="servicebus 100 100 9"}: what (servicebus, sqs, sqs-interleaved, all), messages per
+ * session, sessions, repetitions.
  */
 public final class CloudBenchmark {
   private static final PrintStream OUT = System.out;
@@ -28,12 +30,25 @@ public final class CloudBenchmark {
   private CloudBenchmark() {}
 
   public static void main(String[] arguments) throws Exception {
-    int messages = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 1000;
-    int repetitions = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 5;
-    var side = new SideBySide(2, repetitions);
-    var load = new Arm.Load(10, messages, false);
-    serviceBus(side, load);
-    sqs(side, load);
+    var cell = arguments.length > 0 ? arguments[0] : "all";
+    int perSession = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 100;
+    int sessions = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 100;
+    int repetitions = arguments.length > 3 ? Integer.parseInt(arguments[3]) : 7;
+    var side = new SideBySide(3, repetitions);
+    var load = new Arm.Load(sessions, sessions * perSession, false);
+    switch (cell) {
+      case "servicebus" -> serviceBus(side, load);
+      case "sqs" -> sqs(side, load, 10);
+      case "sqs-interleaved" -> sqs(side, load, 1);
+      case "all" -> {
+        serviceBus(side, load);
+        sqs(side, load, 10);
+        sqs(side, load, 1);
+      }
+      default ->
+          throw new IllegalArgumentException(
+              "The first argument must be servicebus, sqs, sqs-interleaved or all, was " + cell);
+    }
     System.exit(0); // The SDKs keep threads.
   }
 
@@ -45,7 +60,7 @@ public final class CloudBenchmark {
     }
   }
 
-  private static void sqs(SideBySide side, Arm.Load load) throws Exception {
+  private static void sqs(SideBySide side, Arm.Load load, int burst) throws Exception {
     var server = SQSRestServerBuilder.withInterface("127.0.0.1").withDynamicPort().start();
     int port = server.waitUntilStarted().localAddress().getPort();
     try (var client =
@@ -56,7 +71,7 @@ public final class CloudBenchmark {
                 StaticCredentialsProvider.create(AwsBasicCredentials.create("any", "any")))
             .httpClient(UrlConnectionHttpClient.create())
             .build()) {
-      report("SQS", side, load, SqsArms.on(client));
+      report("SQS, bursts of " + burst, side, load, SqsArms.on(client, burst));
     } finally {
       server.stopAndWait();
     }

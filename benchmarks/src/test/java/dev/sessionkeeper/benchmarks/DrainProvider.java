@@ -13,10 +13,13 @@ import dev.sessionkeeper.spi.HeldSession.Settled;
 import dev.sessionkeeper.spi.QueueProvider;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A provider as one worker uses it: session after session, batch after batch.
+ * A provider as one worker uses it: session after session, batch after batch. Where a close comes
+ * after the settlements before it by itself, he goes on with the next session meanwhile; all are
+ * through at the end.
  *
  * @param prefetch messages asked for at once
  * @param burst messages of a session that are sent, and then held, together
@@ -37,20 +40,30 @@ record DrainProvider(String name, QueueProvider provider, int prefetch, int burs
       provider.send(QUEUE, batch);
     }
     var started = Took.now();
+    var stages = new ArrayList<CompletableFuture<Void>>();
     int done = 0;
     while (done < load.messages()) {
       if (provider.sessions(QUEUE).acceptNext(Owner.of("bench"), PATIENCE)
           instanceof AcceptResult.Accepted accepted) {
         try (var session = accepted.session()) {
-          done += drain(session);
+          done += drain(session, stages);
+          if (!session.closesBehindSettlements()) {
+            await(stages);
+          }
         }
       }
     }
+    await(stages);
     return started.since();
   }
 
-  private int drain(HeldSession session) throws InterruptedException {
-    var stages = new ArrayList<CompletableFuture<Void>>();
+  private static void await(List<CompletableFuture<Void>> stages) {
+    CompletableFuture.allOf(stages.toArray(new CompletableFuture<?>[0])).join();
+    stages.clear();
+  }
+
+  private int drain(HeldSession session, List<CompletableFuture<Void>> stages)
+      throws InterruptedException {
     int done = 0;
     while (done < burst) {
       var batch = session.receive(prefetch, PATIENCE);
@@ -61,7 +74,6 @@ record DrainProvider(String name, QueueProvider provider, int prefetch, int burs
       stages.add(session.settle(settled).toCompletableFuture());
       done += batch.size();
     }
-    CompletableFuture.allOf(stages.toArray(new CompletableFuture<?>[0])).join();
     return done;
   }
 }

@@ -16,7 +16,7 @@ final class SqsArms {
 
   private SqsArms() {}
 
-  static List<Arm> on(SqsClient client) {
+  static List<Arm> on(SqsClient client, int burst) {
     var url =
         client
             .createQueue(
@@ -26,11 +26,11 @@ final class SqsArms {
                         .attributes(Map.of(QueueAttributeName.FIFO_QUEUE, "true")))
             .queueUrl();
     return List.of(
-        new DrainProvider("our provider", SqsQueueProvider.create(client), BATCH, BATCH),
-        new Bare(client, url));
+        new DrainProvider("our provider", SqsQueueProvider.create(client), BATCH, burst),
+        new Bare(client, url, burst));
   }
 
-  private record Bare(SqsClient client, String url) implements Arm {
+  private record Bare(SqsClient client, String url, int burst) implements Arm {
     @Override
     public String name() {
       return "bare AWS SDK";
@@ -45,7 +45,7 @@ final class SqsArms {
               SendMessageBatchRequestEntry.builder()
                   .id("" + i)
                   .messageBody("m" + i)
-                  .messageGroupId("s" + i / BATCH % load.sessions())
+                  .messageGroupId("s" + i / burst % load.sessions())
                   .messageDeduplicationId(UUID.randomUUID().toString())
                   .build());
         }

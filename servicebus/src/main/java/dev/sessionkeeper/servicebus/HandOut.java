@@ -4,7 +4,6 @@ import com.azure.messaging.servicebus.ServiceBusReceivedMessage;
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.servicebus.ServiceBusHeldSession.Handed;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,11 +22,12 @@ final class HandOut {
   }
 
   /** What is here and due, behind what is out already. */
-  List<Delivery> next(int max) throws InterruptedException {
+  List<Delivery> next(int max) {
+    queue.askedFor(max);
     open.inbox.want(max);
     var batch = new ArrayList<Delivery>();
     while (batch.size() < max) {
-      var message = open.inbox.peek(Duration.ZERO);
+      var message = open.inbox.first();
       if (message.isEmpty() || queue.dueIn(message.get(), open.record()).isPositive()) {
         break;
       }
@@ -49,7 +49,10 @@ final class HandOut {
           .join();
       return Optional.empty();
     }
-    begun = true;
+    if (!begun) {
+      begun = true;
+      open.markInHand(message.getSequenceNumber());
+    }
     out.add(new Handed(message, attempt));
     return Optional.of(
         new Delivery(

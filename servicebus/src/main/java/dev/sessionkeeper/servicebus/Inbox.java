@@ -136,6 +136,34 @@ final class Inbox extends BaseSubscriber<ServiceBusReceivedMessage> {
     }
   }
 
+  /** Waits until this many are here, or none has come for a moment. */
+  void gather(int count, Duration moment) throws InterruptedException {
+    lock.lock();
+    try {
+      int here = messages.size();
+      long left = moment.toNanos();
+      while (messages.size() < count && !ended && left > 0) {
+        left = changed.awaitNanos(left);
+        if (messages.size() > here) {
+          here = messages.size();
+          left = moment.toNanos();
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The next message, if it is here, without taking it. */
+  Optional<ServiceBusReceivedMessage> first() {
+    lock.lock();
+    try {
+      return Optional.ofNullable(messages.peek());
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Puts messages that were taken before the others again, in their order. */
   void putBack(List<ServiceBusReceivedMessage> taken) {
     lock.lock();

@@ -117,12 +117,9 @@ final class LockSessions {
     return client.acceptSession(session.value()).toFuture();
   }
 
-  /**
-   * Whether the session has work for an owner now; then it is his, with a new epoch. One whose head
-   * waits is shelved.
-   */
+  /** Whether the session has work for an owner now. One whose head waits is shelved. */
   boolean isReady(OpenSession session, Duration wait) throws InterruptedException {
-    session.inbox.want(1);
+    session.inbox.want(queue.usualBatch());
     var head = session.inbox.peek(wait);
     if (head.isEmpty()) {
       return false;
@@ -130,19 +127,8 @@ final class LockSessions {
     queue
         .clock()
         .lockTaken(head.get().getLockedUntil().toInstant(), queue.settings().lockDuration());
-    var record = session.readRecord();
-    if (shelf.shelveIfWaiting(session)) {
-      return false;
-    }
-    long sequence = head.get().getSequenceNumber();
-    boolean untouched = queue.takeUntouched(sequence);
-    session.writeRecord(
-        (untouched ? record.givenBack() : record)
-            .taken(
-                Epochs.next(record.epoch(), sequence),
-                sequence,
-                !untouched && queue.hasExpired(head.get())));
-    return true;
+    session.awaitRecord();
+    return !shelf.shelveIfWaiting(session);
   }
 
   /** Waiting workers are told when their time is over; until then one request is tried anew. */

@@ -6,11 +6,11 @@ import com.azure.messaging.servicebus.models.DeadLetterOptions;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.SessionState;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -27,6 +27,10 @@ import reactor.core.publisher.Mono;
  *
  * <p>Once the lock is lost or the connection broke, the receiver is dead for good and every call
  * fails with lock lost; settlements that were under way fail then, too, instead of hanging.
+ *
+ * <p>Nobody waits for the broker where it can be helped: the record is read while the first message
+ * comes, and the mark that it is in hand is written while it is handled. I1: writes of the record
+ * take effect one after the other. I2: a mark that could not be written ends the hold.
  */
 final class OpenSession {
   private static final Logger log = LoggerFactory.getLogger(OpenSession.class);
@@ -41,7 +45,10 @@ final class OpenSession {
   private final AtomicLong settlements = new AtomicLong();
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile Runnable onLost = () -> {};
+  private final CompletableFuture<SessionRecord> stored;
+  private volatile CompletableFuture<Boolean> marking = CompletableFuture.completedFuture(true);
   private volatile SessionRecord record = SessionRecord.NONE;
+  private volatile boolean isStored;
 
   OpenSession(
       QueueName queue, SessionId id, ServiceBusReceiverAsyncClient receiver, Duration patience) {
@@ -51,6 +58,7 @@ final class OpenSession {
     this.patience = patience;
     inbox.onEnd(this::ended);
     receiver.receiveMessages().subscribe(inbox);
+    stored = askForRecord().toFuture();
   }
 
   SessionRecord record() {
@@ -75,25 +83,65 @@ final class OpenSession {
     }
   }
 
-  SessionRecord readRecord() {
-    var bytes = call(receiver.getSessionState().map(Optional::of).defaultIfEmpty(Optional.empty()));
-    record = SessionRecord.decode(bytes.orElse(new byte[0]));
-    return record;
+  /** Waits for what the last owner left. */
+  void awaitRecord() {
+    became(await(stored));
+  }
+
+  /** Asks the broker for the state, which tells as well whether the session is still ours. */
+  SessionState readState() {
+    await(marking);
+    return await(askForRecord().toFuture()).state();
+  }
+
+  private Mono<SessionRecord> askForRecord() {
+    return receiver.getSessionState().defaultIfEmpty(new byte[0]).map(SessionRecord::decode);
+  }
+
+  /** The record of a new owner, from now on; the broker need not know it yet. */
+  void taken(SessionRecord newRecord) {
+    record = newRecord;
+  }
+
+  /** Writes that this message is in hand; does not wait for it. */
+  void markInHand(long sequence) {
+    record = record.handedOut(sequence);
+    isStored = true;
+    marking = receiver.setSessionState(record.encode()).thenReturn(true).toFuture();
+    var unused =
+        marking.exceptionally(
+            failure -> {
+              log.debug("Session {} is lost: its record was not written", id, failure);
+              inbox.cancel();
+              return false;
+            });
   }
 
   void writeRecord(SessionRecord newRecord) {
-    call(receiver.setSessionState(newRecord.encode()).thenReturn(true));
-    record = newRecord;
+    await(marking);
+    await(receiver.setSessionState(newRecord.encode()).thenReturn(true).toFuture());
+    became(newRecord);
+  }
+
+  /** Whether the broker has a state of this session. */
+  boolean isStored() {
+    return isStored;
   }
 
   /** Leaves no state behind. */
   void forgetRecord() {
-    call(receiver.setSessionState(null).thenReturn(true));
-    record = SessionRecord.NONE;
+    await(marking);
+    await(receiver.setSessionState(null).thenReturn(true).toFuture());
+    became(SessionRecord.NONE);
+  }
+
+  private void became(SessionRecord newRecord) {
+    record = newRecord;
+    isStored = !newRecord.equals(SessionRecord.NONE);
   }
 
   Instant renew() {
-    return call(receiver.renewSessionLock().map(OffsetDateTime::toInstant));
+    return await(receiver.renewSessionLock().map(OffsetDateTime::toInstant).toFuture());
   }
 
   CompletableFuture<Void> complete(ServiceBusReceivedMessage message) {
@@ -159,10 +207,10 @@ final class OpenSession {
     }
   }
 
-  private <T> T call(Mono<T> request) {
+  private <T> T await(CompletableFuture<T> answer) {
     requireHeld();
     try {
-      return request.toFuture().get(patience.toMillis(), TimeUnit.MILLISECONDS);
+      return answer.get(patience.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
       throw translated(e);
     } catch (TimeoutException e) {

@@ -3,6 +3,7 @@ package dev.sessionkeeper.servicebus;
 import com.azure.messaging.servicebus.ServiceBusReceivedMessage;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,6 +23,8 @@ final class QueueContext {
   final QueueName name;
   private final Supplier<QueueSettings> settings;
   private final BrokerClock clock;
+  private final Epochs epochs = new Epochs();
+  private volatile int usualBatch = 1;
   private final TimeSource time;
   private final LinkedHashMap<Long, Long> deliveryCounts =
       new LinkedHashMap<>() {
@@ -55,6 +58,30 @@ final class QueueContext {
     return clock;
   }
 
+  /**
+   * How many messages a worker here asks for at once: the first ones are best asked for so, too.
+   */
+  int usualBatch() {
+    return usualBatch;
+  }
+
+  void askedFor(int messages) {
+    if (messages != usualBatch) {
+      usualBatch = messages;
+    }
+  }
+
+  /** The record of a session as a new owner takes it, who finds this message first. */
+  SessionRecord taken(SessionId session, SessionRecord last, ServiceBusReceivedMessage head) {
+    long sequence = head.getSequenceNumber();
+    var lockTaken = head.getLockedUntil().toInstant().minus(settings().lockDuration());
+    boolean expired = hasExpired(head);
+    return last.taken(
+        epochs.next(session, last.epoch(), lockTaken, sequence),
+        sequence,
+        !takeUntouched(sequence) && expired);
+  }
+
   /** Remembers what the broker counts, to tell later whether it has counted a lost lock. */
   void seen(ServiceBusReceivedMessage message) {
     synchronized (deliveryCounts) {
@@ -63,7 +90,7 @@ final class QueueContext {
   }
 
   /** Whether the message was in hand when a lock ran out, since this process saw it last. */
-  boolean hasExpired(ServiceBusReceivedMessage message) {
+  private boolean hasExpired(ServiceBusReceivedMessage message) {
     synchronized (deliveryCounts) {
       return message.getDeliveryCount()
           > deliveryCounts.getOrDefault(message.getSequenceNumber(), 0L);
@@ -77,7 +104,7 @@ final class QueueContext {
     }
   }
 
-  boolean takeUntouched(long sequence) {
+  private boolean takeUntouched(long sequence) {
     synchronized (deliveryCounts) {
       return untouched.remove(sequence);
     }

@@ -30,6 +30,7 @@ final class ServiceBusHeldSession implements HeldSession {
   private final SettleDeliveries settling;
   private final ReentrantLock lock = new ReentrantLock();
   private volatile Lease lease;
+  private volatile boolean closed;
 
   ServiceBusHeldSession(
       OpenSession open, ServiceBusSessions sessions, QueueContext queue, Lease lease) {
@@ -69,7 +70,7 @@ final class ServiceBusHeldSession implements HeldSession {
     }
     long end = queue.nanoTime() + wait.toNanos();
     while (true) {
-      open.requireHeld();
+      requireHeld();
       lock.lock();
       try {
         var batch = handOut.next(max);
@@ -95,7 +96,7 @@ final class ServiceBusHeldSession implements HeldSession {
   public CompletionStage<Void> settle(List<Settled> settlements) {
     lock.lock();
     try {
-      open.requireHeld();
+      requireHeld();
       settling.requireInOrder(settlements);
       return settling.settle(settlements);
     } catch (KeeperException e) {
@@ -109,7 +110,7 @@ final class ServiceBusHeldSession implements HeldSession {
   public CompletionStage<Void> settle(List<Settled> settlements, SessionState.Write state) {
     lock.lock();
     try {
-      open.requireHeld();
+      requireHeld();
       settling.requireInOrder(settlements);
       write(state);
       return settling.settle(settlements);
@@ -122,6 +123,7 @@ final class ServiceBusHeldSession implements HeldSession {
 
   @Override
   public Lease renew() {
+    requireHeld();
     lease = lease.until(open.renew());
     return lease;
   }
@@ -130,7 +132,8 @@ final class ServiceBusHeldSession implements HeldSession {
   public SessionState state() {
     lock.lock();
     try {
-      return open.readRecord().state();
+      requireHeld();
+      return open.readState();
     } finally {
       lock.unlock();
     }
@@ -140,11 +143,18 @@ final class ServiceBusHeldSession implements HeldSession {
   public SessionState writeState(SessionState.Write write) {
     lock.lock();
     try {
-      open.requireHeld();
+      requireHeld();
       return write(write);
     } finally {
       lock.unlock();
     }
+  }
+
+  private void requireHeld() {
+    if (closed) {
+      throw open.lockLost();
+    }
+    open.requireHeld();
   }
 
   private SessionState write(SessionState.Write write) {
@@ -162,6 +172,10 @@ final class ServiceBusHeldSession implements HeldSession {
   public void close() {
     lock.lock();
     try {
+      if (closed) {
+        return;
+      }
+      closed = true;
       if (!open.isLost()) {
         handOut.takeBackAll();
         sessions.givenBack(open, settling.settledUpTo());

@@ -28,6 +28,9 @@ import reactor.core.publisher.Mono;
  * renewed, until it is due, and is then given back to the broker, which counts the attempt.
  */
 final class ServiceBusMessages implements MessageSource, AutoCloseable {
+  /** The broker sends what it has in one go; what comes behind the first is waited for. */
+  private static final Duration BURST = Duration.ofMillis(5);
+
   private final QueueContext queue;
   private final Timing timing;
   private final Supplier<ServiceBusReceiverAsyncClient> receivers;
@@ -54,6 +57,9 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
       current.inbox.want(max);
       var left = Duration.ofNanos(Math.max(0, end - queue.nanoTime()));
       var waits = current.inbox.peek(left).isPresent();
+      if (waits) {
+        current.inbox.gather(max, BURST);
+      }
       var batch = new ArrayList<Receipted>();
       while (batch.size() < max) {
         var message = current.inbox.poll();

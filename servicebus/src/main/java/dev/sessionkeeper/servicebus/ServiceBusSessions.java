@@ -28,6 +28,7 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
   private final ReadySessions ready;
   private final LockSessions locking;
   private final ShelveSessions shelf;
+  private final GiveBackSessions givingBack;
   private final Map<SessionId, ServiceBusHeldSession> held = new ConcurrentHashMap<>();
   private volatile boolean closed;
 
@@ -36,6 +37,7 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
     this.queue = queue;
     this.ready = new ReadySessions(timing.time());
     this.shelf = new ShelveSessions(queue, timing, ready);
+    this.givingBack = new GiveBackSessions(queue, shelf);
     this.locking = new LockSessions(queue, client, timing, ready, shelf);
   }
 
@@ -60,6 +62,7 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
     if (holder.isPresent()) {
       return new AcceptResult.Locked(holder.get().lease().until());
     }
+    givingBack.await(session);
     var result =
         new LockNamedSession(queue, locking, ready, shelf)
             .lock(session, longer(wait, SHORTEST_WAIT));
@@ -77,6 +80,8 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
   }
 
   private ServiceBusHeldSession hold(OpenSession open, Owner owner) {
+    var head = open.inbox.first().orElseThrow(open::lockLost);
+    open.taken(queue.taken(open.id, open.record(), head));
     var until = queue.clock().now().plus(queue.settings().lockDuration());
     var lease = new Lease(open.id.value(), owner, open.epoch(), until);
     var session = new ServiceBusHeldSession(open, this, queue, lease);
@@ -95,20 +100,7 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
 
   /** The owner is done with it: shelved while its head waits, else free for everyone. */
   void givenBack(OpenSession open, long settledUpTo) {
-    try {
-      var record = open.record();
-      if (record.inHand() && record.head() > settledUpTo) {
-        open.writeRecord(record.givenBack());
-      } else if (open.inbox.isEmpty() && record.isForgettable(settledUpTo)) {
-        open.forgetRecord();
-      }
-      if (!closed && shelf.shelveIfWaiting(open)) {
-        return;
-      }
-    } catch (KeeperException e) {
-      // The lock ended meanwhile; then there is nothing to give back.
-    }
-    open.close();
+    givingBack.giveBack(open, settledUpTo);
   }
 
   void closed(ServiceBusHeldSession session) {
@@ -125,6 +117,7 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
   public void close() {
     closed = true;
     List.copyOf(held.values()).forEach(ServiceBusHeldSession::close);
+    givingBack.awaitAll();
     shelf.close();
     ready.close();
     locking.close();

@@ -42,18 +42,25 @@ record SessionRecord(
   }
 
   /**
-   * Taken by a new owner.
+   * Taken by a new owner, who has not been handed anything.
    *
    * @param expired whether the broker says that the message's last lock ran out; asked only when
    *     nothing is known of it here
    */
   SessionRecord taken(long newEpoch, long newHead, boolean expired) {
     if (head != newHead) {
-      return new SessionRecord(newEpoch, newHead, expired ? 1 : 0, true, 0, "", state);
+      return new SessionRecord(newEpoch, newHead, expired ? 1 : 0, false, 0, "", state);
     }
     return inHand
-        ? new SessionRecord(newEpoch, head, failures + 1, true, 0, lastError, state)
-        : new SessionRecord(newEpoch, head, failures, true, dueAt, lastError, state);
+        ? new SessionRecord(newEpoch, head, failures + 1, false, 0, lastError, state)
+        : new SessionRecord(newEpoch, head, failures, false, dueAt, lastError, state);
+  }
+
+  /** An owner has this message in hand. */
+  SessionRecord handedOut(long message) {
+    return head == message
+        ? new SessionRecord(epoch, head, failures, true, dueAt, lastError, state)
+        : new SessionRecord(epoch, message, 0, true, 0, "", state);
   }
 
   SessionRecord failed(long failedHead, int newFailures, long newDueAt, String error) {
@@ -69,11 +76,15 @@ record SessionRecord(
     return new SessionRecord(epoch, head, failures, false, dueAt, lastError, state);
   }
 
-  /** Whether nothing would be missed if the session had no state. */
-  boolean isForgettable(long completedUpTo) {
+  /**
+   * Whether nothing would be missed if the session had no state.
+   *
+   * @param nextEpoch the lowest that it would have then
+   */
+  boolean isForgettable(long completedUpTo, long nextEpoch) {
     return state.bytes().length == 0
-        && (head == 0 || head <= completedUpTo)
-        && epoch < Epochs.first(completedUpTo + 1);
+        && (failures == 0 || head <= completedUpTo)
+        && epoch < nextEpoch;
   }
 
   byte[] encode() {

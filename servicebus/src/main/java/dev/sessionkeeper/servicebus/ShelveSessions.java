@@ -55,16 +55,11 @@ final class ShelveSessions {
   }
 
   private Duration waitOf(OpenSession session) {
-    try {
-      return session
-          .inbox
-          .peek(Duration.ZERO)
-          .map(head -> queue.dueIn(head, session.record()))
-          .orElse(Duration.ZERO);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return Duration.ZERO;
-    }
+    return session
+        .inbox
+        .first()
+        .map(head -> queue.dueIn(head, session.record()))
+        .orElse(Duration.ZERO);
   }
 
   private Duration shortest(Duration left) {
@@ -103,23 +98,7 @@ final class ShelveSessions {
       return false;
     }
     session.renew();
-    var record = session.record();
-    session.writeRecord(
-        record.taken(Epochs.next(record.epoch(), record.head()), headOf(session, record), false));
     return ready.offer(session);
-  }
-
-  private static long headOf(OpenSession session, SessionRecord record) {
-    try {
-      return session
-          .inbox
-          .peek(Duration.ZERO)
-          .map(head -> head.getSequenceNumber())
-          .orElse(record.head());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return record.head();
-    }
   }
 
   void close() {

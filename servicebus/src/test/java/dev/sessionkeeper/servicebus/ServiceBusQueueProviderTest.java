@@ -96,6 +96,7 @@ class ServiceBusQueueProviderTest {
     send("a1");
     var lost = accept(provider);
     var inHand = lost.receive(1, PATIENCE).getFirst();
+    lost.renew(); // Answered after the mark that the message is in hand.
 
     broker.server().faults().dropConnections();
 
@@ -106,7 +107,49 @@ class ServiceBusQueueProviderTest {
         .isCompletedExceptionally();
     try (var session = accept(provider)) {
       assertThat(session.lease().epoch()).isGreaterThan(lost.lease().epoch());
-      assertThat(session.receive(1, PATIENCE).getFirst().payload().asText()).isEqualTo("a1");
+      var again = session.receive(1, PATIENCE).getFirst();
+      assertThat(again.payload().asText()).isEqualTo("a1");
+      assertThat(again.attempt()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void aSessionThatWasAcceptedAndHandedOutNothingLeavesNoTrace() throws Exception {
+    send("a1");
+    var unused = accept(provider);
+
+    broker.server().faults().dropConnections();
+
+    await()
+        .untilAsserted(
+            () -> assertThatThrownBy(unused::renew).isInstanceOf(KeeperException.LockLost.class));
+    try (var session = accept(provider)) {
+      assertThat(session.lease().epoch()).isGreaterThan(unused.lease().epoch());
+      assertThat(session.receive(1, PATIENCE).getFirst().attempt()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void whatTheBrokerSendsInOneGoIsReceivedTogether() throws Exception {
+    var loose = QueueName.of(queue.value() + "-loose");
+    provider.declare(loose, QueueSettings.unordered());
+    for (int i = 0; i < 5; i++) {
+      provider.send(loose, List.of(Message.unordered(Payload.text("m" + i))));
+    }
+    assertThat(provider.messages(loose).receive(10, PATIENCE)).hasSize(5);
+  }
+
+  @Test
+  void aClosedSessionIsLostAtOnce() throws Exception {
+    send("a1");
+    var session = accept(provider);
+    session.receive(1, PATIENCE);
+    session.close();
+    session.close();
+    assertThatThrownBy(session::renew).isInstanceOf(KeeperException.LockLost.class);
+    assertThatThrownBy(session::state).isInstanceOf(KeeperException.LockLost.class);
+    try (var next = accept(provider)) {
+      assertThat(next.receive(1, PATIENCE).getFirst().attempt()).isEqualTo(1);
     }
   }
 

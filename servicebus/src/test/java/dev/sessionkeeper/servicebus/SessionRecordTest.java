@@ -26,17 +26,27 @@ class SessionRecordTest {
   void anOwnerThatVanishedCountsAndOneThatGaveBackDoesNot() {
     var taken = SessionRecord.NONE.taken(1, 42, false);
     assertThat(taken.failures()).isZero();
-    assertThat(taken.taken(2, 42, false).failures()).isEqualTo(1);
-    assertThat(taken.givenBack().taken(2, 42, false).failures()).isZero();
-    assertThat(taken.taken(2, 43, true).failures()).isEqualTo(1);
+    var inHand = taken.handedOut(42);
+    assertThat(inHand.taken(2, 42, false).failures()).isEqualTo(1);
+    assertThat(inHand.givenBack().taken(2, 42, false).failures()).isZero();
+    assertThat(inHand.taken(2, 43, true).failures()).isEqualTo(1);
   }
 
   @Test
-  void epochsGrowEvenIfTheRecordOfAnEmptySessionWasForgotten() {
-    var record = SessionRecord.NONE.taken(Epochs.next(0, 41), 41, false);
-    assertThat(record.isForgettable(41)).isTrue();
-    assertThat(Epochs.next(0, 42)).isGreaterThan(record.epoch());
-    // After more acquisitions than there is room for, it is not forgotten.
-    assertThat(record.taken(Epochs.first(42) + 1, 41, false).isForgettable(41)).isFalse();
+  void anOwnerThatWasHandedNothingDoesNotCount() {
+    var taken = SessionRecord.NONE.taken(1, 42, false);
+    assertThat(taken.taken(2, 42, false).failures()).isZero();
+  }
+
+  @Test
+  void whatTellsOfTheHeadIsForgottenWhenTheHeadIsDone() {
+    var record = SessionRecord.NONE.taken(5, 42, false).handedOut(42);
+    assertThat(record.isForgettable(42, 6)).isTrue();
+    assertThat(record.isForgettable(0, 6)).as("nothing failed yet").isTrue();
+    assertThat(record.failed(42, 1, 99, "no").isForgettable(0, 6)).isFalse();
+    assertThat(record.failed(42, 1, 99, "no").isForgettable(42, 6)).isTrue();
+    assertThat(record.isForgettable(42, 5)).as("an epoch would come twice").isFalse();
+    assertThat(record.withState(new SessionState(new byte[] {1}, 1)).isForgettable(42, 6))
+        .isFalse();
   }
 }

@@ -5,12 +5,20 @@ import dev.sessionkeeper.RetryPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Deletes completed messages of all sessions of a queue, ten with one call.
@@ -19,11 +27,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * call is under way goes with the next one.
  */
 final class DeleteMessages {
+  private static final Logger log = LoggerFactory.getLogger(DeleteMessages.class);
+  private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(5);
   private static final RetryPolicy RETRY = RetryPolicy.forStore(4);
 
   private final SqsCalls calls;
   private final Executor io;
   private final Queue<Deletion> waiting = new ConcurrentLinkedQueue<>();
+  private final Map<Long, CompletableFuture<Void>> underWay = new ConcurrentHashMap<>();
+  private final AtomicLong deletions = new AtomicLong();
   private final AtomicBoolean running = new AtomicBoolean();
   private final SplittableRandom random = new SplittableRandom();
 
@@ -40,9 +52,24 @@ final class DeleteMessages {
    */
   CompletableFuture<Void> delete(String receipt, Lane lane) {
     var deletion = new Deletion(receipt, lane, new CompletableFuture<>());
+    long number = deletions.incrementAndGet();
+    underWay.put(number, deletion.done());
+    var unused = deletion.done().whenComplete((done, failure) -> underWay.remove(number));
     waiting.add(deletion);
     runIfNeeded();
     return deletion.done();
+  }
+
+  /** Waits for what is under way: whoever closed a session does not have to. */
+  void close() {
+    var all = CompletableFuture.allOf(underWay.values().toArray(new CompletableFuture<?>[0]));
+    try {
+      all.get(CLOSE_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      log.debug("Not everything was deleted before the end; what was not comes again", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void runIfNeeded() {

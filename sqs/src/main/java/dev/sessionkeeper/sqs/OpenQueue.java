@@ -23,6 +23,7 @@ final class OpenQueue {
   private final SqsSessions sessions;
   private final SqsMessages messages;
   private final SqsDeadLetters deadLetters;
+  private final DeleteMessages deleting;
   private volatile @Nullable Known known;
 
   OpenQueue(
@@ -42,7 +43,7 @@ final class OpenQueue {
     var dead = new SqsCalls(client, clock, name, found.deadLettersUrl());
     var queue =
         new SqsQueue(name, this::settings, calls, dead, new AttemptBook(), clock, time, io, states);
-    var deleting = new DeleteMessages(calls, io);
+    this.deleting = new DeleteMessages(calls, io);
     this.sending = new SendMessages(calls, new RecentIds(time, () -> settings().duplicateWindow()));
     this.sessions = new SqsSessions(queue, deleting);
     this.messages = new SqsMessages(queue, deleting);
@@ -90,6 +91,7 @@ final class OpenQueue {
   void close() {
     sessions.close();
     messages.close();
+    deleting.close();
   }
 
   private record Known(QueueSettings settings, long since) {}

@@ -195,6 +195,12 @@ final class SqsHeldSession implements HeldSession {
     return new KeeperException.LockLost("session " + id, lease.epoch());
   }
 
+  /** What is about to be deleted is in flight until it is, and keeps others out that long. */
+  @Override
+  public boolean closesBehindSettlements() {
+    return true;
+  }
+
   @Override
   public void close() {
     lock.lock();

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -121,6 +122,27 @@ class SqsQueueProviderTest {
     assertThat(drain())
         .containsExactlyInAnyOrder(
             "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "m9", "m11", "m13");
+  }
+
+  @Test
+  void whatWasSettledBeforeACloseIsGoneAlthoughNobodyWaitedForIt() throws Exception {
+    for (int i = 0; i < 5; i++) {
+      send("s" + i, "m" + i);
+    }
+    var stages = new ArrayList<CompletableFuture<Void>>();
+    for (int i = 0; i < 5; i++) {
+      try (var session = accept()) {
+        var delivery = session.receive(1, PATIENCE).getFirst();
+        var settled = new Settled(delivery.sequence(), Settlement.complete());
+        stages.add(session.settle(List.of(settled)).toCompletableFuture());
+      }
+    }
+
+    provider.close(); // Waits for them.
+
+    assertThat(stages).allSatisfy(stage -> assertThat(stage).isCompleted());
+    provider = SqsQueueProvider.create(sqs.client());
+    assertThat(drain()).isEmpty();
   }
 
   @Test

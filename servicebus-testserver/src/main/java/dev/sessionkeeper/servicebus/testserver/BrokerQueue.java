@@ -30,7 +30,7 @@ final class BrokerQueue {
   final List<ReceiverLink> receivers = new ArrayList<>();
   final Map<UUID, StoredMessage> locked = new HashMap<>();
   private final LinkedHashMap<String, BrokerSession> sessions = new LinkedHashMap<>();
-  private final Map<Object, Long> seenIds = new HashMap<>();
+  private final Map<Object, Long> seenIds = new LinkedHashMap<>(); // The oldest first.
   private QueueOptions options;
   private long lastSequence;
   private long earliestExpiry = Long.MAX_VALUE;
@@ -105,9 +105,15 @@ final class BrokerQueue {
     if (options.duplicateWindow().isEmpty() || message.getMessageId() == null) {
       return false;
     }
-    long oldest = now - options.duplicateWindow().get().toMillis();
-    seenIds.values().removeIf(seenAt -> seenAt < oldest);
+    forgetIdsBefore(now - options.duplicateWindow().get().toMillis());
     return seenIds.putIfAbsent(message.getMessageId(), now) != null;
+  }
+
+  private void forgetIdsBefore(long oldest) {
+    var seen = seenIds.values().iterator();
+    while (seen.hasNext() && seen.next() < oldest) {
+      seen.remove();
+    }
   }
 
   private long expiry(Message message, long now) {

@@ -1,0 +1,40 @@
+package dev.sessionkeeper.server.gateway;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.time.Duration;
+
+/**
+ * Runs the test server of a cloud by itself, for a server of another process.
+ *
+ * <p>{@code mvn -pl server -am test-compile}, then {@code mvn -pl server exec:java
+ * -Dexec.classpathScope=test -Dexec.mainClass=dev.sessionkeeper.server.gateway.ServeCloudQueues
+ * -Dexec.args=sqs}. Prints the section for {@code keeper.yaml}, and ends with its input.
+ */
+public final class ServeCloudQueues {
+  private static final PrintStream OUT = System.out;
+
+  private ServeCloudQueues() {}
+
+  public static void main(String[] arguments) throws IOException {
+    var cloud = arguments.length == 1 ? arguments[0] : "";
+    try (var queues = start(cloud)) {
+      OUT.print(queues.yaml());
+      OUT.println("# ready");
+      while (System.in.read() >= 0) {
+        // Until whoever started this is gone.
+      }
+    }
+    System.exit(0); // ElasticMQ keeps threads.
+  }
+
+  private static CloudQueues start(String cloud) throws IOException {
+    return switch (cloud) {
+      case "sqs" -> CloudQueues.sqs(Duration.ofMinutes(1));
+      case "servicebus" -> CloudQueues.serviceBus();
+      default ->
+          throw new IllegalArgumentException(
+              "The argument must be sqs or servicebus, was '" + cloud + "'");
+    };
+  }
+}
