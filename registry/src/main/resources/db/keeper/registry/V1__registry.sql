@@ -41,10 +41,8 @@ CREATE INDEX registered_session_user ON keeper.registered_session (user_id, sess
 
 -- A session id of version 7: 48 bits of milliseconds of the database's clock, the rest random.
 CREATE FUNCTION keeper.session_id(at timestamptz) RETURNS uuid LANGUAGE sql VOLATILE AS $$
-  SELECT encode(set_bit(set_bit(
-           overlay(uuid_send(gen_random_uuid())
-                   PLACING substring(int8send((extract(epoch FROM at) * 1000)::bigint) FROM 3) FROM 1 FOR 6),
-           52, 1), 53, 1), 'hex')::uuid
+  SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7'
+          || substr(gen_random_uuid()::text, 16))::uuid
 $$;
 
 -- Ends a session that the caller has locked. Never before what was metered and never after its expiry.
