@@ -86,7 +86,7 @@ CREATE TABLE keeper.usage_tenant (
   last_batch_no bigint NOT NULL
 ) WITH (fillfactor = 50);
 
--- What is sent, as it is sent.
+-- What is sent, as it is sent; the body is packed by zlib, its digest is that of the body itself.
 CREATE TABLE keeper.usage_batch (
   batch_id    uuid          PRIMARY KEY,
   tenant_id   uuid          NOT NULL,
@@ -94,7 +94,7 @@ CREATE TABLE keeper.usage_batch (
   records     int           NOT NULL,
   sum_wmicros numeric(38)   NOT NULL,
   sum_units   numeric(38,9) NOT NULL,
-  body        bytea         NOT NULL,
+  packed_body bytea         NOT NULL,
   body_sha256 bytea         NOT NULL,
   created_at  timestamptz   NOT NULL DEFAULT clock_timestamp(),
   state       text          NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'acknowledged', 'dead')),
@@ -104,6 +104,7 @@ CREATE TABLE keeper.usage_batch (
   settled_at  timestamptz,
   UNIQUE (tenant_id, batch_no)
 ) WITH (fillfactor = 70);
+ALTER TABLE keeper.usage_batch ALTER COLUMN packed_body SET STORAGE EXTERNAL;
 CREATE INDEX usage_batch_pending ON keeper.usage_batch (tenant_id, batch_no) WHERE state = 'pending';
 CREATE INDEX usage_batch_state ON keeper.usage_batch (state, created_at, batch_id);
 

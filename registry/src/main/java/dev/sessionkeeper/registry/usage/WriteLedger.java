@@ -37,7 +37,7 @@ final class WriteLedger {
   private static final String INSERT_BATCHES =
       """
       INSERT INTO keeper.usage_batch
-             (batch_id, tenant_id, batch_no, records, sum_wmicros, sum_units, body, body_sha256)
+             (batch_id, tenant_id, batch_no, records, sum_wmicros, sum_units, packed_body, body_sha256)
       SELECT * FROM unnest(?::uuid[], ?::uuid[], ?::bigint[], ?::int[], ?::numeric[], ?::numeric[],
                            ?::bytea[], ?::bytea[])
       """;
@@ -151,7 +151,7 @@ final class WriteLedger {
       columns.add("int", FrozenBatch::records);
       columns.add("numeric", FrozenBatch::wmicros);
       columns.add("numeric", FrozenBatch::units);
-      columns.addBytes(FrozenBatch::body);
+      columns.addBytes(batch -> PackedBody.pack(batch.body()));
       columns.addBytes(FrozenBatch::sha256);
       statement.executeUpdate();
     }
