@@ -96,7 +96,7 @@ CREATE TABLE keeper.usage_batch (
   sum_units   numeric(38,9) NOT NULL,
   packed_body bytea         NOT NULL,
   body_sha256 bytea         NOT NULL,
-  created_at  timestamptz   NOT NULL DEFAULT clock_timestamp(),
+  created_at  timestamptz   NOT NULL DEFAULT keeper.now(),
   state       text          NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'acknowledged', 'dead')),
   attempts    int           NOT NULL DEFAULT 0,
   refusals    int           NOT NULL DEFAULT 0,
@@ -107,6 +107,14 @@ CREATE TABLE keeper.usage_batch (
 ALTER TABLE keeper.usage_batch ALTER COLUMN packed_body SET STORAGE EXTERNAL;
 CREATE INDEX usage_batch_pending ON keeper.usage_batch (tenant_id, batch_no) WHERE state = 'pending';
 CREATE INDEX usage_batch_state ON keeper.usage_batch (state, created_at, batch_id);
+
+-- What is left of delivered batches and their ledger rows when they are forgotten: enough for the proof.
+CREATE TABLE keeper.usage_forgotten (
+  tenant_id uuid        PRIMARY KEY,
+  batches   bigint      NOT NULL,
+  records   bigint      NOT NULL,
+  wmicros   numeric(38) NOT NULL
+);
 
 -- One lane per tenant: batches leave in order, under a lease with an epoch, and one tenant waits for no other.
 CREATE TABLE keeper.usage_lane (

@@ -42,7 +42,7 @@ class RegistryRoutesTest {
     postgres = EmbeddedPostgres.temporaryWithoutSync();
     var yaml =
         """
-        usage: { interval: 1s, period: 1h }
+        usage: { interval: 1s, period: 1h, retention: 30d }
         jobs: { lease: 2s, poll: 100ms }
         security:
           keys:
@@ -169,7 +169,10 @@ class RegistryRoutesTest {
     execute("UPDATE keeper.stream_outbox SET at = at - interval '8 days'");
     awaitEvent(old);
     execute("UPDATE keeper.stream_event SET at = at - interval '8 days'");
-    for (var job : new String[] {"event-retention", "dead-letter-retention"}) {
+    for (var job :
+        new String[] {
+          "event-retention", "dead-letter-retention", "github-retention", "usage-retention"
+        }) {
       assertThat(call("ops-key", "POST", "/jobs/" + job + "/run", "").status()).isEqualTo(200);
     }
     await()
@@ -178,6 +181,12 @@ class RegistryRoutesTest {
     await()
         .atMost(Duration.ofSeconds(30))
         .until(() -> progress("dead-letter-retention").matches("[0-9]+ dead letters forgotten"));
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> progress("github-retention").matches("[0-9]+ events of GitHub forgotten"));
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> progress("usage-retention").matches("[0-9]+ delivered batches forgotten"));
     assertThat(count("SELECT count(*) FROM keeper.stream_event WHERE data LIKE '%" + old + "%'"))
         .isZero();
   }
