@@ -119,7 +119,8 @@ public final class Usage {
    * @throws IllegalStateException if what would be forgotten does not add up
    */
   public int forget(JobContext context, Duration age) {
-    return forget(age, context::inFencedTransaction, () -> context.isHeld() && !context.isStopping());
+    return forget(
+        age, context::inFencedTransaction, () -> context.isHeld() && !context.isStopping());
   }
 
   int forget(Duration age, MeterUsage.Transactions transactions, BooleanSupplier goOn) {

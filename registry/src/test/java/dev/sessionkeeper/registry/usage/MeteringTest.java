@@ -326,7 +326,8 @@ class MeteringTest {
         connection -> {
           try (var statement = connection.createStatement();
               var rows =
-                  statement.executeQuery("SELECT packed_body, body_sha256 FROM keeper.usage_batch")) {
+                  statement.executeQuery(
+                      "SELECT packed_body, body_sha256 FROM keeper.usage_batch")) {
             while (rows.next()) {
               var digest = MessageDigest.getInstance("SHA-256");
               assertThat(digest.digest(PackedBody.unpack(rows.getBytes(1))))

@@ -22,7 +22,8 @@ class PackedBodyTest {
 
   @Test
   void whatIsCutOrDamagedIsNotTakenForABody() {
-    var packed = PackedBody.pack("some records, one after the other".getBytes(StandardCharsets.US_ASCII));
+    var packed =
+        PackedBody.pack("some records, one after the other".getBytes(StandardCharsets.US_ASCII));
     assertThatIllegalStateException()
         .isThrownBy(() -> PackedBody.unpack(Arrays.copyOf(packed, packed.length - 3)))
         .withMessageContaining("is cut");

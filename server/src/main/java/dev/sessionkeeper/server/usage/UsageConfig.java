@@ -48,12 +48,7 @@ public record UsageConfig(
         in.optional("retention", Decode.duration(Duration.ofDays(1), Duration.ofDays(36_500)));
     in.check();
     return new UsageConfig(
-        endpoint.get(),
-        interval.get(),
-        period.get(),
-        secret.get(),
-        allow.get(),
-        retention.get());
+        endpoint.get(), interval.get(), period.get(), secret.get(), allow.get(), retention.get());
   }
 
   private static URI url(String text) {
