@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 
 /**
  * PUT on PostgreSQL: a look without a lock; where there is no session, together with others that
@@ -30,17 +31,15 @@ final class PostgresPutSession implements PutSession {
       """
           .formatted(SessionRow.COLUMNS); // registered_session_active (user_id, capacity_id)
 
-  private static final String PUT_TOGETHER =
+  private static final String BEGIN_TOGETHER =
       """
-      SELECT p.place, p.status, %s
-        FROM keeper.put_sessions(?, ?, ?, ?, ?, ?, ? * interval '1 microsecond') p,
-             LATERAL (SELECT (p.s).*) s
-      """
-          .formatted(SessionRow.COLUMNS); // registered_session_active (user_id, capacity_id)
+      SELECT place, began, starts_at, ends_at
+        FROM keeper.begin_sessions(?, ?, ?, ?, ?, ?, ? * interval '1 microsecond')
+      """; // registered_session_active (user_id, capacity_id)
 
   private static final String PUT =
       """
-      SELECT 1 AS place, p.status, %s
+      SELECT p.status, %s
         FROM keeper.put_session(?, ?, ?, ?, ?, ?, ? * interval '1 microsecond') p,
              LATERAL (SELECT (p.s).*) s
       """
@@ -58,13 +57,22 @@ final class PostgresPutSession implements PutSession {
   @Override
   public PutOutcome put(SessionRequest request) {
     var kind = options.kind(request.kind());
-    var found = database.withConnection(connection -> look(connection, request));
-    if (found.isPresent()) {
-      return settles(found.get(), request)
-          ? new PutOutcome.Existing(found.get())
-          : alone(request, kind);
+    var found = look(request);
+    if (found.isEmpty()) {
+      var begun = groups.begin(request);
+      if (begun.isPresent()) {
+        return new PutOutcome.Created(begun.get());
+      }
+      found = look(request);
     }
-    return groups.put(request).orElseGet(() -> alone(request, kind));
+    return found
+        .filter(session -> settles(session, request))
+        .<PutOutcome>map(PutOutcome.Existing::new)
+        .orElseGet(() -> alone(request, kind));
+  }
+
+  private Optional<RegisteredSession> look(SessionRequest request) {
+    return database.withConnection(connection -> look(connection, request));
   }
 
   private static Optional<RegisteredSession> look(Connection connection, SessionRequest request)
@@ -84,7 +92,7 @@ final class PostgresPutSession implements PutSession {
         && found.tenantObjectId().equals(request.tenantObjectId());
   }
 
-  private List<Optional<PutOutcome>> together(List<SessionRequest> requests) {
+  private List<Optional<RegisteredSession>> together(List<SessionRequest> requests) {
     try {
       return database.inStatement(connection -> together(connection, requests));
     } catch (KeeperException.Unavailable e) {
@@ -95,11 +103,12 @@ final class PostgresPutSession implements PutSession {
     }
   }
 
-  private List<Optional<PutOutcome>> together(Connection connection, List<SessionRequest> requests)
-      throws SQLException {
-    var outcomes =
-        new ArrayList<Optional<PutOutcome>>(Collections.nCopies(requests.size(), Optional.empty()));
-    try (var statement = connection.prepareStatement(PUT_TOGETHER)) {
+  private List<Optional<RegisteredSession>> together(
+      Connection connection, List<SessionRequest> requests) throws SQLException {
+    var begun =
+        new ArrayList<Optional<RegisteredSession>>(
+            Collections.nCopies(requests.size(), Optional.empty()));
+    try (var statement = connection.prepareStatement(BEGIN_TOGETHER)) {
       var columns = new Columns<>(statement, requests);
       columns.add("uuid", SessionRequest::tenantObjectId);
       columns.add("uuid", SessionRequest::userObjectId);
@@ -110,11 +119,25 @@ final class PostgresPutSession implements PutSession {
       statement.setLong(7, options.lifetime().toNanos() / 1000);
       try (var rows = statement.executeQuery()) {
         while (rows.next()) {
-          outcomes.set(rows.getInt(1) - 1, outcome(rows));
+          int place = rows.getInt(1) - 1;
+          begun.set(place, Optional.of(begun(requests.get(place), rows)));
         }
       }
     }
-    return outcomes;
+    return begun;
+  }
+
+  private static RegisteredSession begun(SessionRequest request, ResultSet rows)
+      throws SQLException {
+    return new RegisteredSession(
+        rows.getObject(2, UUID.class),
+        request.userObjectId(),
+        request.tenantObjectId(),
+        request.capacityId(),
+        request.kind(),
+        SessionRow.instant(rows, 3),
+        SessionRow.instant(rows, 4),
+        true);
   }
 
   private PutOutcome alone(SessionRequest request, SessionKind kind) {
@@ -130,24 +153,19 @@ final class PostgresPutSession implements PutSession {
             statement.setLong(7, options.lifetime().toNanos() / 1000);
             try (var rows = statement.executeQuery()) {
               rows.next();
-              return outcome(rows).orElseThrow();
+              return outcome(rows);
             }
           }
         });
   }
 
-  private static Optional<PutOutcome> outcome(ResultSet rows) throws SQLException {
-    return switch (rows.getString(2)) {
-      case "created" -> Optional.of(new PutOutcome.Created(session(rows)));
-      case "existing" -> Optional.of(new PutOutcome.Existing(session(rows)));
-      case "upgraded" -> Optional.of(new PutOutcome.Upgraded(session(rows)));
-      case "tenant-mismatch" -> Optional.of(new PutOutcome.TenantMismatch());
-      case "alone" -> Optional.empty();
+  private static PutOutcome outcome(ResultSet rows) throws SQLException {
+    return switch (rows.getString(1)) {
+      case "created" -> new PutOutcome.Created(SessionRow.read(rows, 2));
+      case "existing" -> new PutOutcome.Existing(SessionRow.read(rows, 2));
+      case "upgraded" -> new PutOutcome.Upgraded(SessionRow.read(rows, 2));
+      case "tenant-mismatch" -> new PutOutcome.TenantMismatch();
       case String other -> throw new IllegalStateException("put_session answered " + other);
     };
-  }
-
-  private static RegisteredSession session(ResultSet rows) throws SQLException {
-    return SessionRow.read(rows, 3);
   }
 }

@@ -25,6 +25,9 @@ public final class RegistryJobs {
   /** Compares the sums, so that somebody is told before somebody asks. */
   public static final String RECONCILIATION = "usage-reconciliation";
 
+  /** Forgets usage that was delivered long ago, where somebody wishes that. */
+  public static final String RETENTION = "usage-retention";
+
   /** Numbers events that no node has numbered right after their commit. */
   public static final String NUMBERING = "event-numbering";
 
@@ -60,6 +63,14 @@ public final class RegistryJobs {
     jobs.register(DELIVERY, Schedule.every(DELIVER_EVERY), work::deliver);
     jobs.register(RECONCILIATION, Schedule.every(Duration.ofHours(1)), work::reconcile);
     jobs.register(NUMBERING, Schedule.every(Duration.ofSeconds(5)), work::number);
+  }
+
+  /** Registers the clean-up of what was delivered longer ago than this. */
+  public static void registerRetention(Jobs jobs, Usage usage, Duration age) {
+    jobs.register(
+        RETENTION,
+        Schedule.every(Duration.ofHours(1)),
+        context -> context.report(usage.forget(context, age) + " delivered batches forgotten"));
   }
 
   private void sweep(JobContext context) {

@@ -37,7 +37,7 @@ final class SessionRow {
         rows.getBoolean(first + 7));
   }
 
-  private static Instant instant(ResultSet rows, int column) throws SQLException {
+  static Instant instant(ResultSet rows, int column) throws SQLException {
     return rows.getObject(column, OffsetDateTime.class).toInstant();
   }
 }

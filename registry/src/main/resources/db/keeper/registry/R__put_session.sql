@@ -92,75 +92,42 @@ BEGIN
   RAISE EXCEPTION 'put_session made no progress' USING ERRCODE = '40001';
 END $$;
 
--- PUT for many keys in one call and one commit, as far as that needs no lock of a row: what is there and settles the
--- wish, and what begins. Everything else is left to put_session ('alone'), so that nobody waits here for the lock of a
--- stranger's row. In the order of the keys, so that two of these never wait for each other in a circle. The rows that
--- begin are one INSERT: what a statement costs before its first row (checks, indexes) is paid once. An INSERT waits for
--- another of the same key that has not ended; not for long, then each of the group is put alone.
-CREATE OR REPLACE FUNCTION keeper.put_sessions(
+-- Begins sessions of many keys in one call and one commit, as far as the keys are free; what is not answered is not
+-- begun. In the order of the keys, so that two of these never wait for each other in a circle. Nobody waits here for
+-- the lock of a stranger's row: only for an INSERT of the same key that has not ended, and not for long.
+-- Rows that begin are one INSERT, events another: what a statement costs before its first row is paid once. Plans are
+-- kept: made anew for each group they cost more than the group.
+CREATE OR REPLACE FUNCTION keeper.begin_sessions(
   p_tenants uuid[], p_users uuid[], p_capacities uuid[], p_kinds int[], p_factors_milli int[],
   p_period_micros bigint, p_lifetime interval)
-RETURNS TABLE (place int, status text, s keeper.registered_session)
-LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
-SET lock_timeout = '250ms'
+RETURNS TABLE (place int, began uuid, starts_at timestamptz, ends_at timestamptz)
+LANGUAGE plpgsql VOLATILE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET lock_timeout = '250ms'
 AS $$
 DECLARE
-  started timestamptz := keeper.now();
-  free int[] := '{}';
-  ids uuid[];
-  look record;
+  n timestamptz := keeper.now();
+  ids uuid[] := ARRAY(SELECT keeper.session_id(n) FROM unnest(p_users));
 BEGIN
-  FOR look IN
-    SELECT w.place::int AS place, found.r
-      FROM unnest(p_users, p_capacities) WITH ORDINALITY AS w (u, c, place)
-      LEFT JOIN LATERAL (SELECT r FROM keeper.registered_session r
-                          WHERE r.user_id = w.u AND r.capacity_id = w.c AND r.ended_at IS NULL OFFSET 0) found ON true
-     ORDER BY w.u, w.c, w.place
-  LOOP
-    place := look.place;
-    s := look.r;
-    IF s.session_id IS NULL THEN
-      free := free || place;
-    ELSE
-      status := CASE WHEN s.expires_at > keeper.now() AND s.kind >= p_kinds[place] AND s.tenant_id = p_tenants[place]
-                     THEN 'existing' ELSE 'alone' END;
-      RETURN NEXT;
-    END IF;
-  END LOOP;
-  IF free = '{}' THEN
-    RETURN;
+  RETURN QUERY
+    WITH fresh AS (
+      INSERT INTO keeper.registered_session AS s
+             (session_id, tenant_id, user_id, capacity_id, kind, factor_milli, period_micros,
+              started_at, expires_at, metered_through)
+      SELECT w.id, w.t, w.u, w.c, w.k, w.f, p_period_micros, n, n + p_lifetime, n
+        FROM unnest(ids, p_tenants, p_users, p_capacities, p_kinds, p_factors_milli) AS w (id, t, u, c, k, f)
+       ORDER BY w.u, w.c
+      ON CONFLICT (user_id, capacity_id) WHERE ended_at IS NULL DO NOTHING
+      RETURNING s),
+    told AS (
+      INSERT INTO keeper.stream_outbox (stream, event, data)
+      SELECT 'keeper.registry', 'session.created', keeper.session_json(s) FROM fresh)
+    SELECT array_position(ids, (s).session_id), (s).session_id, (s).started_at, (s).expires_at FROM fresh;
+
+  -- As in begin_session: the keys are taken now, and what has ended, ended before. One that ended after the time was
+  -- read is rare: then nothing is begun here, and each is put alone.
+  IF EXISTS (SELECT FROM unnest(p_users, p_capacities) AS w (u, c),
+                         LATERAL (SELECT FROM keeper.registered_session r
+                                   WHERE r.user_id = w.u AND r.capacity_id = w.c AND r.ended_at > n OFFSET 0) late) THEN
+    RAISE EXCEPTION 'A key was taken and given back meanwhile' USING ERRCODE = 'lock_not_available';
   END IF;
-
-  ids := ARRAY(SELECT keeper.session_id(started) FROM unnest(free));
-  INSERT INTO keeper.registered_session
-         (session_id, tenant_id, user_id, capacity_id, kind, factor_milli, period_micros,
-          started_at, expires_at, metered_through)
-  SELECT f.id, p_tenants[f.p], p_users[f.p], p_capacities[f.p], p_kinds[f.p], p_factors_milli[f.p], p_period_micros,
-         started, started + p_lifetime, started
-    FROM unnest(ids, free) AS f (id, p)
-  ON CONFLICT (user_id, capacity_id) WHERE ended_at IS NULL DO NOTHING;
-
-  -- As in begin_session: the keys are taken now, and what has ended, ended before.
-  UPDATE keeper.registered_session r
-     SET started_at = late.n, expires_at = late.n + p_lifetime, metered_through = late.n
-    FROM (SELECT f.id, greatest(newest.ended_at, keeper.now()) AS n
-            FROM unnest(ids, free) AS f (id, p),
-                 LATERAL (SELECT max(e.ended_at) AS ended_at FROM keeper.registered_session e
-                           WHERE e.user_id = p_users[f.p] AND e.capacity_id = p_capacities[f.p] OFFSET 0) newest
-           WHERE newest.ended_at > started) late
-   WHERE r.session_id = late.id;
-
-  FOR look IN
-    SELECT f.p AS place, began.r
-      FROM unnest(ids, free) AS f (id, p)
-      LEFT JOIN LATERAL (SELECT r FROM keeper.registered_session r WHERE r.session_id = f.id OFFSET 0) began ON true
-  LOOP
-    place := look.place;
-    s := look.r;
-    status := CASE WHEN s.session_id IS NULL THEN 'alone' ELSE 'created' END;
-    RETURN NEXT;
-  END LOOP;
-  INSERT INTO keeper.stream_outbox (stream, event, data)
-  SELECT 'keeper.registry', 'session.created', keeper.session_json(r)
-    FROM unnest(ids) AS f (id), LATERAL (SELECT r FROM keeper.registered_session r WHERE r.session_id = f.id OFFSET 0) began;
 END $$;

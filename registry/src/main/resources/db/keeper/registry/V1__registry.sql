@@ -41,10 +41,8 @@ CREATE INDEX registered_session_user ON keeper.registered_session (user_id, sess
 
 -- A session id of version 7: 48 bits of milliseconds of the database's clock, the rest random.
 CREATE FUNCTION keeper.session_id(at timestamptz) RETURNS uuid LANGUAGE sql VOLATILE AS $$
-  SELECT encode(set_bit(set_bit(
-           overlay(uuid_send(gen_random_uuid())
-                   PLACING substring(int8send((extract(epoch FROM at) * 1000)::bigint) FROM 3) FROM 1 FOR 6),
-           52, 1), 53, 1), 'hex')::uuid
+  SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7'
+          || substr(gen_random_uuid()::text, 16))::uuid
 $$;
 
 -- Ends a session that the caller has locked. Never before what was metered and never after its expiry.
@@ -88,7 +86,7 @@ CREATE TABLE keeper.usage_tenant (
   last_batch_no bigint NOT NULL
 ) WITH (fillfactor = 50);
 
--- What is sent, as it is sent.
+-- What is sent, as it is sent; the body is packed by zlib, its digest is that of the body itself.
 CREATE TABLE keeper.usage_batch (
   batch_id    uuid          PRIMARY KEY,
   tenant_id   uuid          NOT NULL,
@@ -96,9 +94,9 @@ CREATE TABLE keeper.usage_batch (
   records     int           NOT NULL,
   sum_wmicros numeric(38)   NOT NULL,
   sum_units   numeric(38,9) NOT NULL,
-  body        bytea         NOT NULL,
+  packed_body bytea         NOT NULL,
   body_sha256 bytea         NOT NULL,
-  created_at  timestamptz   NOT NULL DEFAULT clock_timestamp(),
+  created_at  timestamptz   NOT NULL DEFAULT keeper.now(),
   state       text          NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'acknowledged', 'dead')),
   attempts    int           NOT NULL DEFAULT 0,
   refusals    int           NOT NULL DEFAULT 0,
@@ -106,8 +104,17 @@ CREATE TABLE keeper.usage_batch (
   settled_at  timestamptz,
   UNIQUE (tenant_id, batch_no)
 ) WITH (fillfactor = 70);
+ALTER TABLE keeper.usage_batch ALTER COLUMN packed_body SET STORAGE EXTERNAL;
 CREATE INDEX usage_batch_pending ON keeper.usage_batch (tenant_id, batch_no) WHERE state = 'pending';
 CREATE INDEX usage_batch_state ON keeper.usage_batch (state, created_at, batch_id);
+
+-- What is left of delivered batches and their ledger rows when they are forgotten: enough for the proof.
+CREATE TABLE keeper.usage_forgotten (
+  tenant_id uuid        PRIMARY KEY,
+  batches   bigint      NOT NULL,
+  records   bigint      NOT NULL,
+  wmicros   numeric(38) NOT NULL
+);
 
 -- One lane per tenant: batches leave in order, under a lease with an epoch, and one tenant waits for no other.
 CREATE TABLE keeper.usage_lane (

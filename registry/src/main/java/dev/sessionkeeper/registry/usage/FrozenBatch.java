@@ -33,7 +33,7 @@ record FrozenBatch(
       DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
 
   static FrozenBatch of(UUID tenant, long number, List<LedgerRow> rows) {
-    var body = json(rows).getBytes(StandardCharsets.US_ASCII);
+    var body = json(tenant, rows).getBytes(StandardCharsets.US_ASCII);
     return new FrozenBatch(
         idOf(tenant, number),
         tenant,
@@ -57,23 +57,27 @@ record FrozenBatch(
   }
 
   // By hand: ids, numbers and times need no escaping, and the bytes must not change with a library.
-  private static String json(List<LedgerRow> rows) {
+  private static String json(UUID tenant, List<LedgerRow> rows) {
     var text = new StringBuilder(rows.size() * 384).append('[');
     var times = new Times();
+    var tenantText = tenant.toString();
     for (var row : rows) {
+      var session = row.sessionId().toString();
       text.append(text.length() == 1 ? "" : ",")
           .append("{\"userObjectId\":\"")
           .append(row.userObjectId())
           .append("\",\"tenantObjectId\":\"")
-          .append(row.tenantObjectId())
+          .append(tenantText)
           .append("\",\"capacityId\":\"")
           .append(row.capacityId())
           .append("\",\"usage\":")
           .append(row.units().toPlainString())
           .append(",\"sessionId\":\"")
-          .append(row.sessionId())
+          .append(session)
           .append("\",\"recordId\":\"")
-          .append(row.recordId())
+          .append(session)
+          .append(':')
+          .append(row.seq())
           .append("\",\"from\":\"");
       text.append(times.text(row.from()));
       text.append("\",\"to\":\"");

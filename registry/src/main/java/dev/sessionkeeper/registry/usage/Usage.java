@@ -111,6 +111,29 @@ public final class Usage {
     return new DeliverUsage(lanes, post, options).whileDue(goOn);
   }
 
+  /**
+   * Forgets what the receiver has had for longer than this, as far as the run's lease goes. Only
+   * the sums of it are left, for the proof; it can be neither corrected nor sent again.
+   *
+   * @return how many batches
+   * @throws IllegalStateException if what would be forgotten does not add up
+   */
+  public int forget(JobContext context, Duration age) {
+    return forget(
+        age, context::inFencedTransaction, () -> context.isHeld() && !context.isStopping());
+  }
+
+  int forget(Duration age, MeterUsage.Transactions transactions, BooleanSupplier goOn) {
+    var forget = new ForgetUsage(age);
+    int all = 0;
+    int some = ForgetUsage.AT_ONCE;
+    while (some == ForgetUsage.AT_ONCE && goOn.getAsBoolean()) {
+      some = transactions.run(forget::step);
+      all += some;
+    }
+    return all;
+  }
+
   /** The rows of the ledger that overlap the interval. */
   public Page<LedgerRow> ledger(
       Optional<UUID> tenant, Optional<Instant> from, Optional<Instant> to, Page.Request page) {

@@ -40,7 +40,7 @@ record UsageLanes(Database database, UsageOptions options) {
 
   private static final String NEXT =
       """
-      SELECT batch_id, batch_no, records, body, body_sha256, refusals
+      SELECT batch_id, batch_no, records, packed_body, body_sha256, refusals
         FROM keeper.usage_batch
        WHERE tenant_id = ? AND state = 'pending'
        ORDER BY batch_no
@@ -127,7 +127,7 @@ record UsageLanes(Database database, UsageOptions options) {
                         rows.getObject(1, UUID.class),
                         rows.getLong(2),
                         rows.getInt(3),
-                        rows.getBytes(4),
+                        PackedBody.unpack(rows.getBytes(4)),
                         rows.getBytes(5),
                         rows.getInt(6)));
               }

@@ -19,6 +19,8 @@ import java.util.UUID;
  * @param acknowledged what the receiver has
  * @param pending what it will have
  * @param dead what it refused
+ * @param forgotten what it acknowledged so long ago that only the sum is left; it is in none of
+ *     ledger, batches and acknowledged
  */
 public record UsageProof(
     UUID tenantObjectId,
@@ -28,7 +30,8 @@ public record UsageProof(
     BigDecimal batches,
     BigDecimal acknowledged,
     BigDecimal pending,
-    BigDecimal dead) {
+    BigDecimal dead,
+    BigDecimal forgotten) {
   // One statement, so one snapshot: the sums are of the same moment.
   private static final String SUMS =
       """
@@ -56,13 +59,18 @@ public record UsageProof(
                sum(sum_wmicros) FILTER (WHERE state = 'dead') AS dead
           FROM keeper.usage_batch, wanted
          WHERE tenant IS NULL OR tenant_id = tenant
-         GROUP BY tenant_id)
+         GROUP BY tenant_id),
+      forgotten AS (
+        SELECT tenant_id, wmicros AS w
+          FROM keeper.usage_forgotten, wanted
+         WHERE tenant IS NULL OR tenant_id = tenant)
       SELECT tenant_id, active.w AS active, corrected.w AS corrections, ledger.w AS ledger,
-             batches.w AS batches, acknowledged, pending, dead
+             batches.w AS batches, acknowledged, pending, dead, forgotten.w AS forgotten
         FROM active
         FULL JOIN corrected USING (tenant_id)
         FULL JOIN ledger USING (tenant_id)
         FULL JOIN batches USING (tenant_id)
+        FULL JOIN forgotten USING (tenant_id)
        ORDER BY tenant_id
       """;
 
@@ -91,7 +99,8 @@ public record UsageProof(
         micros(rows, "batches"),
         micros(rows, "acknowledged"),
         micros(rows, "pending"),
-        micros(rows, "dead"));
+        micros(rows, "dead"),
+        micros(rows, "forgotten"));
   }
 
   private static BigDecimal micros(ResultSet rows, String column) throws SQLException {
@@ -106,7 +115,7 @@ public record UsageProof(
 
   /** Time that is not in the ledger, or the other way round. */
   public BigDecimal ledgerDifference() {
-    return plain(active.add(corrections).subtract(ledger));
+    return plain(active.add(corrections).subtract(ledger).subtract(forgotten));
   }
 
   /** Ledger rows that are not in a batch, or the other way round. */

@@ -37,7 +37,7 @@ final class WriteLedger {
   private static final String INSERT_BATCHES =
       """
       INSERT INTO keeper.usage_batch
-             (batch_id, tenant_id, batch_no, records, sum_wmicros, sum_units, body, body_sha256)
+             (batch_id, tenant_id, batch_no, records, sum_wmicros, sum_units, packed_body, body_sha256)
       SELECT * FROM unnest(?::uuid[], ?::uuid[], ?::bigint[], ?::int[], ?::numeric[], ?::numeric[],
                            ?::bytea[], ?::bytea[])
       """;
@@ -58,14 +58,16 @@ final class WriteLedger {
       WITH moved AS (
         UPDATE keeper.registered_session s
            SET metered_through = timestamptz 'epoch' + v.through * interval '1 microsecond',
-               metered_wmicros = s.metered_wmicros + v.wmicros, meter_seq = s.meter_seq + 1,
+               metered_wmicros = s.metered_wmicros + (v.through - v.since)::numeric * s.factor_milli,
+               meter_seq = s.meter_seq + 1,
                closed = s.ended_at IS NOT NULL
                         AND timestamptz 'epoch' + v.through * interval '1 microsecond' >= s.ended_at
-          FROM unnest(?::tid[], ?::bigint[], ?::bigint[], ?::numeric[], ?::numeric[], ?::int[])
-               AS v (place, since, through, wmicros, units, batch)
+          FROM unnest(?::tid[], ?::bigint[], ?::bigint[], ?::numeric[], ?::int[])
+               AS v (place, since, through, units, batch)
          WHERE s.ctid = v.place
         RETURNING s.session_id, s.meter_seq, s.tenant_id, s.user_id, s.capacity_id, s.kind,
-                  v.since, s.metered_through, v.wmicros, v.units, v.batch)
+                  v.since, s.metered_through,
+                  (v.through - v.since)::numeric * s.factor_milli AS wmicros, v.units, v.batch)
       INSERT INTO keeper.usage_ledger
              (session_id, seq, tenant_id, user_id, capacity_id, kind, period_from, period_to,
               wmicros, units, batch_id)
@@ -89,11 +91,10 @@ final class WriteLedger {
       columns.add("tid", u -> u.session().place());
       columns.addLongs(u -> micros(u.row().from()));
       columns.addLongs(u -> micros(u.row().to()));
-      columns.add("numeric", u -> u.row().wmicros());
       columns.add("numeric", u -> u.row().units());
       columns.addInts(u -> places.getOrDefault(u.row().tenantObjectId(), 0));
       var ids = batches.stream().map(FrozenBatch::batchId).toArray();
-      statement.setArray(7, connection.createArrayOf("uuid", ids));
+      statement.setArray(6, connection.createArrayOf("uuid", ids));
       if (statement.executeUpdate() != used.size()) {
         throw new IllegalStateException("A locked session was not there to be moved");
       }
@@ -151,7 +152,7 @@ final class WriteLedger {
       columns.add("int", FrozenBatch::records);
       columns.add("numeric", FrozenBatch::wmicros);
       columns.add("numeric", FrozenBatch::units);
-      columns.addBytes(FrozenBatch::body);
+      columns.addBytes(batch -> PackedBody.pack(batch.body()));
       columns.addBytes(FrozenBatch::sha256);
       statement.executeUpdate();
     }

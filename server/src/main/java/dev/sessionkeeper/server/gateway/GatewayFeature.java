@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.postgres.PostgresOptions;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.server.Feature;
@@ -25,7 +26,6 @@ public final class GatewayFeature implements Feature {
 
   private final ServeBots bots;
   private final Outbox outbox;
-  private final ForgetOldEvents forget;
   private final List<Route> routes;
   private volatile Duration retention;
 
@@ -37,7 +37,6 @@ public final class GatewayFeature implements Feature {
     var meters = new GatewayMeters(context.meters(), queues);
     outbox = outbox(source, queues, context.time());
     retention = context.config().get(GithubConfig.SECTION).retention();
-    forget = new ForgetOldEvents(database, () -> retention, context.time()).start();
     bots =
         new ServeBots(
             queues,
@@ -95,6 +94,11 @@ public final class GatewayFeature implements Feature {
   }
 
   @Override
+  public void schedule(Jobs jobs) {
+    new ForgetOldEvents(() -> retention).schedule(jobs);
+  }
+
+  @Override
   public Optional<String> notReady() {
     return bots.notReady();
   }
@@ -112,7 +116,6 @@ public final class GatewayFeature implements Feature {
 
   @Override
   public void close() {
-    forget.close();
     bots.close();
     outbox.close();
   }

@@ -45,13 +45,18 @@ public final class RegistryFeature implements Feature {
             config.get(UsageConfig.SECTION).options().time(context.time()).listener(usageMeters));
     clock = new WatchClock(usage, usageMeters, context.time());
     work =
-        jobs ->
-            RegistryJobs.register(
-                jobs,
-                registry,
-                usage,
-                numbering::step,
-                config.get(RegistryConfig.SECTION).expirySweep());
+        jobs -> {
+          RegistryJobs.register(
+              jobs,
+              registry,
+              usage,
+              numbering::step,
+              config.get(RegistryConfig.SECTION).expirySweep());
+          config
+              .get(UsageConfig.SECTION)
+              .retention()
+              .ifPresent(age -> RegistryJobs.registerRetention(jobs, usage, age));
+        };
     routes =
         Stream.of(
                 new SessionRoutes(registry, options.kinds().keySet()).routes(),

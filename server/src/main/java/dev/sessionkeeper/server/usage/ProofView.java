@@ -12,7 +12,11 @@ import java.util.UUID;
 /** The sums of each tenant in microseconds times factor, and whether metering stands still. */
 record ProofView(List<Tenant> tenants, Optional<Hold> hold) {
 
-  /** The sums of one tenant. Each is read from another place. */
+  /**
+   * The sums of one tenant. Each is read from another place.
+   *
+   * @param forgotten what was delivered so long ago that only its sum is left
+   */
   record Tenant(
       UUID tenantObjectId,
       BigDecimal activeMicros,
@@ -22,6 +26,7 @@ record ProofView(List<Tenant> tenants, Optional<Hold> hold) {
       BigDecimal acknowledged,
       BigDecimal pending,
       BigDecimal dead,
+      BigDecimal forgotten,
       Differences differences) {
     static Tenant of(UsageProof proof) {
       return new Tenant(
@@ -33,6 +38,7 @@ record ProofView(List<Tenant> tenants, Optional<Hold> hold) {
           proof.acknowledged(),
           proof.pending(),
           proof.dead(),
+          proof.forgotten(),
           new Differences(
               proof.ledgerDifference(), proof.batchDifference(), proof.acknowledgedDifference()));
     }

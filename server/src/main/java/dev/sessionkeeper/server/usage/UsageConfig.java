@@ -18,13 +18,15 @@ import java.util.Optional;
  *
  * @param endpoint without it batches wait
  * @param period the time for which a session of factor 1 costs 1 unit
+ * @param retention how long delivered records are kept; without it, for ever
  */
 public record UsageConfig(
     Optional<URI> endpoint,
     Duration interval,
     Duration period,
     Optional<WebhookSignature> signature,
-    boolean allowPrivateTargets) {
+    boolean allowPrivateTargets,
+    Optional<Duration> retention) {
   public static final ConfigSection<UsageConfig> SECTION =
       ConfigSection.of("usage", UsageConfig::read);
 
@@ -42,8 +44,11 @@ public record UsageConfig(
             Decode.duration(Duration.ofSeconds(1), Duration.ofDays(36_500)));
     var secret = in.optional("secret", context.secret().map(UsageConfig::signature));
     var allow = in.optional("allow_private_targets", false, Decode.bool());
+    var retention =
+        in.optional("retention", Decode.duration(Duration.ofDays(1), Duration.ofDays(36_500)));
     in.check();
-    return new UsageConfig(endpoint.get(), interval.get(), period.get(), secret.get(), allow.get());
+    return new UsageConfig(
+        endpoint.get(), interval.get(), period.get(), secret.get(), allow.get(), retention.get());
   }
 
   private static URI url(String text) {

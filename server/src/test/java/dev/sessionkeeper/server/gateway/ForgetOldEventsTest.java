@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.Migrations;
-import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -36,11 +35,11 @@ class ForgetOldEventsTest {
             statement.execute(ROUTES);
           }
         });
-    try (var forget =
-        new ForgetOldEvents(database, () -> Duration.ofDays(30), TimeSource.system())) {
-      assertThat(forget.forget()).isEqualTo(1200 - 29);
-      assertThat(forget.forget()).isZero();
-    }
+    var forget = new ForgetOldEvents(() -> Duration.ofDays(30));
+    assertThat(database.inTransaction(forget::forgetSome)).isEqualTo(500);
+    assertThat(database.inTransaction(forget::forgetSome)).isEqualTo(500);
+    assertThat(database.inTransaction(forget::forgetSome)).isEqualTo(1200 - 29 - 1000);
+    assertThat(database.inTransaction(forget::forgetSome)).isZero();
     assertThat(count(database, "github_event")).isEqualTo(29);
     assertThat(count(database, "github_route")).isEqualTo(29);
   }

@@ -19,10 +19,14 @@ import java.security.MessageDigest;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -42,7 +46,7 @@ class RegistryRoutesTest {
     postgres = EmbeddedPostgres.temporaryWithoutSync();
     var yaml =
         """
-        usage: { interval: 1s, period: 1h }
+        usage: { interval: 1s, period: 1h, retention: 30d }
         jobs: { lease: 2s, poll: 100ms }
         security:
           keys:
@@ -90,6 +94,34 @@ class RegistryRoutesTest {
     }
     assertThat(call("bound-key", "GET", "/jobs", "").status()).isEqualTo(403);
     assertThat(call("ops-key", "GET", "/sessions/" + id, "").status()).isEqualTo(200);
+  }
+
+  @Test
+  void aThousandCallersOfOneKeyGetOneSessionAndNoError() throws Exception {
+    var user = UUID.randomUUID();
+    var body =
+        """
+        {"userObjectId":"%s","tenantObjectId":"%s","capacityId":"%s","sessionKind":2}
+        """
+            .formatted(user, UUID.randomUUID(), UUID.randomUUID());
+    var answers = new ArrayList<Future<Reply>>();
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < 1000; i++) {
+        answers.add(threads.submit(() -> call("ops-key", "PUT", "/sessions", body)));
+      }
+    }
+    var sessions = new HashSet<String>();
+    int created = 0;
+    for (var answer : answers) {
+      assertThat(answer.get().status()).isIn(200, 201);
+      created += answer.get().status() == 201 ? 1 : 0;
+      sessions.add(answer.get().json().get("sessionId").asString());
+    }
+    assertThat(created).isEqualTo(1);
+    assertThat(sessions).hasSize(1);
+    assertThat(
+            count("SELECT count(*) FROM keeper.registered_session WHERE user_id = '" + user + "'"))
+        .isEqualTo(1);
   }
 
   @Test
@@ -169,7 +201,10 @@ class RegistryRoutesTest {
     execute("UPDATE keeper.stream_outbox SET at = at - interval '8 days'");
     awaitEvent(old);
     execute("UPDATE keeper.stream_event SET at = at - interval '8 days'");
-    for (var job : new String[] {"event-retention", "dead-letter-retention"}) {
+    for (var job :
+        new String[] {
+          "event-retention", "dead-letter-retention", "github-retention", "usage-retention"
+        }) {
       assertThat(call("ops-key", "POST", "/jobs/" + job + "/run", "").status()).isEqualTo(200);
     }
     await()
@@ -178,6 +213,12 @@ class RegistryRoutesTest {
     await()
         .atMost(Duration.ofSeconds(30))
         .until(() -> progress("dead-letter-retention").matches("[0-9]+ dead letters forgotten"));
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> progress("github-retention").matches("[0-9]+ events of GitHub forgotten"));
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> progress("usage-retention").matches("[0-9]+ delivered batches forgotten"));
     assertThat(count("SELECT count(*) FROM keeper.stream_event WHERE data LIKE '%" + old + "%'"))
         .isZero();
   }
