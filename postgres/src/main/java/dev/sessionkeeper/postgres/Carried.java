@@ -23,6 +23,9 @@ final class Carried {
    */
   boolean isUnusual;
 
+  /** Its lane has to be looked at: its head may be due later, too old, or settled. */
+  boolean isToBePlaced;
+
   /** While it is being written down. */
   @Nullable CompletableFuture<Void> writing;
 

@@ -12,6 +12,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -159,28 +160,31 @@ final class CarriedSessions {
    * @return false when it has been written down: it is given back there
    */
   boolean release(HeldLane lane, List<ClaimedLane.Found> leftover, boolean isClean) {
-    @Nullable Carried session;
-    lock.lock();
-    try {
-      session = sessions.get(lane.id());
-      if (session == null || session.holder != lane) {
-        return !lane.isWritten();
-      }
-      if (session.writing == null) {
-        session.holder = null;
-        if (isClean && !session.isUnusual) {
-          putBack(session, leftover);
-        } else {
-          markUnusual(session);
+    while (true) {
+      CompletableFuture<Void> writing;
+      lock.lock();
+      try {
+        var session = sessions.get(lane.id());
+        if (session == null || session.holder != lane) {
+          return !lane.isWritten();
         }
-        dropEnded();
-        return true;
+        writing = session.writing;
+        if (writing == null) {
+          session.holder = null;
+          if (isClean && !session.isUnusual) {
+            putBack(session, leftover);
+          } else {
+            markUnusual(session);
+          }
+          dropEnded();
+          return true;
+        }
+      } finally {
+        lock.unlock();
       }
-    } finally {
-      lock.unlock();
+      // It is being written down as held; whether that works is seen then.
+      Waits.quietly(writing);
     }
-    Waits.quietly(session.writing);
-    return false;
   }
 
   private void putBack(Carried session, List<ClaimedLane.Found> leftover) {
@@ -240,6 +244,7 @@ final class CarriedSessions {
 
   private void markUnusual(Carried session) {
     session.isUnusual = true;
+    session.isToBePlaced = true;
     unusual.add(session);
     if (session.isInLine) {
       session.isInLine = false;
@@ -267,7 +272,10 @@ final class CarriedSessions {
     lock.lock();
     try {
       if (all) {
-        List.copyOf(sessions.values()).forEach(this::markUnusual);
+        line.forEach(session -> session.isInLine = false);
+        line.clear();
+        sessions.values().forEach(session -> session.isUnusual = true);
+        unusual.addAll(sessions.values());
       }
       markLongHeld(heldBefore);
       var chosen = List.copyOf(unusual);

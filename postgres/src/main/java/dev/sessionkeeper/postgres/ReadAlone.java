@@ -1,5 +1,6 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.time.TimeSource;
@@ -143,7 +144,7 @@ final class ReadAlone {
     if (inWindow < from || from == Integer.MAX_VALUE || now - notBefore < 0) {
       return;
     }
-    var begun = table.become(MOST_AT_ONCE, MOST_BYTES, from == 0 ? Duration.ZERO : ALONE);
+    var begun = become();
     if (begun.isEmpty()) {
       notBefore = now + WINDOW_NANOS;
       return;
@@ -155,6 +156,14 @@ final class ReadAlone {
     sessions.begin();
     reading = new Reading(begun.get(), now);
     queue.claims().ask();
+  }
+
+  private Optional<ReaderTable.Begun> become() {
+    try {
+      return table.become(MOST_AT_ONCE, MOST_BYTES, from == 0 ? Duration.ZERO : ALONE);
+    } catch (KeeperException e) {
+      return Optional.empty(); // Nobody waits for it; there will be another occasion.
+    }
   }
 
   /** How many sessions had news; -1 when this process does not read alone, or not any more. */
@@ -278,7 +287,8 @@ final class ReadAlone {
       var holder = session.holder;
       lines.add(
           holder == null
-              ? new ReaderTable.Line(session.id, 0, "", Duration.ZERO, session.place)
+              ? new ReaderTable.Line(
+                  session.id, 0, "", Duration.ZERO, session.isToBePlaced ? 0 : session.place)
               : holder.line());
     }
     return lines;

@@ -132,7 +132,8 @@ final class ReaderTable {
    * A session as it is written down.
    *
    * @param epoch zero when nobody holds it
-   * @param head its first message, or the last one that was handed out
+   * @param head its place among those that wait, zero when its lane has to be looked at; of one
+   *     that is held, the last message that was handed out
    */
   record Line(SessionId session, long epoch, String owner, Duration left, long head) {}
 

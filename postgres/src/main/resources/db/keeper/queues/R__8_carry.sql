@@ -172,9 +172,9 @@ BEGIN
 END $$;
 
 -- Gives carried sessions their lanes: held ones (epoch above zero) with what is left of their lease, others ready. heads:
--- the first message, or what is in hand at most. With known_to it is the end of reading: everything that this snapshot
--- sees has its lane then. Tells the ends of the leases, and one row without a session; nothing at all when somebody else
--- reads now, and then nothing was changed.
+-- their places in the line, zero where the lane has to be looked at; of held ones what is in hand at most. With known_to
+-- it is the end of reading: everything that this snapshot sees has its lane then. Tells the ends of the leases, and one row
+-- without a session; nothing at all when somebody else reads now, and then nothing was changed.
 CREATE OR REPLACE FUNCTION keeper.write_down(q int, my_epoch bigint, at_node text, sessions text[], epochs bigint[],
   owners text[], lefts_us bigint[], heads bigint[], known_to text, of_shard bigint)
 RETURNS TABLE (of_session text, held_until timestamptz)
@@ -201,8 +201,9 @@ BEGIN
     FROM unnest(sessions, epochs, owners, lefts_us, heads) s(session, epoch, owner, left_us, head)
    ORDER BY s.session
   ON CONFLICT DO NOTHING;
-  -- Whose head is due later, or too old, or settled by now.
-  FOR one IN SELECT s.session FROM unnest(sessions, epochs) s(session, epoch) WHERE s.epoch = 0 LOOP
+  -- Whose head may be due later, or too old, or settled by now.
+  FOR one IN SELECT s.session FROM unnest(sessions, epochs, heads) s(session, epoch, head)
+              WHERE s.epoch = 0 AND s.head = 0 LOOP
     PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = one AND l.status + 0 = 0 FOR UPDATE;
     IF FOUND THEN
       PERFORM keeper.place_lane(q, one, of_shard);

@@ -22,21 +22,26 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Q-01 over all pairs of senders, while transactions that have sent stay open for a while, commit
  * against their numbers, or roll back.
  */
+@ParameterizedClass
+@ValueSource(ints = {0, PostgresOptions.NEVER})
 class SendOrderTest {
   private static final QueueName QUEUE = QueueName.of("send-order");
   private static final int SESSIONS = 20;
   private static final Duration SENDING = Duration.ofSeconds(4);
 
-  private static TestDatabase database;
-  private static PostgresQueueProvider provider;
+  private final int carryFrom;
+  private TestDatabase database;
+  private PostgresQueueProvider provider;
 
   private final Map<String, Sent> sends = new ConcurrentHashMap<>();
   private final Map<SessionId, List<String>> handled = new ConcurrentHashMap<>();
@@ -46,15 +51,23 @@ class SendOrderTest {
   /** When a send began and when it had returned, or its transaction was committed. */
   private record Sent(long began, long returned) {}
 
-  @BeforeAll
-  static void start() {
+  // Set before each test.
+  @SuppressWarnings("NullAway.Init")
+  SendOrderTest(int carryFrom) {
+    this.carryFrom = carryFrom;
+  }
+
+  @BeforeEach
+  void start() {
     database = TestDatabase.start();
-    provider = PostgresQueueProvider.create(database.pool());
+    provider =
+        PostgresQueueProvider.create(
+            database.pool(), PostgresOptions.ofDefaults().withCarryFrom(carryFrom));
     provider.declare(QUEUE, QueueSettings.ordered());
   }
 
-  @AfterAll
-  static void stop() {
+  @AfterEach
+  void stop() {
     provider.close();
     database.close();
   }
