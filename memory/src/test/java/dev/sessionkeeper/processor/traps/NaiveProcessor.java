@@ -145,6 +145,10 @@ final class NaiveProcessor implements AutoCloseable {
           return false;
         }
       } else if (settlement instanceof Settlement.Retry && !has(Bug.BATCH_GOES_ON_AFTER_FAILURE)) {
+        while (has(Bug.FAILED_SESSION_IS_STILL_RENEWED) && !stopping) {
+          session.renew();
+          TimeUnit.MILLISECONDS.sleep(20);
+        }
         return false;
       }
       if (context.released || stopping) {

@@ -53,6 +53,7 @@ final class Traps {
         case STOP_KEEPS_LEASES -> stoppingGivesTheSessionsBack();
         case BATCH_GOES_ON_AFTER_FAILURE, RETRY_GOES_TO_THE_TAIL ->
             aFailedMessageComesAgainBeforeItsBatchMates();
+        case FAILED_SESSION_IS_STILL_RENEWED -> theMatesOfAFailedMessageAreNotHeldMeanwhile();
         case RELEASED_SESSION_IS_TAKEN_AGAIN -> aReleasedSessionIsNotTakenAgainWhileOthersWait();
         case LOST_LOCK_IS_NOT_TOLD -> aLostLockEndsTheHandlerAndLeavesTheNewOwnerAlone();
         case SPINS_WHEN_NOTHING_IS_THERE -> aProviderThatDoesNotWaitIsNotAskedInALoop();
@@ -219,6 +220,27 @@ final class Traps {
         assertThat(newOwner.receive(1, Duration.ZERO)).hasSize(1);
       }
     }
+  }
+
+  private void theMatesOfAFailedMessageAreNotHeldMeanwhile() throws Exception {
+    var failures = new AtomicInteger();
+    MessageHandler handler =
+        (delivery, session) -> {
+          failures.incrementAndGet();
+          throw new IllegalStateException("not now");
+        };
+    send("a1", "a2");
+    try (var processor =
+        start.apply(Trial.of(provider, handler).withRetry(Duration.ofMinutes(1)))) {
+      eventually().until(() -> failures.get() == 1);
+      eventually().until(() -> !isLocked(SessionId.of("a")));
+    }
+    assertThat(failures).hasValue(1);
+  }
+
+  private boolean isLocked(SessionId session) throws InterruptedException {
+    return provider.sessions(QUEUE).accept(session, Owner.of("other"), Duration.ZERO)
+        instanceof AcceptResult.Locked;
   }
 
   private void aProviderThatDoesNotWaitIsNotAskedInALoop() throws Exception {

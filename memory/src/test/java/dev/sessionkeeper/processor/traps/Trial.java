@@ -37,4 +37,8 @@ record Trial(
   Trial withIdle(Duration timeout) {
     return new Trial(provider, handler, hooks, slots, prefetch, timeout, retry);
   }
+
+  Trial withRetry(Duration delay) {
+    return new Trial(provider, handler, hooks, slots, prefetch, idle, delay);
+  }
 }
