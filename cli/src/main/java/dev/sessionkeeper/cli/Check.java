@@ -1,14 +1,18 @@
 package dev.sessionkeeper.cli;
 
+import dev.sessionkeeper.server.config.ConfigError;
 import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.config.InvalidConfig;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import tools.jackson.databind.node.JsonNodeFactory;
 
 /** Reads a configuration as the server would, without starting it. */
 @Command(
@@ -19,19 +23,50 @@ final class Check implements Callable<Integer> {
   @Parameters(index = "0", paramLabel = "FILE")
   Path file = Path.of("keeper.yaml");
 
+  @Option(
+      names = {"-o", "--output"},
+      defaultValue = "text",
+      description = "text or json. Default: text")
+  Remote.Format format = Remote.Format.text;
+
   @Override
   public Integer call() {
     var terminal = Terminal.standard();
     try {
       var config =
           KeeperConfig.read(ConfigSources.of(Optional.of(file), System.getenv(), Map.of()));
-      config.warnings().forEach(warning -> terminal.note("Warning: " + warning));
-      terminal.print(file + " is valid.");
+      if (format == Remote.Format.json) {
+        terminal.print(json(List.of(), config.warnings()));
+      } else {
+        config.warnings().forEach(warning -> terminal.note("Warning: " + warning));
+        terminal.print(file + " is valid.");
+      }
       return Exit.OK;
     } catch (InvalidConfig e) {
-      e.errors().forEach(error -> terminal.note(error.toString()));
-      terminal.error(file + " is not valid: " + e.errors().size() + " wrong.");
+      if (format == Remote.Format.json) {
+        terminal.print(json(e.errors(), List.of()));
+      } else {
+        e.errors().forEach(error -> terminal.note(error.toString()));
+        terminal.error(file + " is not valid: " + e.errors().size() + " wrong.");
+      }
       return Exit.CONFIG;
     }
+  }
+
+  private String json(List<ConfigError> errors, List<String> warnings) {
+    var node = JsonNodeFactory.instance.objectNode();
+    node.put("file", file.toString());
+    node.put("valid", errors.isEmpty());
+    var wrong = node.putArray("errors");
+    for (var error : errors) {
+      wrong
+          .addObject()
+          .put("where", error.where())
+          .put("key", error.key())
+          .put("reason", error.reason());
+    }
+    var warned = node.putArray("warnings");
+    warnings.forEach(warned::add);
+    return node.toPrettyString();
   }
 }

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import tools.jackson.databind.node.JsonNodeFactory;
 
 /** Shows on a running server that order holds. */
 @Command(
@@ -44,7 +45,24 @@ final class DemoCommand implements Callable<Integer> {
       }
       var terminal = Terminal.standard();
       var plan = new Demo.Plan(sessions, messages, consumers, Duration.ofMinutes(5));
-      return new Demo(client, remote.key, plan, terminal::draw).run() ? Exit.OK : Exit.FAILED;
+      var result = new Demo(client, remote.key, plan, terminal::draw).run();
+      if (remote.format == Remote.Format.json) {
+        terminal.print(json(result));
+      }
+      return result.isGood() ? Exit.OK : Exit.FAILED;
     }
+  }
+
+  private static String json(Demo.Result result) {
+    var node = JsonNodeFactory.instance.objectNode();
+    node.put("orderHeld", result.isGood());
+    node.put("queue", result.queue());
+    node.put("expected", result.expected());
+    node.put("completed", result.completed());
+    node.put("failedAttempts", result.failedAttempts());
+    node.put("repeated", result.repeated());
+    var violations = node.putArray("violations");
+    result.violations().forEach(violations::add);
+    return node.toPrettyString();
   }
 }

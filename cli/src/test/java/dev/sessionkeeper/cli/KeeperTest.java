@@ -167,6 +167,9 @@ class KeeperTest {
   void allErrorsOfAConfigurationAreListedWithTheirPlace() throws Exception {
     var file =
         Files.writeString(folder.resolve("keeper.yaml"), "server: { port: x }\nsurprise: 1\n");
+    var told = runRaw("check", file.toString(), "-o", "json");
+    assertThat(told.code).isEqualTo(Exit.CONFIG);
+    assertThat(told.out).contains("\"valid\" : false").contains("\"reason\"");
     var checked = runRaw("check", file.toString());
     assertThat(checked.code).isEqualTo(Exit.CONFIG);
     assertThat(checked.err).contains(":1:", "port", ":2:", "surprise");

@@ -51,8 +51,23 @@ public final class Demo {
     this.judge = new Judge(sessions, plan.perSession());
   }
 
-  /** Runs it; true when everything was handled and nothing out of order. */
-  public boolean run() {
+  /**
+   * What came out.
+   *
+   * @param isGood whether everything was handled and nothing out of order
+   * @param repeated completed again, because the first answer died with its consumer
+   */
+  public record Result(
+      boolean isGood,
+      String queue,
+      int expected,
+      int completed,
+      int failedAttempts,
+      int repeated,
+      List<String> violations) {}
+
+  /** Runs it to the end. */
+  public Result run() {
     var queue = client.queue(queueName);
     queue.declare(
         QueueSettings.ordered()
@@ -130,7 +145,7 @@ public final class Demo {
     return "[" + judge.map() + "]\n" + judge.summary() + " (" + note + ")";
   }
 
-  private boolean verdict(boolean done) {
+  private Result verdict(boolean done) {
     judge.violations().stream().limit(10).forEach(violation -> screen.draw(violation, true));
     boolean good = done && judge.violations().isEmpty();
     screen.draw(
@@ -138,7 +153,7 @@ public final class Demo {
             + judge.summary()
             + ".",
         true);
-    return good;
+    return judge.result(good, queueName);
   }
 
   private static void sleep() {

@@ -104,6 +104,11 @@ final class Judge {
         + " violations";
   }
 
+  synchronized Demo.Result result(boolean isGood, String queue) {
+    return new Demo.Result(
+        isGood, queue, lanes.size() * perSession, completed, failed, repeated, violations());
+  }
+
   /** How far each session is, as one character each: from blank to full. */
   synchronized String map() {
     var steps = " ▁▂▃▄▅▆▇█";
