@@ -1,5 +1,38 @@
 -- Ends deliveries and gives lanes back.
 
+-- Deletes completed messages, but for those of some sessions (NULL: none), and counts them. The caller has seen to it that
+-- nobody else can.
+CREATE OR REPLACE FUNCTION keeper.complete_messages(q int, done_sessions text[], done_seqs bigint[], except_of text[],
+  lenient boolean, of_shard bigint) RETURNS void
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  expected int := cardinality(done_seqs);
+  deleted int;
+BEGIN
+  IF except_of IS NOT NULL THEN
+    SELECT COALESCE(array_agg(d.session), '{}'), COALESCE(array_agg(d.seq), '{}') INTO done_sessions, done_seqs
+      FROM unnest(done_sessions, done_seqs) d(session, seq)
+     WHERE (d.session IN (SELECT unnest(except_of))) IS NOT TRUE;
+    expected := cardinality(done_seqs);
+  END IF;
+  DELETE FROM keeper.message m
+   WHERE m.ctid = ANY (ARRAY(
+     SELECT found.place_of
+       FROM unnest(done_sessions, done_seqs) d(session, seq)
+            CROSS JOIN LATERAL (SELECT x.ctid AS place_of FROM keeper.message x
+                                 WHERE x.queue = q AND x.session = d.session AND x.seq = d.seq OFFSET 0) found));
+  GET DIAGNOSTICS deleted = ROW_COUNT;
+  IF deleted <> expected AND NOT lenient THEN
+    RAISE EXCEPTION 'a settled message is gone' USING ERRCODE = 'SK001';
+  END IF;
+  IF deleted > 0 THEN
+    PERFORM keeper.add_to_tally(q, of_shard, 0, deleted, 0);
+  END IF;
+END $$;
+
 -- The common case for many sessions at once: messages completed, lanes given back. kept/freed: lanes that stay held / are
 -- given back, with their epochs; done: completed messages. Returns the sessions whose lease is not held any more; nothing
 -- was changed for these. Sessions come in order, so that nobody waits in a circle. A lenient call is a repetition: what is missing was done by the first one.
@@ -20,8 +53,7 @@ DECLARE
   empty_at tid[];
   full_at tid[];
   dues timestamptz[];
-  expected int := cardinality(done_seqs);
-  deleted int;
+  lost text[];
 BEGIN
   -- The fence. No key update: discovery, which takes key shares, is not waited for.
   IF cardinality(kept) > 0 THEN
@@ -40,33 +72,12 @@ BEGIN
      WHERE l.epoch = f.epoch AND l.status = 1 AND l.until > moment;
   END IF;
 
-  IF COALESCE(cardinality(keeping), 0) + COALESCE(cardinality(freeing), 0) = asked THEN
-    DELETE FROM keeper.message m
-     WHERE m.ctid = ANY (ARRAY(
-       SELECT found.place_of
-         FROM unnest(done_sessions, done_seqs) d(session, seq)
-              CROSS JOIN LATERAL (SELECT x.ctid AS place_of FROM keeper.message x
-                                   WHERE x.queue = q AND x.session = d.session AND x.seq = d.seq OFFSET 0) found));
-    GET DIAGNOSTICS deleted = ROW_COUNT;
-  ELSE
-    WITH valid AS (
-           SELECT d.session, d.seq FROM unnest(done_sessions, done_seqs) d(session, seq)
-            WHERE (d.session IN (SELECT unnest(keeping || freeing))) IS TRUE),
-         gone AS (
-           DELETE FROM keeper.message m
-            WHERE m.ctid = ANY (ARRAY(
-              SELECT found.place_of
-                FROM valid d
-                     CROSS JOIN LATERAL (SELECT x.ctid AS place_of FROM keeper.message x
-                                          WHERE x.queue = q AND x.session = d.session AND x.seq = d.seq OFFSET 0) found))
-           RETURNING 1)
-    SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM valid) INTO deleted, expected;
-    RETURN QUERY SELECT a.session FROM unnest(kept || freed) a(session)
-                  WHERE (a.session IN (SELECT unnest(keeping || freeing))) IS NOT TRUE;
+  IF COALESCE(cardinality(keeping), 0) + COALESCE(cardinality(freeing), 0) < asked THEN
+    lost := ARRAY(SELECT a.session FROM unnest(kept || freed) a(session)
+                   WHERE (a.session IN (SELECT unnest(keeping || freeing))) IS NOT TRUE);
+    RETURN QUERY SELECT unnest(lost);
   END IF;
-  IF deleted <> expected AND NOT lenient THEN
-    RAISE EXCEPTION 'a settled message is gone' USING ERRCODE = 'SK001';
-  END IF;
+  PERFORM keeper.complete_messages(q, done_sessions, done_seqs, lost, lenient, of_shard);
 
   IF cardinality(freeing) > 0 THEN
     SELECT array_agg(f.place_of) FILTER (WHERE head.seq IS NULL AND f.aside IS NULL),
@@ -87,9 +98,6 @@ BEGIN
         FROM unnest(full_at, dues) h(place_of, due_at)
        WHERE l.ctid = h.place_of;
     END IF;
-  END IF;
-  IF deleted > 0 THEN
-    PERFORM keeper.add_to_tally(q, of_shard, 0, deleted, 0);
   END IF;
 END $$;
 

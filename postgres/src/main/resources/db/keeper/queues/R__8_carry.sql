@@ -127,8 +127,6 @@ SET enable_bitmapscan = off SET jit = off
 AS $$
 DECLARE
   written text[];
-  expected int := cardinality(done_seqs);
-  deleted int;
 BEGIN
   PERFORM 1 FROM keeper.reader r
     WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR KEY SHARE;
@@ -140,35 +138,8 @@ BEGIN
       FROM unnest(sessions) s(session)
            CROSS JOIN LATERAL (SELECT FROM keeper.lane x WHERE x.queue = q AND x.session = s.session OFFSET 0) l;
   END IF;
-  IF written IS NULL THEN
-    DELETE FROM keeper.message m
-     WHERE m.ctid = ANY (ARRAY(
-       SELECT found.place_of
-         FROM unnest(done_sessions, done_seqs) d(session, seq)
-              CROSS JOIN LATERAL (SELECT x.ctid AS place_of FROM keeper.message x
-                                   WHERE x.queue = q AND x.session = d.session AND x.seq = d.seq OFFSET 0) found));
-    GET DIAGNOSTICS deleted = ROW_COUNT;
-  ELSE
-    WITH valid AS (
-           SELECT d.session, d.seq FROM unnest(done_sessions, done_seqs) d(session, seq)
-            WHERE (d.session IN (SELECT unnest(written))) IS NOT TRUE),
-         gone AS (
-           DELETE FROM keeper.message m
-            WHERE m.ctid = ANY (ARRAY(
-              SELECT found.place_of
-                FROM valid d
-                     CROSS JOIN LATERAL (SELECT x.ctid AS place_of FROM keeper.message x
-                                          WHERE x.queue = q AND x.session = d.session AND x.seq = d.seq OFFSET 0) found))
-           RETURNING 1)
-    SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM valid) INTO deleted, expected;
-    RETURN QUERY SELECT unnest(written);
-  END IF;
-  IF deleted <> expected AND NOT lenient THEN
-    RAISE EXCEPTION 'a settled message is gone' USING ERRCODE = 'SK001';
-  END IF;
-  IF deleted > 0 THEN
-    PERFORM keeper.add_to_tally(q, of_shard, 0, deleted, 0);
-  END IF;
+  RETURN QUERY SELECT unnest(written);
+  PERFORM keeper.complete_messages(q, done_sessions, done_seqs, written, lenient, of_shard);
 END $$;
 
 -- Gives carried sessions their lanes: held ones (epoch above zero) with what is left of their lease, others ready. heads:

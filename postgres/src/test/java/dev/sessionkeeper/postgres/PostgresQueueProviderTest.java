@@ -23,7 +23,10 @@ class PostgresQueueProviderTest extends QueueProviderContract {
 
   @Override
   protected QueueProvider createProvider(TimeSource time) {
-    return PostgresQueueProvider.create(
-        database.pool(), PostgresOptions.ofDefaults().withoutMigration(), time);
+    return PostgresQueueProvider.create(database.pool(), options().withoutMigration(), time);
+  }
+
+  PostgresOptions options() {
+    return PostgresOptions.ofDefaults();
   }
 }
