@@ -19,6 +19,8 @@ final class Slot extends SlotsApart {
   /** A slot on its way from one session to the next has nothing in hand either, for so long. */
   private static final long ON_ITS_WAY = Pause.nanos(Duration.ofMillis(1));
 
+  private static final long LONG_AGO = Pause.nanos(Duration.ofDays(365));
+
   private static final long NOT_FREE = Long.MIN_VALUE;
 
   private static final AtomicReferenceFieldUpdater<Slot, Hold> HOLD =
@@ -42,8 +44,8 @@ final class Slot extends SlotsApart {
   Slot(Slots slots, Thread thread, Jitter jitter, long now) {
     this.slots = slots;
     this.jitter = jitter;
-    // A new one does not come from another session.
-    this.freeSince = now - ON_ITS_WAY;
+    // A new one does not come from another session, also for one who read the clock before it.
+    this.freeSince = now - LONG_AGO;
     this.thread = thread;
     this.waiting = new InterruptGate(thread);
   }

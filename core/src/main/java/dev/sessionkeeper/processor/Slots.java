@@ -68,8 +68,12 @@ final class Slots {
   /**
    * Whether no slot is free for another session. One that has just given a session back, and is
    * about to take the next, is not: an idle session kept for its sake would keep a slot from work.
+   * One that is about to start is.
    */
   boolean areAllTaken(long now) {
+    if (live.size() < wished) {
+      return false;
+    }
     for (var slot : live) {
       if (slot.isFree(now)) {
         return false;

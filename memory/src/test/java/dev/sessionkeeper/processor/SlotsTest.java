@@ -13,6 +13,9 @@ import dev.sessionkeeper.testkit.SettableClock;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -129,6 +132,39 @@ class SlotsTest {
   }
 
   @Test
+  void aSlotThatIsAboutToStartIsFree() {
+    bench.holds("a1", "b1", "c1");
+    var asked = new AtomicInteger();
+    var others = new CountDownLatch(3);
+    var cameSooner = new AtomicBoolean();
+    ThreadFactory lateForTheLast =
+        task -> {
+          if (asked.incrementAndGet() == 3) {
+            cameSooner.set(cameWithin300Millis(others));
+          }
+          return Thread.ofVirtual().unstarted(task);
+        };
+    var processor =
+        bench
+            .processor(
+                (delivery, session) -> {
+                  bench.note(delivery);
+                  others.countDown();
+                  return Settlement.complete();
+                })
+            .maxConcurrentSessions(3)
+            .sessionIdleTimeout(Duration.ofMinutes(1))
+            .threads(lateForTheLast)
+            .build()
+            .start();
+    try (processor) {
+      eventually().until(() -> bench.depth() == 0);
+      assertThat(cameSooner).as("the third session was taken in place of another").isFalse();
+      assertThat(processor.activeSessions()).isEqualTo(3);
+    }
+  }
+
+  @Test
   void aSlotOnItsWayToTheNextSessionIsNotFree() {
     var clock = SettableClock.create();
     var accepts = new AtomicInteger();
@@ -166,6 +202,14 @@ class SlotsTest {
         eventually().until(() -> still.handled.contains("c1"));
         mayGoOn.countDown();
       }
+    }
+  }
+
+  private static boolean cameWithin300Millis(CountDownLatch latch) {
+    try {
+      return latch.await(300, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
     }
   }
 
