@@ -1,7 +1,5 @@
 package dev.sessionkeeper;
 
-import java.util.UUID;
-
 /**
  * Tells messages of a queue apart: 1 to 128 characters, no control characters. The same id twice is
  * stored once.
@@ -11,11 +9,7 @@ public record MessageId(String value) {
   public static final int MAX_LENGTH = 128;
 
   public MessageId {
-    if (value.isBlank()
-        || value.length() > MAX_LENGTH
-        || value
-            .chars()
-            .anyMatch(c -> Character.isISOControl(c) || Character.isSurrogate((char) c))) {
+    if (value.isBlank() || value.length() > MAX_LENGTH || !isPlain(value)) {
       throw new IllegalArgumentException(
           "A message id has 1 to 128 characters, none of them a control character, was "
               + Quoted.of(value)
@@ -28,8 +22,22 @@ public record MessageId(String value) {
     return new MessageId(value);
   }
 
+  /**
+   * One that nobody else has: a UUID that begins with the time (version 7). Stores that index ids
+   * write those that are made together to one place.
+   */
   public static MessageId random() {
-    return new MessageId(UUID.randomUUID().toString());
+    return new MessageId(TimedIds.next().toString());
+  }
+
+  private static boolean isPlain(String value) {
+    for (int i = 0; i < value.length(); i++) {
+      char c = value.charAt(i);
+      if (Character.isISOControl(c) || Character.isSurrogate(c)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   @Override

@@ -9,6 +9,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -41,7 +43,22 @@ class ValuesTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> MessageId.of("m".repeat(129)))
         .withMessageContaining("of length 129");
-    assertThat(MessageId.random()).isNotEqualTo(MessageId.random());
+  }
+
+  @Test
+  void idsMadeTogetherAreDifferentAndNeighbours() {
+    var before = Instant.now().minusSeconds(1);
+    var ids = Stream.generate(MessageId::random).limit(10_000).map(MessageId::value).toList();
+    assertThat(ids).doesNotHaveDuplicates();
+    assertThat(ids)
+        .allSatisfy(
+            id -> {
+              var uuid = UUID.fromString(id);
+              assertThat(uuid.version()).isEqualTo(7);
+              assertThat(uuid.variant()).isEqualTo(2);
+              assertThat(Instant.ofEpochMilli(uuid.getMostSignificantBits() >>> 16))
+                  .isBetween(before, Instant.now().plusSeconds(1));
+            });
   }
 
   @Test

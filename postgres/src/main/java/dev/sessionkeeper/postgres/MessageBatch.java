@@ -4,11 +4,8 @@ import dev.sessionkeeper.Message;
 import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.SendOutcome;
-import dev.sessionkeeper.SessionId;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -36,16 +33,22 @@ final class MessageBatch {
 
   private final QueueMode mode;
   private final List<List<Message>> sends;
+
+  /** What the messages of all sends are told apart by, one after the other. */
+  private final List<UUID> keys;
+
   private final Map<UUID, Message> distinct;
   private final Map<MessageId, UUID> shared;
 
   private MessageBatch(
       QueueMode mode,
       List<List<Message>> sends,
+      List<UUID> keys,
       Map<UUID, Message> distinct,
       Map<MessageId, UUID> shared) {
     this.mode = mode;
     this.sends = sends;
+    this.keys = keys;
     this.distinct = distinct;
     this.shared = shared;
   }
@@ -68,13 +71,16 @@ final class MessageBatch {
    * @param shared the messages whose bodies are among the shared ones, and under which ids
    */
   static MessageBatch of(QueueMode mode, List<List<Message>> sends, Map<MessageId, UUID> shared) {
+    var keys = new ArrayList<UUID>();
     var distinct = new LinkedHashMap<UUID, Message>();
     for (var send : sends) {
       for (var message : send) {
-        distinct.putIfAbsent(MessageKey.of(message.id()), message);
+        var key = MessageKey.of(message.id());
+        keys.add(key);
+        distinct.putIfAbsent(key, message);
       }
     }
-    return new MessageBatch(mode, sends, distinct, shared);
+    return new MessageBatch(mode, sends, keys, distinct, shared);
   }
 
   boolean isEmpty() {
@@ -84,29 +90,29 @@ final class MessageBatch {
   MessageBatch without(Set<UUID> stored) {
     var left = new LinkedHashMap<>(distinct);
     left.keySet().removeAll(stored);
-    return new MessageBatch(mode, sends, left, shared);
+    return new MessageBatch(mode, sends, keys, left, shared);
   }
 
   /** Stores what is not known yet. */
   Map<UUID, Place> store(Connection connection, int queue, long shard) throws SQLException {
-    var keys = distinct.keySet().toArray(UUID[]::new);
-    var places = HashMap.<UUID, Place>newHashMap(keys.length);
+    var asked = distinct.keySet().toArray(UUID[]::new);
+    var places = HashMap.<UUID, Place>newHashMap(asked.length);
     var unclear = new ArrayList<UUID>();
     try (var statement = connection.prepareStatement(SEND)) {
       statement.setInt(1, queue);
-      new Columns(distinct.values(), mode, shared).bind(connection, statement, keys);
+      new MessageColumns(distinct, mode, shared).bind(connection, statement);
       statement.setLong(11, shard);
       try (var rows = statement.executeQuery()) {
         rows.next();
         var numbers = (@Nullable Long[]) rows.getArray(1).getArray();
         var stored = rows.getArray(2);
         var areStored = stored == null ? null : (Boolean[]) stored.getArray();
-        for (int i = 0; i < keys.length; i++) {
+        for (int i = 0; i < asked.length; i++) {
           var number = numbers[i];
           if (number == null) {
-            unclear.add(keys[i]);
+            unclear.add(asked[i]);
           } else {
-            places.put(keys[i], new Place(number, areStored == null || areStored[i]));
+            places.put(asked[i], new Place(number, areStored == null || areStored[i]));
           }
         }
       }
@@ -152,83 +158,25 @@ final class MessageBatch {
 
   /** The answer of every send: a message is new only the first time its id comes. */
   List<List<SendOutcome>> outcomes(Map<UUID, Place> places) {
+    boolean areAllDifferent = keys.size() == distinct.size();
     var told = new HashSet<UUID>();
+    var next = keys.iterator();
     var answers = new ArrayList<List<SendOutcome>>(sends.size());
     for (var send : sends) {
       var answer = new ArrayList<SendOutcome>(send.size());
       for (var message : send) {
-        var key = MessageKey.of(message.id());
+        var key = next.next();
         var place = places.get(key);
         if (place == null) {
           throw new IllegalStateException("No answer for message " + message.id());
         }
         answer.add(
-            place.isNew() && told.add(key)
+            place.isNew() && (areAllDifferent || told.add(key))
                 ? new SendOutcome.Stored(message.id(), place.sequence())
                 : new SendOutcome.Duplicate(message.id(), place.sequence()));
       }
       answers.add(answer);
     }
     return answers;
-  }
-
-  /** One array per column. */
-  private static final class Columns {
-    private final String @Nullable [] sessions;
-    private final String[] ids;
-    private final short[] forms;
-    private final String[] types;
-    private final byte[][] bodies;
-    private final @Nullable String[] properties;
-    private final @Nullable Long[] ttls;
-    private final @Nullable OffsetDateTime[] notBefores;
-
-    Columns(Iterable<Message> messages, QueueMode mode, Map<MessageId, UUID> shared) {
-      var all = new ArrayList<Message>();
-      messages.forEach(all::add);
-      int count = all.size();
-      sessions = mode == QueueMode.ORDERED ? new String[count] : null;
-      ids = new String[count];
-      forms = new short[count];
-      types = new String[count];
-      bodies = new byte[count][];
-      properties = new String[count];
-      ttls = new Long[count];
-      notBefores = new OffsetDateTime[count];
-      for (int i = 0; i < count; i++) {
-        put(i, all.get(i));
-        var body = shared.get(all.get(i).id());
-        if (body != null) {
-          forms[i] = SharedBodies.shared(forms[i]);
-          bodies[i] = SharedBodies.reference(body);
-        }
-      }
-    }
-
-    private void put(int i, Message message) {
-      if (sessions != null) {
-        sessions[i] = message.session().map(SessionId::value).orElseThrow();
-      }
-      ids[i] = message.id().value();
-      forms[i] = Codes.of(message.payload().form());
-      types[i] = Texts.storable(message.payload().contentType());
-      bodies[i] = message.payload().unsafeBytes();
-      properties[i] = PropertyText.of(message.properties());
-      ttls[i] = message.ttl().map(QueueTable::micros).orElse(null);
-      notBefores[i] = message.notBefore().map(at -> at.atOffset(ZoneOffset.UTC)).orElse(null);
-    }
-
-    void bind(Connection connection, java.sql.PreparedStatement statement, UUID[] keys)
-        throws SQLException {
-      statement.setArray(2, sessions == null ? null : SqlArray.of(connection, "text", sessions));
-      statement.setArray(3, SqlArray.of(connection, "text", ids));
-      statement.setArray(4, SqlArray.of(connection, "uuid", keys));
-      statement.setArray(5, SqlArray.of(connection, "int2", forms));
-      statement.setArray(6, SqlArray.of(connection, "text", types));
-      statement.setArray(7, SqlArray.of(connection, "bytea", bodies));
-      statement.setArray(8, SqlArray.of(connection, "text", properties));
-      statement.setArray(9, SqlArray.of(connection, "int8", ttls));
-      statement.setArray(10, SqlArray.of(connection, "timestamptz", notBefores));
-    }
   }
 }

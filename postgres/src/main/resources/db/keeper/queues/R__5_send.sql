@@ -1,7 +1,9 @@
 -- Stores messages in the order of the arrays. The same statement serves single sends, groups of them, and sends inside of
 -- an application's own transaction. It touches no row that a consumer touches.
 
--- sessions is NULL for an unordered queue.  keys: what ids are told apart by; different within one call.
+-- sessions is NULL for an unordered queue.  keys: what ids are told apart by; different within one call; NULL: the ids are
+-- UUIDs and tell themselves apart.  forms, types: one element stands for all.  props, ttls, not_befores: NULL where no
+-- message has any.
 -- One row: the numbers, and which were stored; NULL when all were. Not stored = the id is known; the number is then that of
 -- the first one, or NULL if it was stored this very moment.
 DROP FUNCTION IF EXISTS keeper.send(int, text[], text[], uuid[], smallint[], text[], bytea[], text[], bigint[],
@@ -16,6 +18,9 @@ AS $$
 DECLARE
   moment timestamptz := clock_timestamp();
   ttl bigint;
+  one_form smallint := forms[1];
+  one_type text := types[1];
+  told_apart_by uuid[] := COALESCE(keys, ids::uuid[]);
   remembered interval;
   seqs bigint[];
   -- Those whose ids are new; NULL when all are.
@@ -29,15 +34,15 @@ BEGIN
     -- is known is the exception, and looking first would cost as much again as storing.
     BEGIN
       INSERT INTO keeper.duplicate (queue, key, seq, expires_at)
-      SELECT q, u.key, u.seq, moment + remembered FROM unnest(keys, seqs) u(key, seq) ORDER BY u.key;
+      SELECT q, u.key, u.seq, moment + remembered FROM unnest(told_apart_by, seqs) u(key, seq) ORDER BY u.key;
     EXCEPTION WHEN unique_violation THEN
       INSERT INTO keeper.duplicate AS d (queue, key, seq, expires_at)
-      SELECT q, u.key, u.seq, moment + remembered FROM unnest(keys, seqs) u(key, seq) ORDER BY u.key
+      SELECT q, u.key, u.seq, moment + remembered FROM unnest(told_apart_by, seqs) u(key, seq) ORDER BY u.key
       ON CONFLICT (queue, key) DO UPDATE SET seq = excluded.seq, expires_at = excluded.expires_at
          WHERE d.expires_at <= moment;
       GET DIAGNOSTICS stored = ROW_COUNT;
       IF stored < cardinality(ids) THEN
-        kept := ARRAY(SELECT u.seq FROM unnest(keys, seqs) u(key, seq)
+        kept := ARRAY(SELECT u.seq FROM unnest(told_apart_by, seqs) u(key, seq)
                         JOIN keeper.duplicate d ON d.queue = q AND d.key = u.key AND d.seq = u.seq);
       END IF;
     END;
@@ -46,16 +51,16 @@ BEGIN
   IF sessions IS NULL THEN
     INSERT INTO keeper.loose_message (queue, seq, form, expires_at, visible_at, not_before, ttl_us, message_id,
                                       content_type, body, properties)
-    SELECT q, u.seq, u.form, moment + keeper.micros(COALESCE(u.ttl_us, ttl)), COALESCE(u.not_before, moment),
-           u.not_before, u.ttl_us, u.id, u.type, u.body, u.props
+    SELECT q, u.seq, COALESCE(u.form, one_form), moment + keeper.micros(COALESCE(u.ttl_us, ttl)), COALESCE(u.not_before, moment),
+           u.not_before, u.ttl_us, u.id, COALESCE(u.type, one_type), u.body, u.props
       FROM unnest(seqs, ids, forms, types, bodies, props, ttls, not_befores)
            u(seq, id, form, type, body, props, ttl_us, not_before)
      WHERE kept IS NULL OR u.seq = ANY (kept);
   ELSE
     INSERT INTO keeper.message (seq, queue, form, expires_at, due_at, not_before, ttl_us, session, message_id,
                                 content_type, body, properties)
-    SELECT u.seq, q, u.form, moment + keeper.micros(COALESCE(u.ttl_us, ttl)), u.not_before, u.not_before, u.ttl_us,
-           u.session, u.id, u.type, u.body, u.props
+    SELECT u.seq, q, COALESCE(u.form, one_form), moment + keeper.micros(COALESCE(u.ttl_us, ttl)), u.not_before, u.not_before, u.ttl_us,
+           u.session, u.id, COALESCE(u.type, one_type), u.body, u.props
       FROM unnest(seqs, sessions, ids, forms, types, bodies, props, ttls, not_befores)
            u(seq, session, id, form, type, body, props, ttl_us, not_before)
      WHERE kept IS NULL OR u.seq = ANY (kept);
@@ -69,6 +74,6 @@ BEGIN
       SELECT array_agg(CASE WHEN u.seq = ANY (kept) THEN u.seq
                             ELSE (SELECT d.seq FROM keeper.duplicate d WHERE d.queue = q AND d.key = u.key) END ORDER BY u.n),
              array_agg(u.seq = ANY (kept) ORDER BY u.n)
-        FROM unnest(seqs, keys) WITH ORDINALITY u(seq, key, n);
+        FROM unnest(seqs, told_apart_by) WITH ORDINALITY u(seq, key, n);
   END IF;
 END $$;

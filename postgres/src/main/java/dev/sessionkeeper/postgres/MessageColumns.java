@@ -1,0 +1,117 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.MessageId;
+import dev.sessionkeeper.QueueMode;
+import dev.sessionkeeper.SessionId;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Messages as the arrays of one statement, one per column. What none of them has is not sent at
+ * all, and what all have alike is sent once.
+ */
+final class MessageColumns {
+  private final UUID[] keys;
+  private final String @Nullable [] sessions;
+  private final String[] ids;
+  private final short[] forms;
+  private final String[] types;
+  private final byte[][] bodies;
+  private final @Nullable String[] properties;
+  private final @Nullable Long[] ttls;
+  private final @Nullable OffsetDateTime[] notBefores;
+  private boolean needKeys;
+  private boolean haveProperties;
+  private boolean haveTtls;
+  private boolean haveNotBefores;
+
+  MessageColumns(Map<UUID, Message> messages, QueueMode mode, Map<MessageId, UUID> shared) {
+    int count = messages.size();
+    keys = messages.keySet().toArray(UUID[]::new);
+    sessions = mode == QueueMode.ORDERED ? new String[count] : null;
+    ids = new String[count];
+    forms = new short[count];
+    types = new String[count];
+    bodies = new byte[count][];
+    properties = new String[count];
+    ttls = new Long[count];
+    notBefores = new OffsetDateTime[count];
+    int i = 0;
+    for (var message : messages.values()) {
+      put(i, message);
+      putBody(i, message, shared);
+      i++;
+    }
+  }
+
+  private void put(int i, Message message) {
+    if (sessions != null) {
+      sessions[i] = message.session().map(SessionId::value).orElseThrow();
+    }
+    ids[i] = message.id().value();
+    needKeys |= !MessageKey.isTimed(ids[i]);
+    types[i] = Texts.storable(message.payload().contentType());
+    properties[i] = PropertyText.of(message.properties());
+    haveProperties |= properties[i] != null;
+    ttls[i] = message.ttl().map(QueueTable::micros).orElse(null);
+    haveTtls |= ttls[i] != null;
+    notBefores[i] = message.notBefore().map(at -> at.atOffset(ZoneOffset.UTC)).orElse(null);
+    haveNotBefores |= notBefores[i] != null;
+  }
+
+  private void putBody(int i, Message message, Map<MessageId, UUID> shared) {
+    var body = shared.isEmpty() ? null : shared.get(message.id());
+    short form = Codes.of(message.payload().form());
+    forms[i] = body == null ? form : SharedBodies.shared(form);
+    bodies[i] = body == null ? message.payload().unsafeBytes() : SharedBodies.reference(body);
+  }
+
+  /** Sets parameters 2 to 10 of the function. */
+  void bind(Connection connection, PreparedStatement statement) throws SQLException {
+    set(connection, statement, 2, "text", sessions);
+    set(connection, statement, 3, "text", ids);
+    set(connection, statement, 4, "uuid", needKeys ? keys : null);
+    set(connection, statement, 5, "int2", areFormsAlike() ? Arrays.copyOf(forms, 1) : forms);
+    set(connection, statement, 6, "text", areTypesAlike() ? Arrays.copyOf(types, 1) : types);
+    set(connection, statement, 7, "bytea", bodies);
+    set(connection, statement, 8, "text", haveProperties ? properties : null);
+    set(connection, statement, 9, "int8", haveTtls ? ttls : null);
+    set(connection, statement, 10, "timestamptz", haveNotBefores ? notBefores : null);
+  }
+
+  private static void set(
+      Connection connection,
+      PreparedStatement statement,
+      int parameter,
+      String type,
+      @Nullable Object column)
+      throws SQLException {
+    statement.setArray(parameter, column == null ? null : SqlArray.of(connection, type, column));
+  }
+
+  private boolean areFormsAlike() {
+    for (short form : forms) {
+      if (form != forms[0]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean areTypesAlike() {
+    for (var type : types) {
+      if (!type.equals(types[0])) {
+        return false;
+      }
+    }
+    return true;
+  }
+}
