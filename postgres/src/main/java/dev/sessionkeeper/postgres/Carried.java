@@ -1,6 +1,7 @@
 package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.SessionId;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,9 @@ final class Carried {
 
   /** Where it stands among those that wait, lanes included. */
   long place;
+
+  /** When the first of its messages is too old, or was. */
+  Instant expires = Instant.MAX;
 
   /**
    * Something about it needs a lane: it is written down, and what comes meanwhile is left there.

@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * run out. I3: what lasts, or is unusual, is written down, so that everybody can see it.
  */
 final class CarriedSessions {
+  /** So long at most is a hold carried in which messages are handed out one after the other. */
+  private static final long LONGEST_NANOS = Duration.ofSeconds(2).toNanos();
+
   /** Epochs that may be given out between two rounds. */
   private static final int EPOCHS = 4096;
 
@@ -35,9 +38,10 @@ final class CarriedSessions {
   private final Set<Carried> unusual = new LinkedHashSet<>();
 
   /**
-   * Holds in the order in which they began; those that have ended are dropped when they come up.
+   * Holds in the order in which they are looked at; those that have ended are dropped when they
+   * come up.
    */
-  private final ArrayDeque<HeldLane> holds = new ArrayDeque<>();
+  private final ArrayDeque<Watched> holds = new ArrayDeque<>();
 
   private int waiting;
   private long lastSequence;
@@ -47,16 +51,20 @@ final class CarriedSessions {
   private long takenAt;
   private long taken;
 
+  /** A hold, and since when nothing had been handed out in it when it was looked at. */
+  private record Watched(HeldLane lane, long since) {}
+
   CarriedSessions(OrderedQueue queue) {
     this.queue = queue;
     this.time = queue.time();
   }
 
-  /** How long nobody has taken a session. */
+  /** How long nobody has taken a session, or held one. */
   long untouchedNanos() {
     lock.lock();
     try {
-      return time.nanoTime() - takenAt;
+      dropEnded();
+      return holds.isEmpty() ? time.nanoTime() - takenAt : 0;
     } finally {
       lock.unlock();
     }
@@ -77,6 +85,20 @@ final class CarriedSessions {
     lock.lock();
     try {
       return waiting;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Messages that nobody has in hand, those of held sessions among them. */
+  int inMemory() {
+    lock.lock();
+    try {
+      int count = waiting;
+      for (var hold : holds) {
+        count += isCarried(hold.lane) ? hold.lane.notHandedOut() : 0;
+      }
+      return count;
     } finally {
       lock.unlock();
     }
@@ -129,9 +151,15 @@ final class CarriedSessions {
       if (line.isEmpty() || epochsUsed == EPOCHS || !reading.isSafe(now) || isLaneNext()) {
         return null;
       }
+      var moment = reading.momentAt(now);
+      while (!line.isEmpty() && !line.getFirst().expires.isAfter(moment)) {
+        markUnusual(line.getFirst());
+      }
+      if (line.isEmpty()) {
+        return null;
+      }
       var next = line.removeFirst();
       next.isInLine = false;
-      var moment = reading.momentAt(now);
       var claimed =
           new ClaimedLane(
               next.id,
@@ -142,7 +170,7 @@ final class CarriedSessions {
       next.messages.clear();
       var held = HeldLane.carried(queue, claimed, moment, now);
       next.holder = held;
-      holds.addLast(held);
+      holds.addLast(new Watched(held, now));
       takenAt = now;
       taken++;
       queue.hold(held);
@@ -220,9 +248,10 @@ final class CarriedSessions {
     }
   }
 
-  private void add(SessionId id, List<ClaimedLane.Found> messages) {
+  private void add(SessionId id, ReaderTable.Fresh fresh) {
     var session = sessions.computeIfAbsent(id, Carried::new);
-    for (var found : messages) {
+    session.expires = fresh.expires.isBefore(session.expires) ? fresh.expires : session.expires;
+    for (var found : fresh.found) {
       lastSequence = Math.max(lastSequence, found.delivery().sequence());
       if (found.isExpired() || found.dueAt().isPresent()) {
         // Its lane knows how to wait, and how to set aside.
@@ -253,7 +282,7 @@ final class CarriedSessions {
   }
 
   private void dropEnded() {
-    while (!holds.isEmpty() && !isCarried(holds.getFirst())) {
+    while (!holds.isEmpty() && !isCarried(holds.getFirst().lane)) {
       holds.removeFirst();
     }
   }
@@ -289,9 +318,12 @@ final class CarriedSessions {
 
   private void markLongHeld(long heldBefore) {
     dropEnded();
-    while (!holds.isEmpty() && holds.getFirst().heldSince() - heldBefore < 0) {
-      var session = sessions.get(holds.removeFirst().id());
-      if (session != null) {
+    while (!holds.isEmpty() && holds.getFirst().since - heldBefore < 0) {
+      var lane = holds.removeFirst().lane;
+      var session = sessions.get(lane.id());
+      if (lane.lastMoved() - heldBefore >= 0 && heldBefore - lane.heldSince() < LONGEST_NANOS) {
+        holds.addLast(new Watched(lane, lane.lastMoved()));
+      } else if (session != null) {
         markUnusual(session);
       }
       dropEnded();
@@ -346,8 +378,7 @@ final class CarriedSessions {
     lock.lock();
     try {
       dropEnded();
-      return !unusual.isEmpty()
-          || (!holds.isEmpty() && holds.getFirst().heldSince() - heldBefore < 0);
+      return !unusual.isEmpty() || (!holds.isEmpty() && holds.getFirst().since - heldBefore < 0);
     } finally {
       lock.unlock();
     }
@@ -373,7 +404,10 @@ final class CarriedSessions {
     }
   }
 
-  /** From how long on a hold has a lane, so that it can be seen, extended, and run out. */
+  /**
+   * From how long on a hold in which nothing moves has a lane, so that it can be seen, extended,
+   * and run out.
+   */
   static Duration longHold(Duration lease) {
     var quarter = lease.dividedBy(4);
     var most = Duration.ofMillis(250);

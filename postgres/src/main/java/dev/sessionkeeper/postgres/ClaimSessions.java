@@ -247,7 +247,9 @@ final class ClaimSessions {
   /** How many lanes were served or had news. */
   private int round(List<Acceptor> waiting) {
     newsTold = 0;
-    queue.alone().beginAtOnce();
+    if (!waiting.isEmpty()) {
+      queue.alone().beginAtOnce();
+    }
     int served = queue.alone().isReading() ? read(waiting) : -1;
     if (served < 0) {
       served = claim(waiting);
@@ -274,6 +276,9 @@ final class ClaimSessions {
     long askedAt = time.nanoTime();
     roundBegan = askedAt;
     int news = queue.alone().round();
+    while (news >= 0 && queue.alone().needsNextPage()) {
+      news = queue.alone().round();
+    }
     if (news < 0) {
       return -1;
     }

@@ -34,6 +34,10 @@ final class Fetched {
     return deliveries.isEmpty();
   }
 
+  int size() {
+    return deliveries.size();
+  }
+
   /** Whether something is known, or suspected, to be there that was not read. */
   boolean mayHaveMore() {
     return mayHaveMore;

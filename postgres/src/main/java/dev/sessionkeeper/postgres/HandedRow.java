@@ -34,9 +34,6 @@ final class HandedRow {
   /** Up to which snapshot was read. */
   static final int KNOWN = 5;
 
-  /** More is new than can be read at once. */
-  static final int TOO_MUCH = 6;
-
   /** The columns, for statements. */
   static final String COLUMNS =
       "kind, session, epoch, until, node, seq, attempts, form, is_expired, enqueued_at, due_at,"

@@ -74,6 +74,21 @@ final class HeldLane implements HeldSession {
     return hold.heldSince;
   }
 
+  /** When something was last handed out. */
+  long lastMoved() {
+    return hold.lastMoved;
+  }
+
+  /** How many messages of it are in memory and in nobody's hands. */
+  int notHandedOut() {
+    hold.lock.lock();
+    try {
+      return hold.fetched.size();
+    } finally {
+      hold.lock.unlock();
+    }
+  }
+
   /** Lets it have a lane, for what only lanes can do. */
   void requireLane() {
     if (!hold.isWritten) {

@@ -30,6 +30,9 @@ final class Hold {
 
   volatile Lease lease;
 
+  /** When something was last handed out. */
+  volatile long lastMoved;
+
   /** Once other processes use the lease too. */
   volatile @Nullable SharedLane shared;
 
@@ -53,6 +56,7 @@ final class Hold {
     this.lockNanos = Duration.between(moment, claimed.lease.until()).toNanos();
     this.leaseEnd = askedAt + lockNanos;
     this.heldSince = askedAt;
+    this.lastMoved = askedAt;
     this.isWritten = isWritten;
     this.inHand = new InHand(id);
     this.forget = forget;

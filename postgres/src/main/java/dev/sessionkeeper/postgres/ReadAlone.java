@@ -21,8 +21,13 @@ import org.jspecify.annotations.Nullable;
  * another process, says so, and the next round writes it down.
  */
 final class ReadAlone {
-  private static final int MOST_AT_ONCE = 20_000;
-  private static final long MOST_BYTES = 64L << 20;
+  /** Messages read with one look. */
+  private static final int PAGE = 4096;
+
+  /** So much has piled up that it is better read than given lanes. */
+  private static final int PILE = 1024;
+
+  private static final Duration LOOK_FOR_ROOM = Duration.ofMillis(5);
   private static final long WINDOW_NANOS = Duration.ofMillis(250).toNanos();
   private static final long IDLE_NANOS = Duration.ofSeconds(2).toNanos();
   private static final Duration ALONE = Duration.ofSeconds(5);
@@ -42,6 +47,7 @@ final class ReadAlone {
   private volatile long notBefore;
   private final AtomicLong unusual = new AtomicLong();
   private volatile long metAt;
+  private boolean hasLookedForPile;
   private long judgedAt;
   private long windowBegan;
   private int inWindow;
@@ -126,10 +132,19 @@ final class ReadAlone {
     return reading().map(Reading::beatEvery);
   }
 
-  /** Begins without waiting for a reason, where that is wanted. */
+  /**
+   * Begins without waiting for a reason, where that is wanted, or where much had piled up before
+   * anybody here waited for sessions.
+   */
   void beginAtOnce() {
-    if (from == 0 && reading == null) {
+    if (reading != null) {
+      return;
+    }
+    if (from == 0) {
       tookLanes(0);
+    } else if (!hasLookedForPile && from != Integer.MAX_VALUE) {
+      hasLookedForPile = true;
+      begin(PILE);
     }
   }
 
@@ -144,10 +159,17 @@ final class ReadAlone {
     if (inWindow < from || from == Integer.MAX_VALUE || now - notBefore < 0) {
       return;
     }
-    var begun = become();
-    if (begun.isEmpty()) {
+    if (!begin(0)) {
       notBefore = now + WINDOW_NANOS;
-      return;
+    }
+  }
+
+  /** Begins if so much is new, and nothing is against it. */
+  private boolean begin(int least) {
+    long now = time.nanoTime();
+    var begun = become(least);
+    if (begun.isEmpty()) {
+      return false;
     }
     isStopAsked = false;
     isAllAsked = false;
@@ -156,11 +178,12 @@ final class ReadAlone {
     sessions.begin();
     reading = new Reading(begun.get(), now);
     queue.claims().ask();
+    return true;
   }
 
-  private Optional<ReaderTable.Begun> become() {
+  private Optional<ReaderTable.Begun> become(int least) {
     try {
-      return table.become(MOST_AT_ONCE, MOST_BYTES, from == 0 ? Duration.ZERO : ALONE);
+      return table.become(least, PILE, from == 0 ? Duration.ZERO : ALONE);
     } catch (KeeperException e) {
       return Optional.empty(); // Nobody waits for it; there will be another occasion.
     }
@@ -173,24 +196,21 @@ final class ReadAlone {
       return -1;
     }
     judge();
-    boolean ends =
-        isStopAsked
-            || sessions.untouchedNanos() > IDLE_NANOS
-            || sessions.waiting() > current.mostAtOnce();
-    if (!write(current, ends)) {
+    if (!write(current, isStopAsked || sessions.untouchedNanos() > IDLE_NANOS)) {
       return -1;
     }
     long askedAt = time.nanoTime();
     boolean beats = current.isBeatDue(askedAt);
-    var news = table.read(current, beats);
+    int room = room(current);
+    if (room == 0 && !beats) {
+      // What is in memory comes first.
+      queue.alarm().ringWithin(LOOK_FOR_ROOM);
+      return 0;
+    }
+    var news = table.read(current, Math.max(1, room), beats);
     if (news.isLost) {
       lose();
       return -1;
-    }
-    if (news.isTooMuch) {
-      stop();
-      queue.claims().ask();
-      return 0;
     }
     current.read(news, askedAt, beats);
     sessions.add(news);
@@ -198,10 +218,24 @@ final class ReadAlone {
     if (news.isAsked) {
       stop();
     }
-    if (isStopAsked || hasToWrite()) {
+    if (isStopAsked || hasToWrite() || current.isInPages()) {
       queue.claims().ask();
     }
-    return news.messages.size() + news.heldLanes.size();
+    // Pages are read as fast as there is room for them.
+    return current.isInPages() ? 0 : news.messages.size() + news.heldLanes.size();
+  }
+
+  /** Whether there is more to read, nothing to hand out, and room. */
+  boolean needsNextPage() {
+    var current = reading;
+    return current != null && current.isInPages() && !sessions.hasReady() && room(current) > 0;
+  }
+
+  /** How many messages may be read now. */
+  private int room(Reading current) {
+    int most = current.mostInMemory();
+    boolean isTight = current.isInPages() || sessions.waiting() > most / 2;
+    return isTight ? Math.clamp(most - sessions.inMemory(), 0, PAGE) : PAGE;
   }
 
   /** Ready lanes were claimed; whether there are more. */

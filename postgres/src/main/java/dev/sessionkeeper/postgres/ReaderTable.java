@@ -17,7 +17,7 @@ final class ReaderTable {
   private static final String BECOME =
       "SELECT my_epoch, known_to, lease_us, last_seq FROM keeper.become_reader(?, ?, ?, ?, ?)";
   private static final String READ =
-      "SELECT " + HandedRow.COLUMNS + " FROM keeper.read_new(?, ?, ?, ?, ?, ?)";
+      "SELECT " + HandedRow.COLUMNS + " FROM keeper.read_new(?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String WRITE_DOWN =
       "SELECT of_session, held_until FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String ASK = "SELECT keeper.ask_reader(?)";
@@ -32,8 +32,14 @@ final class ReaderTable {
   /** What a new reader needs to know. */
   record Begun(long epoch, String knownTo, Duration lease, long lastSequence) {}
 
-  /** Empty when there is a reader, or should be none. */
-  Optional<Begun> become(int most, long mostBytes, Duration alone) {
+  /**
+   * Becomes the reader.
+   *
+   * @param least how much must be new for that
+   * @param most what can be read at once
+   * @return empty when there is a reader, or should be none
+   */
+  Optional<Begun> become(int least, int most, Duration alone) {
     return queue
         .connections()
         .call(
@@ -41,8 +47,8 @@ final class ReaderTable {
               try (var statement = connection.prepareStatement(BECOME)) {
                 statement.setInt(1, queue.id());
                 statement.setString(2, queue.node().id());
-                statement.setInt(3, most);
-                statement.setLong(4, mostBytes);
+                statement.setInt(3, least);
+                statement.setInt(4, most);
                 statement.setLong(5, QueueTable.micros(alone));
                 try (var rows = statement.executeQuery()) {
                   rows.next();
@@ -60,12 +66,26 @@ final class ReaderTable {
             });
   }
 
+  /** New messages of a session, and when the first of them is too old. */
+  static final class Fresh {
+    final List<ClaimedLane.Found> found = new ArrayList<>();
+    Instant expires = Instant.MAX;
+
+    private void add(ClaimedLane.Found next, Instant expiresAt) {
+      found.add(next);
+      expires = expiresAt.isBefore(expires) ? expiresAt : expires;
+    }
+  }
+
   /** What a look brought. */
   static final class News {
-    final Map<SessionId, List<ClaimedLane.Found>> messages = new LinkedHashMap<>();
+    final Map<SessionId, Fresh> messages = new LinkedHashMap<>();
     final List<ClaimSessions.News> heldLanes = new ArrayList<>();
     boolean isLost;
-    boolean isTooMuch;
+
+    /** Where there is more to read: the number after which it is. */
+    Optional<Long> moreAfter = Optional.empty();
+
     long lastSequence;
     int count;
     long bytes;
@@ -80,7 +100,7 @@ final class ReaderTable {
         case HandedRow.NEW -> {
           var session = HandedRow.session(row);
           var found = ClaimedLane.Found.of(row, session);
-          messages.computeIfAbsent(session, s -> new ArrayList<>()).add(found);
+          messages.computeIfAbsent(session, s -> new Fresh()).add(found, HandedRow.until(row));
           count++;
           bytes += found.delivery().payload().size();
         }
@@ -88,9 +108,11 @@ final class ReaderTable {
             heldLanes.add(
                 new ClaimSessions.News(
                     HandedRow.session(row), HandedRow.epoch(row), HandedRow.node(row)));
-        case HandedRow.KNOWN -> knownTo = HandedRow.node(row);
+        case HandedRow.KNOWN -> {
+          knownTo = HandedRow.node(row);
+          moreAfter = HandedRow.hasMessage(row) ? Optional.of(HandedRow.sequence(row)) : moreAfter;
+        }
         case HandedRow.LOST -> isLost = true;
-        case HandedRow.TOO_MUCH -> isTooMuch = true;
         default -> {
           moment = HandedRow.until(row);
           epochs = HandedRow.epoch(row);
@@ -104,8 +126,8 @@ final class ReaderTable {
     }
   }
 
-  /** Everything that became visible since that snapshot. */
-  News read(Reading reading, boolean beats) {
+  /** What became visible since that snapshot, or the next page of it. */
+  News read(Reading reading, int most, boolean beats) {
     return queue
         .connections()
         .call(
@@ -114,9 +136,12 @@ final class ReaderTable {
                 statement.setInt(1, queue.id());
                 statement.setLong(2, reading.epoch());
                 statement.setString(3, reading.knownTo());
-                statement.setBoolean(4, beats);
-                statement.setLong(5, reading.lastSequence());
-                statement.setLong(6, reading.mostAtOnce());
+                statement.setLong(4, reading.knownSequence());
+                statement.setString(5, reading.goal());
+                statement.setLong(6, reading.after());
+                statement.setInt(7, most);
+                statement.setLong(8, Reading.MOST_BYTES);
+                statement.setBoolean(9, beats);
                 try (var rows = statement.executeQuery()) {
                   var news = new News();
                   while (rows.next()) {

@@ -2,6 +2,7 @@ package dev.sessionkeeper.postgres;
 
 import java.time.Duration;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The lease of a process that reads a queue alone, as far as it knows. Changed by the thread of
@@ -9,17 +10,23 @@ import java.time.Instant;
  */
 final class Reading {
   private static final int BEATS = 6;
-  private static final long MOST_BYTES = 64L << 20;
-  private static final long LEAST_AT_ONCE = 256;
-  private static final long MOST_AT_ONCE = 65_536;
+
+  /** Of bodies in memory that nobody has in hand. */
+  static final long MOST_BYTES = 64L << 20;
+
+  private static final long LEAST_IN_MEMORY = 256;
+  private static final long MOST_IN_MEMORY = 65_536;
 
   private final long epoch;
   private final Duration lease;
   private volatile String knownTo;
+  private @Nullable String goal;
+  private long after;
   private volatile long safeUntil;
   private volatile Sight sight;
   private long beatAt;
-  private long lastSequence;
+  private long knownSequence;
+  private long goalSequence;
   private double bytesOfOne = 1024;
 
   private record Sight(Instant moment, long at) {}
@@ -30,7 +37,7 @@ final class Reading {
     this.knownTo = begun.knownTo();
     this.safeUntil = askedAt + lease.toNanos();
     this.beatAt = askedAt;
-    this.lastSequence = begun.lastSequence();
+    this.knownSequence = begun.lastSequence();
     this.sight = new Sight(Instant.EPOCH, askedAt);
   }
 
@@ -47,13 +54,28 @@ final class Reading {
     return knownTo;
   }
 
-  long lastSequence() {
-    return lastSequence;
+  /** The last number that was given out then. */
+  long knownSequence() {
+    return knownSequence;
+  }
+
+  /** Up to which snapshot is read page by page; null while everything new is read at once. */
+  @Nullable String goal() {
+    return goal;
+  }
+
+  /** The last number of the page before. */
+  long after() {
+    return after;
+  }
+
+  boolean isInPages() {
+    return goal != null;
   }
 
   /** How many messages of the size they have had lately fit into memory. */
-  long mostAtOnce() {
-    return Math.clamp((long) (MOST_BYTES / bytesOfOne), LEAST_AT_ONCE, MOST_AT_ONCE);
+  int mostInMemory() {
+    return (int) Math.clamp((long) (MOST_BYTES / bytesOfOne), LEAST_IN_MEMORY, MOST_IN_MEMORY);
   }
 
   Duration beatEvery() {
@@ -76,8 +98,18 @@ final class Reading {
   }
 
   void read(ReaderTable.News news, long askedAt, boolean beats) {
-    knownTo = news.knownTo;
-    lastSequence = news.lastSequence;
+    if (goal == null) {
+      goalSequence = news.lastSequence;
+    }
+    if (news.moreAfter.isPresent()) {
+      goal = news.knownTo;
+      after = news.moreAfter.get();
+    } else {
+      goal = null;
+      after = 0;
+      knownTo = news.knownTo;
+      knownSequence = goalSequence;
+    }
     if (news.count > 0) {
       double now = (double) news.bytes / news.count;
       // Larger ones count at once, smaller ones bit by bit.

@@ -84,6 +84,9 @@ final class ReceiveMessages {
       hold.fetched.forget();
     }
     var batch = hold.fetched.handOut(max, now, hold.isWritten);
+    if (!batch.isEmpty()) {
+      hold.lastMoved = now;
+    }
     for (var delivery : batch) {
       hold.inHand.add(delivery.sequence());
       hold.lastHandedOut = Math.max(hold.lastHandedOut, delivery.sequence());

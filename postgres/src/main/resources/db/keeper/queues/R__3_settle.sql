@@ -22,8 +22,9 @@ BEGIN
    WHERE m.ctid = ANY (ARRAY(
      SELECT found.place_of
        FROM unnest(done_sessions, done_seqs) d(session, seq)
-            CROSS JOIN LATERAL (SELECT x.ctid AS place_of FROM keeper.message x
-                                 WHERE x.queue = q AND x.session = d.session AND x.seq = d.seq OFFSET 0) found));
+            CROSS JOIN LATERAL (SELECT x.ctid AS place_of, x.session FROM keeper.message x
+                                 WHERE x.queue + 0 = q AND x.seq = d.seq OFFSET 0) found
+      WHERE found.session = d.session));
   GET DIAGNOSTICS deleted = ROW_COUNT;
   IF deleted <> expected AND NOT lenient THEN
     RAISE EXCEPTION 'a settled message is gone' USING ERRCODE = 'SK001';

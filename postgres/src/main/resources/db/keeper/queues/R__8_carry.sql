@@ -1,9 +1,11 @@
 -- A queue that is read by one process alone: what is new is read with its bodies and handed out from memory; only
 -- sessions with something unusual about them are written down as lanes.
 
--- Becomes the reader, unless there is one, somebody else wanted sessions lately, or so much is new that it would not
--- fit into a memory. Discovery is locked first, by everybody who changes who reads.
-CREATE OR REPLACE FUNCTION keeper.become_reader(q int, at_node text, most int, most_bytes bigint, alone_us bigint,
+-- Becomes the reader, unless there is one, somebody else wanted sessions lately, or less than that is new. Discovery is
+-- locked first, by everybody who changes who reads. last_seq: up to which number everything is known; zero when more is
+-- new than can be read at once.
+DROP FUNCTION IF EXISTS keeper.become_reader(int, text, int, bigint, bigint);
+CREATE OR REPLACE FUNCTION keeper.become_reader(q int, at_node text, least_new int, most int, alone_us bigint,
   OUT my_epoch bigint, OUT known_to text, OUT lease_us bigint, OUT last_seq bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
@@ -13,18 +15,20 @@ DECLARE
   asked timestamptz;
   moment timestamptz := clock_timestamp();
   fresh bigint;
-  fresh_bytes bigint;
 BEGIN
   last_seq := (SELECT s.last_value FROM keeper.message_seq s);
   SELECT d.known, d.asked_at INTO old, asked FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   IF asked > moment - keeper.micros(alone_us) OR EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q) THEN
     RETURN;
   END IF;
-  SELECT count(*), sum(octet_length(f.body)) INTO fresh, fresh_bytes
-    FROM (SELECT m.body FROM keeper.message m
-           WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old) LIMIT most) f;
-  IF fresh = most OR fresh_bytes > most_bytes THEN
+  SELECT count(*) INTO fresh
+    FROM (SELECT FROM keeper.message m
+           WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old) LIMIT most + 1) f;
+  IF fresh < least_new THEN
     RETURN;
+  END IF;
+  IF fresh > most THEN
+    last_seq := 0;
   END IF;
   SELECT k.lock_us INTO lease_us FROM keeper.queue k WHERE k.id = q;
   IF lease_us < 1000000 THEN
@@ -36,12 +40,15 @@ BEGIN
   known_to := old;
 END $$;
 
--- Everything that became visible since that snapshot. kind 4: a message, 5: up to which snapshot (node), 2: a
--- held lane has news, 3: somebody else reads now, 6: so many
--- numbers were given out since known_seq that reading them could be too much at once, 0: the summary: moment, a number for epochs, the place of
--- the first ready lane (seq), whether another process wants sessions, the last number given out (ttl_us).
-CREATE OR REPLACE FUNCTION keeper.read_new(q int, my_epoch bigint, known_to text, beats boolean, known_seq bigint,
-                                           most bigint)
+-- What became visible since that snapshot, in the order of the numbers, up to the most. Where that is not all, the rest is
+-- read by further calls, with the snapshot up to which is read (goal) and the last number of the page before.
+-- kind 4: a message, and when it is too old (until), 5: up to which snapshot (node), and number (seq) if that is not all, 2: a held lane
+-- has news, 3: somebody else reads now, 0: the summary: moment, a number for epochs, the place of the first ready lane (seq),
+-- whether another process wants sessions, the last number given out (ttl_us).
+DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, boolean, bigint, bigint);
+CREATE OR REPLACE FUNCTION keeper.read_new(q int, my_epoch bigint, known_to text, known_seq bigint, goal text,
+                                           after_seq bigint, most int, most_bytes bigint,
+                                           beats boolean)
 RETURNS SETOF keeper.handed
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -50,11 +57,14 @@ AS $$
 DECLARE
   old pg_snapshot := known_to::pg_snapshot;
   moment timestamptz := clock_timestamp();
-  seen pg_snapshot;
+  seen pg_snapshot := goal::pg_snapshot;
+  last_seq bigint := (SELECT s.last_value FROM keeper.message_seq s);
+  -- So few that all can be read by their transactions; else they are read in line.
+  are_few boolean := goal IS NULL AND last_seq - known_seq <= LEAST(most, 1024);
+  upto bigint;
   fresh text[];
   existing text[];
   mine keeper.reader;
-  last_seq bigint := (SELECT s.last_value FROM keeper.message_seq s);
 BEGIN
   SELECT * INTO mine FROM keeper.reader r WHERE r.queue = q AND r.epoch = my_epoch AND r.until > moment;
   IF FOUND AND beats THEN
@@ -68,19 +78,33 @@ BEGIN
                  NULL, NULL, NULL)::keeper.handed;
     RETURN;
   END IF;
-  IF last_seq - known_seq > most THEN
-    RETURN NEXT (6::smallint, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                 NULL, NULL, NULL)::keeper.handed;
-    RETURN;
-  END IF;
   -- Nobody but this reader makes lanes. Where there are some, messages of their sessions are theirs; that is settled
   -- first, as in claim_lanes, and only then is read, so that what a lane took along when it went is not seen any more.
-  IF EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q) THEN
+  IF NOT are_few THEN
+    seen := COALESCE(seen, pg_current_snapshot());
+    -- message_line. A page is so many, or so large; where it ends before the goal, by that number.
+    SELECT CASE WHEN count(*) < most AND max(m.bytes) <= most_bytes THEN NULL
+                ELSE max(m.seq) FILTER (WHERE m.n = 1 OR m.bytes <= most_bytes) END INTO upto
+      FROM (SELECT x.seq, row_number() OVER line AS n, sum(x.bytes) OVER line AS bytes
+              FROM (SELECT f.seq, octet_length(f.body) AS bytes FROM keeper.message f
+                     WHERE f.queue + 0 = q AND f.seq > after_seq
+                       AND NOT pg_visible_in_snapshot(f.xid, old) AND pg_visible_in_snapshot(f.xid, seen)
+                     ORDER BY f.seq LIMIT most) x
+            WINDOW line AS (ORDER BY x.seq)) m;
+    IF EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q) THEN
+      SELECT array_agg(DISTINCT m.session ORDER BY m.session) INTO fresh
+        FROM keeper.message m
+       WHERE m.queue + 0 = q AND m.seq > after_seq AND m.seq <= COALESCE(upto, last_seq)
+         AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen);
+    END IF;
+  ELSIF EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q) THEN
     SELECT pg_current_snapshot(), array_agg(DISTINCT m.session ORDER BY m.session) INTO seen, fresh
       FROM (SELECT a.session FROM keeper.message a WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old)
             UNION ALL
             SELECT b.session FROM keeper.message b
              WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m;
+  END IF;
+  IF fresh IS NOT NULL AND EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q) THEN
     SELECT array_agg(l.session) INTO existing
       FROM unnest(fresh) f(session)
            CROSS JOIN LATERAL (SELECT x.session FROM keeper.lane x WHERE x.queue = q AND x.session = f.session
@@ -94,21 +118,36 @@ BEGIN
        WHERE l.status = 1;
     PERFORM set_config('synchronous_commit', 'off', true);
   END IF;
-  RETURN QUERY
-    SELECT 5::smallint, NULL::text, NULL::bigint, NULL::timestamptz, COALESCE(seen, pg_current_snapshot())::text,
-           NULL::bigint, NULL::int, NULL::smallint, NULL::boolean, NULL::timestamptz, NULL::timestamptz,
-           NULL::timestamptz, NULL::bigint, NULL::text, NULL::text, NULL::bytea, NULL::text, NULL::int
-    UNION ALL
-    (SELECT 4::smallint, m.session, NULL, NULL, NULL, m.seq, m.attempts, m.form & 3::smallint, m.expires_at <= moment,
-            m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
-            CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, m.replays
-       FROM (SELECT * FROM keeper.message a WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old)
-             UNION ALL
-             SELECT * FROM keeper.message b
-              WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m
-      WHERE (seen IS NULL OR pg_visible_in_snapshot(m.xid, seen))
-        AND (existing IS NULL OR (m.session IN (SELECT unnest(existing))) IS NOT TRUE)
-      ORDER BY m.seq);
+  IF are_few THEN
+    RETURN QUERY
+      SELECT 5::smallint, NULL::text, NULL::bigint, NULL::timestamptz, COALESCE(seen, pg_current_snapshot())::text,
+             NULL::bigint, NULL::int, NULL::smallint, NULL::boolean, NULL::timestamptz, NULL::timestamptz,
+             NULL::timestamptz, NULL::bigint, NULL::text, NULL::text, NULL::bytea, NULL::text, NULL::int
+      UNION ALL
+      (SELECT 4::smallint, m.session, NULL, m.expires_at, NULL, m.seq, m.attempts, m.form & 3::smallint, m.expires_at <= moment,
+              m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
+              CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, m.replays
+         FROM (SELECT * FROM keeper.message a WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old)
+               UNION ALL
+               SELECT * FROM keeper.message b
+                WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m
+        WHERE (seen IS NULL OR pg_visible_in_snapshot(m.xid, seen))
+          AND (existing IS NULL OR (m.session IN (SELECT unnest(existing))) IS NOT TRUE)
+        ORDER BY m.seq);
+  ELSE
+    RETURN NEXT (5::smallint, NULL, NULL, NULL, seen::text, upto, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                 NULL, NULL, NULL)::keeper.handed;
+    -- message_line
+    RETURN QUERY
+      SELECT 4::smallint, m.session, NULL::bigint, m.expires_at, NULL::text, m.seq, m.attempts, m.form & 3::smallint,
+             m.expires_at <= moment, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
+             CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, m.replays
+        FROM keeper.message m
+       WHERE m.queue + 0 = q AND m.seq > after_seq AND m.seq <= COALESCE(upto, last_seq)
+         AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen)
+         AND (existing IS NULL OR (m.session IN (SELECT unnest(existing))) IS NOT TRUE)
+       ORDER BY m.seq;
+  END IF;
   RETURN NEXT (0::smallint, NULL, nextval('keeper.epoch_seq'), moment, NULL,
                (SELECT l.place FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0 ORDER BY l.place LIMIT 1),
                NULL, NULL,

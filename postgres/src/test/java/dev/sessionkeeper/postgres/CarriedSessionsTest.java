@@ -19,7 +19,9 @@ import dev.sessionkeeper.spi.OperableSessions;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -252,11 +254,10 @@ class CarriedSessionsTest {
   }
 
   @Test
-  void moreThanFitsIntoMemoryGoesThroughLanes() throws Exception {
+  void moreThanFitsIntoMemoryIsReadBitByBit() throws Exception {
     reader.send(queue, List.of(Message.of(A, Payload.bytes(new byte[250_000], "x"))));
     var held = take(reader, queue, ME);
     complete(held, held.receive(1, SOON).get(0).sequence());
-    assertThat(readers()).isEqualTo(1);
     // After one so large only some hundred are expected to fit.
     reader.send(
         queue, IntStream.range(0, 400).mapToObj(i -> Message.of(A, Payload.text("" + i))).toList());
@@ -270,7 +271,151 @@ class CarriedSessionsTest {
     }
     assertThat(received)
         .containsExactlyElementsOf(IntStream.range(0, 400).mapToObj(i -> "" + i).toList());
-    assertThat(readers()).isZero();
+    assertThat(readers()).isEqualTo(1);
+    held.close();
+  }
+
+  @Test
+  void whatHadPiledUpIsReadInOrderAndGetsNoLanes() throws Exception {
+    var late = SessionId.of("late");
+    for (int batch = 0; batch < 6; batch++) {
+      int first = batch * 1000;
+      reader.send(
+          queue,
+          IntStream.range(first, first + 1000)
+              .mapToObj(i -> Message.of(SessionId.of("s" + i % 30), Payload.text("" + i)))
+              .toList());
+    }
+    send(late, "before");
+
+    var seen = new HashMap<SessionId, List<String>>();
+    int count = 0;
+    try (var first = take(other, queue, OTHER)) {
+      assertThat(first.id()).isEqualTo(SessionId.of("s0"));
+      assertThat(lanes()).isZero();
+      assertThat(readers()).isEqualTo(1);
+      // Its pile has not been read yet: it must not overtake.
+      send(late, "after");
+      count += handle(first, seen);
+    }
+    while (count < 6002) {
+      try (var held = take(other, queue, OTHER)) {
+        count += handle(held, seen);
+      }
+    }
+    assertThat(seen.remove(late)).containsExactly("before", "after");
+    assertThat(seen).hasSize(30);
+    for (int session = 0; session < 30; session++) {
+      int of = session;
+      assertThat(seen.get(SessionId.of("s" + session)))
+          .containsExactlyElementsOf(
+              IntStream.range(0, 200).mapToObj(i -> "" + (i * 30 + of)).toList());
+    }
+  }
+
+  private static int handle(HeldSession held, Map<SessionId, List<String>> seen) throws Exception {
+    int count = 0;
+    for (var batch = held.receive(50, Duration.ZERO);
+        !batch.isEmpty();
+        batch = held.receive(50, Duration.ZERO)) {
+      var settled = new ArrayList<Settled>();
+      for (var delivery : batch) {
+        seen.computeIfAbsent(held.id(), id -> new ArrayList<>()).add(delivery.payload().asText());
+        settled.add(new Settled(delivery.sequence(), Settlement.complete()));
+      }
+      held.settle(settled).toCompletableFuture().get();
+      count += batch.size();
+    }
+    return count;
+  }
+
+  @Test
+  void aPageIsBoundedByItsBytesToo() throws Exception {
+    reader.send(
+        queue,
+        IntStream.range(0, 10)
+            .mapToObj(i -> Message.of(A, Payload.bytes(new byte[1000], "x")))
+            .toList());
+    var all = page(100, 1_000_000, 0);
+    assertThat(all.messages).hasSize(10);
+    assertThat(all.upTo).isZero();
+
+    var part = page(100, 3_500, 0);
+    assertThat(part.messages).containsExactlyElementsOf(all.messages.subList(0, 3));
+    assertThat(part.upTo).isEqualTo(all.messages.get(2));
+    assertThat(page(4, 1_000_000, part.upTo).messages)
+        .containsExactlyElementsOf(all.messages.subList(3, 7));
+    assertThat(page(100, 10, all.messages.get(8)).messages)
+        .as("one at least, however large")
+        .containsExactly(all.messages.get(9));
+  }
+
+  private record Page(List<Long> messages, long upTo) {}
+
+  private Page page(int most, long mostBytes, long after) throws SQLException {
+    try (var connection = database.pool().getConnection();
+        var become =
+            connection.prepareStatement(
+                "SELECT b.* FROM keeper.queue k, keeper.become_reader(k.id, 'test', 0, 1, 0) b WHERE k.name = ?");
+        var read =
+            connection.prepareStatement(
+                """
+                SELECT n.kind, n.seq
+                  FROM keeper.queue k, keeper.reader r,
+                       keeper.read_new(k.id, r.epoch, '1:1:', 0, pg_current_snapshot()::text, ?, ?, ?, false) n
+                 WHERE k.name = ? AND r.queue = k.id
+                """)) {
+      become.setString(1, queue.value());
+      become.execute();
+      read.setLong(1, after);
+      read.setInt(2, most);
+      read.setLong(3, mostBytes);
+      read.setString(4, queue.value());
+      var messages = new ArrayList<Long>();
+      long upTo = 0;
+      try (var rows = read.executeQuery()) {
+        while (rows.next()) {
+          if (rows.getInt(1) == HandedRow.NEW) {
+            messages.add(rows.getLong(2));
+          } else if (rows.getInt(1) == HandedRow.KNOWN) {
+            upTo = rows.getLong(2);
+          }
+        }
+      }
+      return new Page(messages, upTo);
+    }
+  }
+
+  @Test
+  void whatBecomesTooOldInMemoryIsNotHandedOut() throws Exception {
+    send(A, "1");
+    var held = take(reader, queue, ME);
+    assertThat(receive(held)).isEqualTo("1");
+    reader.send(queue, List.of(Message.of(B, Payload.text("old")).withTtl(Duration.ofMillis(150))));
+    assertThat(held.receive(1, Duration.ZERO)).as("a round has read it").isEmpty();
+    await()
+        .atMost(SOON)
+        .until(
+            () ->
+                count(
+                        """
+                        SELECT count(*) FROM keeper.message m JOIN keeper.queue k ON k.id = m.queue
+                         WHERE k.name = ? AND m.expires_at <= clock_timestamp()
+                        """)
+                    == 1);
+
+    assertThat(reader.sessions(queue).acceptNext(OTHER, Duration.ZERO))
+        .isInstanceOf(AcceptResult.NoSession.class);
+    await()
+        .atMost(SOON)
+        .until(
+            () ->
+                count(
+                        """
+                        SELECT count(*) FROM keeper.dead_letter d JOIN keeper.queue k ON k.id = d.queue
+                         WHERE k.name = ? AND d.reason = 'expired'
+                        """)
+                    == 1);
     held.close();
   }
 
