@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,9 +25,6 @@ import org.jspecify.annotations.Nullable;
  * run out. I3: what lasts, or is unusual, is written down, so that everybody can see it.
  */
 final class CarriedSessions {
-  /** So long at most is a hold carried in which messages are handed out one after the other. */
-  private static final long LONGEST_NANOS = Duration.ofSeconds(2).toNanos();
-
   /** Epochs that may be given out between two rounds. */
   private static final int EPOCHS = 4096;
 
@@ -37,11 +35,7 @@ final class CarriedSessions {
   private final ArrayDeque<Carried> line = new ArrayDeque<>();
   private final Set<Carried> unusual = new LinkedHashSet<>();
 
-  /**
-   * Holds in the order in which they are looked at; those that have ended are dropped when they
-   * come up.
-   */
-  private final ArrayDeque<Watched> holds = new ArrayDeque<>();
+  private final CarriedHolds holds = new CarriedHolds(this::isCarried);
 
   private int waiting;
   private long lastSequence;
@@ -51,9 +45,6 @@ final class CarriedSessions {
   private long takenAt;
   private long taken;
 
-  /** A hold, and since when nothing had been handed out in it when it was looked at. */
-  private record Watched(HeldLane lane, long since) {}
-
   CarriedSessions(OrderedQueue queue) {
     this.queue = queue;
     this.time = queue.time();
@@ -61,66 +52,42 @@ final class CarriedSessions {
 
   /** How long nobody has taken a session, or held one. */
   long untouchedNanos() {
-    lock.lock();
-    try {
-      dropEnded();
-      return holds.isEmpty() ? time.nanoTime() - takenAt : 0;
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> holds.isEmpty() ? time.nanoTime() - takenAt : 0);
   }
 
   /** How many holds there have been. */
   long taken() {
-    lock.lock();
-    try {
-      return taken;
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> taken);
   }
 
   /** Messages that are in nobody's hands. */
   int waiting() {
-    lock.lock();
-    try {
-      return waiting;
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> waiting);
   }
 
   /** Messages that nobody has in hand, those of held sessions among them. */
   int inMemory() {
-    lock.lock();
-    try {
-      int count = waiting;
-      for (var hold : holds) {
-        count += isCarried(hold.lane) ? hold.lane.notHandedOut() : 0;
-      }
-      return count;
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> waiting + holds.notHandedOut());
+  }
+
+  /** Sessions that wait for an owner. */
+  int ready() {
+    return locked(() -> line.size());
+  }
+
+  /** Sessions that somebody holds. */
+  int held() {
+    return locked(() -> holds.size());
   }
 
   boolean hasReady() {
-    lock.lock();
-    try {
-      return !line.isEmpty();
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> !line.isEmpty());
   }
 
   /** Whether a lane is ready that has waited longer than everything here. */
   boolean isLaneNext() {
-    lock.lock();
-    try {
-      return firstLane != Long.MAX_VALUE && (line.isEmpty() || firstLane < line.getFirst().place);
-    } finally {
-      lock.unlock();
-    }
+    return locked(
+        () -> firstLane != Long.MAX_VALUE && (line.isEmpty() || firstLane < line.getFirst().place));
   }
 
   void noLanes() {
@@ -170,7 +137,7 @@ final class CarriedSessions {
       next.messages.clear();
       var held = HeldLane.carried(queue, claimed, moment, now);
       next.holder = held;
-      holds.addLast(new Watched(held, now));
+      holds.add(held, now);
       takenAt = now;
       taken++;
       queue.hold(held);
@@ -204,7 +171,7 @@ final class CarriedSessions {
           } else {
             markUnusual(session);
           }
-          dropEnded();
+          holds.dropEnded();
           return true;
         }
       } finally {
@@ -271,6 +238,17 @@ final class CarriedSessions {
     }
   }
 
+  /** Those of them that nobody has, and that have a message which is too old, need a lane. */
+  void markExpired(Instant moment) {
+    lock.lock();
+    try {
+      var old = line.stream().filter(session -> !session.expires.isAfter(moment)).toList();
+      old.forEach(this::markUnusual);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private void markUnusual(Carried session) {
     session.isUnusual = true;
     session.isToBePlaced = true;
@@ -278,12 +256,6 @@ final class CarriedSessions {
     if (session.isInLine) {
       session.isInLine = false;
       line.remove(session);
-    }
-  }
-
-  private void dropEnded() {
-    while (!holds.isEmpty() && !isCarried(holds.getFirst().lane)) {
-      holds.removeFirst();
     }
   }
 
@@ -295,7 +267,7 @@ final class CarriedSessions {
   /**
    * Sessions that must be written down, or all; from now on nobody can take these.
    *
-   * @param heldBefore who holds one since before this needs a lane
+   * @param heldBefore a hold in which nothing has moved since then needs a lane
    */
   List<Carried> toWrite(boolean all, long heldBefore) {
     lock.lock();
@@ -306,7 +278,7 @@ final class CarriedSessions {
         sessions.values().forEach(session -> session.isUnusual = true);
         unusual.addAll(sessions.values());
       }
-      markLongHeld(heldBefore);
+      markQuiet(heldBefore);
       var chosen = List.copyOf(unusual);
       unusual.clear();
       chosen.forEach(Carried::beginWriting);
@@ -316,17 +288,12 @@ final class CarriedSessions {
     }
   }
 
-  private void markLongHeld(long heldBefore) {
-    dropEnded();
-    while (!holds.isEmpty() && holds.getFirst().since - heldBefore < 0) {
-      var lane = holds.removeFirst().lane;
+  private void markQuiet(long heldBefore) {
+    for (var lane : holds.takeQuiet(heldBefore)) {
       var session = sessions.get(lane.id());
-      if (lane.lastMoved() - heldBefore >= 0 && heldBefore - lane.heldSince() < LONGEST_NANOS) {
-        holds.addLast(new Watched(lane, lane.lastMoved()));
-      } else if (session != null) {
+      if (session != null) {
         markUnusual(session);
       }
-      dropEnded();
     }
   }
 
@@ -375,13 +342,7 @@ final class CarriedSessions {
 
   /** Whether anything must be written down. */
   boolean hasToWrite(long heldBefore) {
-    lock.lock();
-    try {
-      dropEnded();
-      return !unusual.isEmpty() || (!holds.isEmpty() && holds.getFirst().since - heldBefore < 0);
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> !unusual.isEmpty() || holds.hasQuiet(heldBefore));
   }
 
   /** Somebody else reads now: what is held here is lost, and the rest belongs to others. */
@@ -412,5 +373,14 @@ final class CarriedSessions {
     var quarter = lease.dividedBy(4);
     var most = Duration.ofMillis(250);
     return quarter.compareTo(most) < 0 ? quarter : most;
+  }
+
+  private <T> T locked(Supplier<T> question) {
+    lock.lock();
+    try {
+      return question.get();
+    } finally {
+      lock.unlock();
+    }
   }
 }

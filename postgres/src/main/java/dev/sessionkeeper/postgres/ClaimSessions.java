@@ -160,13 +160,22 @@ final class ClaimSessions {
     }
   }
 
-  /** Does at once what its time has come for; everything that is known of has its lane then. */
+  /** Does at once what its time has come for. */
   void lookAtLate() {
-    queue.alone().writeAll();
+    lookAtLate(queue.alone()::writeExpired);
+  }
+
+  /** Does at once what its time has come for; everything that waits has its lane then. */
+  void lookAtAll() {
+    lookAtLate(queue.alone()::writeAll);
+  }
+
+  private void lookAtLate(Runnable write) {
+    write.run();
     Waits.join(join());
     if (queue.alone().isReading()) {
       // What that round read.
-      queue.alone().writeAll();
+      write.run();
       Waits.join(join());
     }
     if (wakeLanes() > 0) {

@@ -64,13 +64,27 @@ final class InspectQueue {
     this.setup = setup;
   }
 
-  QueueStats stats(boolean isOrdered) {
+  /**
+   * The numbers of an ordered queue.
+   *
+   * @param ready sessions that this process carries without a lane, and that wait
+   * @param held those that it carries, and that somebody holds
+   */
+  QueueStats ofSessions(int ready, int held) {
+    return stats(LANES, ready, held);
+  }
+
+  QueueStats ofMessages() {
+    return stats(LOOSE, 0, 0);
+  }
+
+  private QueueStats stats(String sql, int ready, int held) {
     return setup
         .connections()
         .call(
             connection -> {
               try (var totals = connection.prepareStatement(STATS);
-                  var parts = connection.prepareStatement(isOrdered ? LANES : LOOSE)) {
+                  var parts = connection.prepareStatement(sql)) {
                 totals.setInt(1, known.id());
                 parts.setInt(1, known.id());
                 try (var total = totals.executeQuery();
@@ -79,8 +93,8 @@ final class InspectQueue {
                   part.next();
                   return new QueueStats(
                       total.getLong(1),
-                      part.getLong(1),
-                      part.getLong(2),
+                      part.getLong(1) + ready,
+                      part.getLong(2) + held,
                       total.getLong(2),
                       Duration.of(part.getLong(3), ChronoUnit.MICROS));
                 }

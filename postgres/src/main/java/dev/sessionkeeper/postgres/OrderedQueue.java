@@ -40,7 +40,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     this.known = known;
     this.setup = setup;
     this.alarm = new Alarm(setup.time(), this::poll);
-    this.alone = new ReadAlone(this, setup.options().carryFrom());
+    this.alone = new ReadAlone(this, setup.options());
     this.claims = new ClaimSessions(this, setup.options().prefetch());
     this.fetches = new FetchMessages(this);
     this.settles = new SettleSessions(this);

@@ -13,15 +13,19 @@ package dev.sessionkeeper.postgres;
  * @param carryFrom how many sessions a process takes within a quarter of a second before it reads a
  *     queue alone, if no other process wants sessions of it, and carries them in memory; zero at
  *     once, {@link #NEVER} never
+ * @param page messages that such a process reads at once, where more has piled up
  */
 public record PostgresOptions(
-    int maxConnections, int prefetch, boolean migrate, boolean keepHouse, int carryFrom) {
+    int maxConnections, int prefetch, boolean migrate, boolean keepHouse, int carryFrom, int page) {
   /** For {@code carryFrom}. */
   public static final int NEVER = Integer.MAX_VALUE;
 
   public PostgresOptions {
     if (carryFrom < 0) {
       throw new IllegalArgumentException("carryFrom must not be negative, was " + carryFrom);
+    }
+    if (page < 1 || page > 65_536) {
+      throw new IllegalArgumentException("page must be 1 to 65536, was " + page);
     }
     if (maxConnections < 2 || maxConnections > 1000) {
       throw new IllegalArgumentException("maxConnections must be 2 to 1000, was " + maxConnections);
@@ -33,26 +37,30 @@ public record PostgresOptions(
 
   /** 12 connections, 32 messages, tables are kept up to date. */
   public static PostgresOptions ofDefaults() {
-    return new PostgresOptions(12, 32, true, true, 32);
+    return new PostgresOptions(12, 32, true, true, 32, 4096);
   }
 
   public PostgresOptions withMaxConnections(int count) {
-    return new PostgresOptions(count, prefetch, migrate, keepHouse, carryFrom);
+    return new PostgresOptions(count, prefetch, migrate, keepHouse, carryFrom, page);
   }
 
   public PostgresOptions withPrefetch(int count) {
-    return new PostgresOptions(maxConnections, count, migrate, keepHouse, carryFrom);
+    return new PostgresOptions(maxConnections, count, migrate, keepHouse, carryFrom, page);
   }
 
   public PostgresOptions withoutMigration() {
-    return new PostgresOptions(maxConnections, prefetch, false, keepHouse, carryFrom);
+    return new PostgresOptions(maxConnections, prefetch, false, keepHouse, carryFrom, page);
   }
 
   public PostgresOptions withoutHousekeeping() {
-    return new PostgresOptions(maxConnections, prefetch, migrate, false, carryFrom);
+    return new PostgresOptions(maxConnections, prefetch, migrate, false, carryFrom, page);
   }
 
   public PostgresOptions withCarryFrom(int sessions) {
-    return new PostgresOptions(maxConnections, prefetch, migrate, keepHouse, sessions);
+    return new PostgresOptions(maxConnections, prefetch, migrate, keepHouse, sessions, page);
+  }
+
+  public PostgresOptions withPage(int messages) {
+    return new PostgresOptions(maxConnections, prefetch, migrate, keepHouse, carryFrom, messages);
   }
 }

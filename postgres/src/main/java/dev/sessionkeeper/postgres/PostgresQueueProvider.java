@@ -212,14 +212,19 @@ public final class PostgresQueueProvider
   public QueueStats stats(QueueName queue) {
     var known = find(queue);
     lookAtLate(known);
-    return new InspectQueue(known, setup).stats(known.mode() == QueueMode.ORDERED);
+    var stats = new InspectQueue(known, setup);
+    return switch (local(known)) {
+      case OrderedQueue ordered ->
+          stats.ofSessions(ordered.alone().ready(), ordered.alone().held());
+      case UnorderedQueue unordered -> stats.ofMessages();
+    };
   }
 
   @Override
   public Page<SessionView> inspect(
       QueueName queue, Optional<SessionStatus> status, Page.Request page) {
     var ordered = ordered(queue);
-    ordered.claims().lookAtLate();
+    ordered.claims().lookAtAll();
     return new InspectQueue(find(queue), setup).page(status, page);
   }
 
@@ -231,7 +236,7 @@ public final class PostgresQueueProvider
   /** As {@link #act(QueueName, SessionId, Act, String)}, with more in its transaction. */
   public int act(QueueName queue, SessionId session, Act act, String reason, Alongside alongside) {
     var ordered = ordered(queue);
-    ordered.claims().lookAtLate();
+    ordered.claims().lookAtAll();
     int changed = ActOnSession.act(ordered, session, act, reason, alongside);
     ordered.doubt(session);
     announce(find(queue));

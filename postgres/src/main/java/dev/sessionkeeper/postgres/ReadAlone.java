@@ -21,9 +21,6 @@ import org.jspecify.annotations.Nullable;
  * another process, says so, and the next round writes it down.
  */
 final class ReadAlone {
-  /** Messages read with one look. */
-  private static final int PAGE = 4096;
-
   /** So much has piled up that it is better read than given lanes. */
   private static final int PILE = 1024;
 
@@ -39,11 +36,13 @@ final class ReadAlone {
   private final OrderedQueue queue;
   private final TimeSource time;
   private final int from;
+  private final int page;
   private final ReaderTable table;
   private final CarriedSessions sessions;
   private volatile @Nullable Reading reading;
   private volatile boolean isStopAsked;
   private volatile boolean isAllAsked;
+  private volatile boolean isExpiredAsked;
   private volatile long notBefore;
   private final AtomicLong unusual = new AtomicLong();
   private volatile long metAt;
@@ -52,10 +51,11 @@ final class ReadAlone {
   private long windowBegan;
   private int inWindow;
 
-  ReadAlone(OrderedQueue queue, int from) {
+  ReadAlone(OrderedQueue queue, PostgresOptions options) {
     this.queue = queue;
     this.time = queue.time();
-    this.from = from;
+    this.from = options.carryFrom();
+    this.page = options.page();
     this.table = new ReaderTable(queue);
     this.sessions = new CarriedSessions(queue);
     this.notBefore = time.nanoTime();
@@ -108,9 +108,29 @@ final class ReadAlone {
     }
   }
 
-  /** Everything that is carried has its lane when the next round is over. */
+  /** Everything that has been read has its lane when the next round is over. */
   void writeAll() {
-    isAllAsked = true;
+    if (reading().filter(Reading::isInPages).isPresent()) {
+      // What has not been read yet gets its lanes from discovery, as soon as nobody reads alone.
+      stop();
+    } else {
+      isAllAsked = true;
+    }
+  }
+
+  /** What has become too old in memory has its lane when the next round is over. */
+  void writeExpired() {
+    isExpiredAsked = true;
+  }
+
+  /** Sessions that are carried: those that wait for an owner. */
+  int ready() {
+    return isReading() ? sessions.ready() : 0;
+  }
+
+  /** Sessions that are carried: those that somebody holds. */
+  int held() {
+    return isReading() ? sessions.held() : 0;
   }
 
   /** Ends with the next round, and does not begin again for a while. */
@@ -183,7 +203,7 @@ final class ReadAlone {
 
   private Optional<ReaderTable.Begun> become(int least) {
     try {
-      return table.become(least, PILE, from == 0 ? Duration.ZERO : ALONE);
+      return table.become(least, Math.min(PILE, page), from == 0 ? Duration.ZERO : ALONE);
     } catch (KeeperException e) {
       return Optional.empty(); // Nobody waits for it; there will be another occasion.
     }
@@ -235,7 +255,7 @@ final class ReadAlone {
   private int room(Reading current) {
     int most = current.mostInMemory();
     boolean isTight = current.isInPages() || sessions.waiting() > most / 2;
-    return isTight ? Math.clamp(most - sessions.inMemory(), 0, PAGE) : PAGE;
+    return isTight ? Math.clamp(most - sessions.inMemory(), 0, page) : page;
   }
 
   /** Ready lanes were claimed; whether there are more. */
@@ -289,6 +309,10 @@ final class ReadAlone {
   private boolean write(Reading current, boolean ends) {
     boolean all = ends || isAllAsked;
     isAllAsked = false;
+    if (isExpiredAsked) {
+      isExpiredAsked = false;
+      sessions.markExpired(current.momentAt(time.nanoTime()));
+    }
     var chosen = sessions.toWrite(all, heldBefore(current));
     if (chosen.isEmpty() && !ends) {
       return true;

@@ -20,7 +20,7 @@ final class Reading {
   private final long epoch;
   private final Duration lease;
   private volatile String knownTo;
-  private @Nullable String goal;
+  private volatile @Nullable String goal;
   private long after;
   private volatile long safeUntil;
   private volatile Sight sight;

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.Page;
 import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
@@ -22,6 +23,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -330,6 +332,38 @@ class CarriedSessionsTest {
   }
 
   @Test
+  void theInspectorShowsSessionsThatHaveNotBeenReadYet() throws Exception {
+    var all = new ArrayList<Message>();
+    for (int i = 0; i < 40; i++) {
+      all.add(Message.of(SessionId.of("s" + (10 + i)), Payload.text("x")));
+    }
+    var options = PostgresOptions.ofDefaults().withCarryFrom(0).withPage(2);
+    try (var inPages = PostgresQueueProvider.create(database.pool(), options)) {
+      inPages.send(queue, all);
+      var first = take(inPages, queue, ME);
+      assertThat(first.id()).isEqualTo(SessionId.of("s10"));
+
+      var shown = inPages.inspect(queue, Optional.empty(), Page.Request.first(100)).items();
+      assertThat(shown).hasSize(40);
+      first.close();
+    }
+  }
+
+  @Test
+  void whatIsCarriedIsCountedWithoutBeingWrittenDown() throws Exception {
+    send(A, "1");
+    send(B, "1");
+    var held = take(reader, queue, ME);
+    var stats = reader.stats(queue);
+    assertThat(stats.heldSessions()).isEqualTo(1);
+    assertThat(stats.readySessions()).isEqualTo(1);
+    assertThat(stats.depth()).isEqualTo(2);
+    held.close();
+    assertThat(reader.stats(queue).readySessions()).isEqualTo(2);
+    assertThat(readers()).isEqualTo(1);
+  }
+
+  @Test
   void aPageIsBoundedByItsBytesToo() throws Exception {
     reader.send(
         queue,
@@ -350,9 +384,9 @@ class CarriedSessionsTest {
         .containsExactly(all.messages.get(9));
   }
 
-  private record Page(List<Long> messages, long upTo) {}
+  private record Read(List<Long> messages, long upTo) {}
 
-  private Page page(int most, long mostBytes, long after) throws SQLException {
+  private Read page(int most, long mostBytes, long after) throws SQLException {
     try (var connection = database.pool().getConnection();
         var become =
             connection.prepareStatement(
@@ -382,7 +416,7 @@ class CarriedSessionsTest {
           }
         }
       }
-      return new Page(messages, upTo);
+      return new Read(messages, upTo);
     }
   }
 

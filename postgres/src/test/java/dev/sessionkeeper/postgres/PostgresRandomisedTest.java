@@ -33,7 +33,8 @@ class PostgresRandomisedTest {
   @ValueSource(ints = {0, PostgresOptions.NEVER})
   void nothingIsOvertakenSharedOrLostWhileConnectionsBreak(int carryFrom) throws Exception {
     var cut = new AtomicInteger();
-    var options = PostgresOptions.ofDefaults().withCarryFrom(carryFrom);
+    // Small pages, so that many of them are read while others send.
+    var options = PostgresOptions.ofDefaults().withCarryFrom(carryFrom).withPage(8);
     try (var database = TestDatabase.start();
         var provider = PostgresQueueProvider.create(database.pool(), options)) {
       // Short: a claim whose answer is lost keeps its sessions until the lease runs out.
@@ -59,7 +60,7 @@ class PostgresRandomisedTest {
   /** Each processor is in a process of its own, and each process wants to read alone. */
   @Test
   void nothingIsOvertakenSharedOrLostWhileProcessesTakeTheQueueFromEachOther() throws Exception {
-    var options = PostgresOptions.ofDefaults().withCarryFrom(0);
+    var options = PostgresOptions.ofDefaults().withCarryFrom(0).withPage(8);
     try (var database = TestDatabase.start();
         var one = PostgresQueueProvider.create(database.pool(), options);
         var other = PostgresQueueProvider.create(database.pool(), options)) {

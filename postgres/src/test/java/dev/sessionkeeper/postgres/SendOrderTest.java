@@ -26,20 +26,20 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Q-01 over all pairs of senders, while transactions that have sent stay open for a while, commit
  * against their numbers, or roll back.
  */
 @ParameterizedClass
-@ValueSource(ints = {0, PostgresOptions.NEVER})
+@CsvSource({"0, 4096", "0, 3", PostgresOptions.NEVER + ", 4096"})
 class SendOrderTest {
   private static final QueueName QUEUE = QueueName.of("send-order");
   private static final int SESSIONS = 20;
   private static final Duration SENDING = Duration.ofSeconds(4);
 
-  private final int carryFrom;
+  private final PostgresOptions options;
   private TestDatabase database;
   private PostgresQueueProvider provider;
 
@@ -53,16 +53,14 @@ class SendOrderTest {
 
   // Set before each test.
   @SuppressWarnings("NullAway.Init")
-  SendOrderTest(int carryFrom) {
-    this.carryFrom = carryFrom;
+  SendOrderTest(int carryFrom, int page) {
+    this.options = PostgresOptions.ofDefaults().withCarryFrom(carryFrom).withPage(page);
   }
 
   @BeforeEach
   void start() {
     database = TestDatabase.start();
-    provider =
-        PostgresQueueProvider.create(
-            database.pool(), PostgresOptions.ofDefaults().withCarryFrom(carryFrom));
+    provider = PostgresQueueProvider.create(database.pool(), options);
     provider.declare(QUEUE, QueueSettings.ordered());
   }
 
