@@ -25,6 +25,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClaimSessions {
   private static final int MOST_LANES = 256;
+
+  /** Of a round in which nothing was found that could be handed out. */
+  private static final int MOST_PAGES = 16;
+
   private static final Duration PACE = Duration.ofNanos(500_000);
   private static final long RECENT_NANOS = Duration.ofMillis(5).toNanos();
   private static final long CURRENT_NANOS = Duration.ofMillis(20).toNanos();
@@ -285,7 +289,7 @@ final class ClaimSessions {
     long askedAt = time.nanoTime();
     roundBegan = askedAt;
     int news = queue.alone().round();
-    while (news >= 0 && queue.alone().needsNextPage()) {
+    for (int page = 1; news >= 0 && page < MOST_PAGES && queue.alone().needsNextPage(); page++) {
       news = queue.alone().round();
     }
     if (news < 0) {
