@@ -59,6 +59,7 @@ async function drain(peer, messages, keys, cap) {
   let began = performance.now();
   await fill(peer, load, messages, cap);
   const filling = (performance.now() - began) / 1000;
+  await peer.filled();
   console.log('filled');
   const cpu = process.cpuUsage();
   began = performance.now();
@@ -100,7 +101,7 @@ async function delays(peer, perSecond, keys, seconds) {
   console.log(`delays ${reached} ${at(0.5)} ${at(0.99)} ${load.violations}`);
 }
 
-/** Runs what the command line asks of a peer: {send(bodies), consume(handle), close()}. */
+/** Runs what the command line asks of a peer: {send(bodies), filled(), consume(handle), close()}. */
 export async function main(open) {
   const [mode, amount, keys, seconds] = process.argv.slice(2);
   const peer = await open(mode);

@@ -4,8 +4,8 @@ import { PgBoss } from 'pg-boss';
 import { main } from './load.mjs';
 
 const QUEUE = 'bench';
-const LOOPS = Number(process.env.LOOPS ?? 16);
-const FETCH = Number(process.env.FETCH ?? 50);
+const LOOPS = Number(process.env.LOOPS);
+const FETCH = Number(process.env.FETCH);
 const IDLE_MILLIS = 5;
 
 await main(async () => {
@@ -30,6 +30,7 @@ await main(async () => {
   return {
     send: (bodies) =>
       boss.insert(QUEUE, bodies.map((body) => ({ data: body, singletonKey: `customer-${body.k}` }))),
+    filled: () => boss.getDb().executeSql('ANALYZE'),
     consume: async (handle) => {
       loops = Array.from({ length: LOOPS }, () => loop(handle));
     },

@@ -34,6 +34,11 @@ record ArmPeer(
   }
 
   @Override
+  public boolean warmsUp() {
+    return true;
+  }
+
+  @Override
   public Drained drain(Backlog backlog) throws Exception {
     try (var arm = engine.open(backlog.keys())) {
       var load = new Load(backlog.keys(), filling.threads());

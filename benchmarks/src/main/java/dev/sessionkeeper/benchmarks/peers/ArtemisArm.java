@@ -13,6 +13,7 @@ import org.apache.activemq.artemis.api.core.SimpleString;
 import org.apache.activemq.artemis.api.core.client.ActiveMQClient;
 import org.apache.activemq.artemis.api.core.client.ClientMessage;
 import org.apache.activemq.artemis.api.core.client.ClientSession;
+import org.apache.activemq.artemis.api.core.client.MessageHandler;
 import org.apache.activemq.artemis.api.core.client.ServerLocator;
 import org.apache.activemq.artemis.core.config.impl.ConfigurationImpl;
 import org.apache.activemq.artemis.core.server.JournalType;
@@ -23,27 +24,38 @@ import org.apache.activemq.artemis.core.server.embedded.EmbeddedActiveMQ;
  * that is synchronised for every commit and acknowledgement, its buffer flushed after 0.2 ms, which
  * is what this disk takes. 16 consumers with a session and a connection each. Sends are
  * transactions of the whole batch.
- *
- * <p>Acknowledgements go in blocks, without waiting for the answer, as by default.
  */
 final class ArtemisArm implements Arm {
   private static final String QUEUE = "bench";
   private static final int CONSUMERS = 16;
   private static final int FLUSH_NANOS = 200_000;
-  private static final int ACK_BYTES = Integer.getInteger("artemis.ack", 64 * 1024);
+  private static final int ACK_BYTES = 64 * 1024;
 
+  private final int perCommit;
   private final Path folder;
   private final EmbeddedActiveMQ server;
   private final ServerLocator locator;
   private final List<ClientSession> consuming = new ArrayList<>();
 
-  private ArtemisArm(Path folder, EmbeddedActiveMQ server, ServerLocator locator) {
+  private ArtemisArm(
+      int perCommit, Path folder, EmbeddedActiveMQ server, ServerLocator locator) {
+    this.perCommit = perCommit;
     this.folder = folder;
     this.server = server;
     this.locator = locator;
   }
 
-  static ArtemisArm open() throws Exception {
+  /** Acknowledges in blocks, without waiting for the answer, as it does by default. */
+  static ArtemisArm withBlocks() throws Exception {
+    return open(0);
+  }
+
+  /** Commits after so many messages, and waits until the journal has that on disk. */
+  static ArtemisArm withTransactions(int perCommit) throws Exception {
+    return open(perCommit);
+  }
+
+  private static ArtemisArm open(int perCommit) throws Exception {
     var folder = Scratch.folder("artemis");
     var address = "tcp://127.0.0.1:" + Scratch.freePort();
     var settings =
@@ -65,8 +77,7 @@ final class ArtemisArm implements Arm {
     var server = new EmbeddedActiveMQ().setConfiguration(settings);
     server.start();
     var locator = ActiveMQClient.createServerLocator(address);
-    locator.setAckBatchSize(ACK_BYTES);
-    return new ArtemisArm(folder, server, locator);
+    return new ArtemisArm(perCommit, folder, server, locator);
   }
 
   @Override
@@ -98,8 +109,8 @@ final class ArtemisArm implements Arm {
   @Override
   public void consume(Load load) throws Exception {
     for (int i = 0; i < CONSUMERS; i++) {
-      var session = locator.createSessionFactory().createSession(true, true, ACK_BYTES);
-      session.createConsumer(QUEUE).setMessageHandler(message -> handle(message, load));
+      var session = locator.createSessionFactory().createSession(true, perCommit == 0, ACK_BYTES);
+      session.createConsumer(QUEUE).setMessageHandler(new Handle(session, load));
       consuming.add(session);
     }
     for (var session : consuming) {
@@ -107,14 +118,31 @@ final class ArtemisArm implements Arm {
     }
   }
 
-  private static void handle(ClientMessage message, Load load) {
-    var body = new byte[message.getBodySize()];
-    message.getBodyBuffer().readBytes(body);
-    load.handle(body);
-    try {
-      message.acknowledge();
-    } catch (ActiveMQException e) {
-      throw new IllegalStateException(e);
+  /** Handles the messages of one session, which come one after the other. */
+  private final class Handle implements MessageHandler {
+    private final ClientSession session;
+    private final Load load;
+    private int open;
+
+    Handle(ClientSession session, Load load) {
+      this.session = session;
+      this.load = load;
+    }
+
+    @Override
+    public void onMessage(ClientMessage message) {
+      var body = new byte[message.getBodySize()];
+      message.getBodyBuffer().readBytes(body);
+      load.handle(body);
+      try {
+        message.acknowledge();
+        if (++open == perCommit) {
+          session.commit();
+          open = 0;
+        }
+      } catch (ActiveMQException e) {
+        throw new IllegalStateException(e);
+      }
     }
   }
 

@@ -103,8 +103,12 @@ final class DbSchedulerArm implements Arm {
   }
 
   @Override
-  public void consume(Load load) {
+  public void consume(Load load) throws SQLException {
     this.load = load;
+    try (var connection = connections.getConnection();
+        var statement = connection.createStatement()) {
+      statement.execute("ANALYZE");
+    }
     scheduler.start();
   }
 

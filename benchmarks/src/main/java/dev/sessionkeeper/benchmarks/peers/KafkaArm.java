@@ -24,22 +24,30 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Confluent's parallel consumer, ordered by key, on a Kafka of one node: four partitions, {@code
- * acks=all}, 16 workers, a buffer of 20,000 records, polls of 5,000, offsets committed now and then
- * as by default. Sends wait for the answer of the whole batch.
+ * acks=all}, 16 workers, offsets committed now and then as by default. Sends wait for the answers of
+ * the whole batch.
  */
 final class KafkaArm implements Arm {
   private static final String TOPIC = "bench";
   private static final int PARTITIONS = 4;
   private static final int WORKERS = 16;
-  private static final int BUFFER = 20_000;
-  private static final int PER_POLL = 5_000;
-  private static final int TOGETHER = Integer.getInteger("kafka.batch", 1);
 
+  /**
+   * How records reach the workers.
+   *
+   * @param buffer records held in memory; 0 leaves it to the parallel consumer
+   * @param perPoll records per poll
+   * @param together records per call of the handler, of as many keys
+   */
+  private record Hand(int buffer, int perPoll, int together) {}
+
+  private final Hand hand;
   private final KafkaBroker broker;
   private final KafkaProducer<String, byte[]> producer;
   private @Nullable ParallelEoSStreamProcessor<String, byte[]> consumer;
 
-  private KafkaArm(KafkaBroker broker) {
+  private KafkaArm(Hand hand, KafkaBroker broker) {
+    this.hand = hand;
     this.broker = broker;
     this.producer =
         new KafkaProducer<>(
@@ -49,12 +57,22 @@ final class KafkaArm implements Arm {
             new ByteArraySerializer());
   }
 
-  static KafkaArm open() throws Exception {
+  /** The best of what was tried for a handler that does nothing. */
+  static KafkaArm tuned() throws Exception {
+    return open(new Hand(20_000, 5_000, 10));
+  }
+
+  /** What it does if nothing is said. */
+  static KafkaArm withDefaults() throws Exception {
+    return open(new Hand(0, 500, 1));
+  }
+
+  private static KafkaArm open(Hand hand) throws Exception {
     var broker = KafkaBroker.start();
     try (var admin = Admin.create(Map.of("bootstrap.servers", broker.address()))) {
       admin.createTopics(List.of(new NewTopic(TOPIC, PARTITIONS, (short) 1))).all().get();
     }
-    return new KafkaArm(broker);
+    return new KafkaArm(hand, broker);
   }
 
   @Override
@@ -88,7 +106,7 @@ final class KafkaArm implements Arm {
                 "group.id", "bench",
                 "enable.auto.commit", "false",
                 "auto.offset.reset", "earliest",
-                "max.poll.records", PER_POLL),
+                "max.poll.records", hand.perPoll),
             new StringDeserializer(),
             new ByteArrayDeserializer());
     var options =
@@ -96,8 +114,8 @@ final class KafkaArm implements Arm {
             .consumer(records)
             .ordering(ProcessingOrder.KEY)
             .maxConcurrency(WORKERS)
-            .messageBufferSize(BUFFER)
-            .batchSize(TOGETHER)
+            .messageBufferSize(hand.buffer)
+            .batchSize(hand.together)
             .commitMode(CommitMode.PERIODIC_CONSUMER_ASYNCHRONOUS)
             .build();
     consumer = new ParallelEoSStreamProcessor<>(options);

@@ -13,6 +13,9 @@ interface Peer {
   /** Why it cannot run here, if so. */
   Optional<String> missing();
 
+  /** Whether a turn profits from those before it: it runs in this process. */
+  boolean warmsUp();
+
   /** Stores the backlog, then lets it be handled. */
   Drained drain(Backlog backlog) throws Exception;
 
