@@ -37,8 +37,7 @@ final class ArtemisArm implements Arm {
   private final ServerLocator locator;
   private final List<ClientSession> consuming = new ArrayList<>();
 
-  private ArtemisArm(
-      int perCommit, Path folder, EmbeddedActiveMQ server, ServerLocator locator) {
+  private ArtemisArm(int perCommit, Path folder, EmbeddedActiveMQ server, ServerLocator locator) {
     this.perCommit = perCommit;
     this.folder = folder;
     this.server = server;

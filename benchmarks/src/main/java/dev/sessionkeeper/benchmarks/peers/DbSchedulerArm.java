@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * db-scheduler: one-time tasks, 16 threads, lock-and-fetch (from half of the threads to four times
  * as many executions at once), bytes as they are, its table without the index for priorities, which
- * are off. A task that is due is looked for at once when this process schedules it, and every 20 ms.
+ * are off. A task that is due is looked for at once when this process schedules it, and every 20
+ * ms.
  *
  * <p>It has no order: tasks of one key run side by side, which shows as violations.
  */

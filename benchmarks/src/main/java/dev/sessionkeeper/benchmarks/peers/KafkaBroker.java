@@ -16,7 +16,8 @@ import org.apache.kafka.common.utils.Time;
 
 /**
  * A real Kafka in this process: one node that is broker and controller (KRaft), defaults but for
- * what a single node needs. As by default it leaves it to the system when a record reaches the disk.
+ * what a single node needs. As by default it leaves it to the system when a record reaches the
+ * disk.
  */
 final class KafkaBroker implements AutoCloseable {
   private final Path folder;

@@ -57,8 +57,7 @@ record NodeFolder(Path path, Optional<String> missing) {
     Files.createDirectories(target);
     try (Stream<Path> files = Files.list(scripts)) {
       for (var file : files.filter(Files::isRegularFile).toList()) {
-        Files.copy(
-            file, target.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+        Files.copy(file, target.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
       }
     }
     var wanted = Files.readString(target.resolve("package.json"));

@@ -16,7 +16,8 @@ import java.util.Map;
  * run; what counts is the ratio. Order by key is checked in every turn.
  *
  * <p>{@code PeerBenchmark [repetitions] [messages] [cap seconds] [peer…]}; without peers all of
- * them. The product is always there. {@code -Dcells=drain} or {@code -Dcells=delays} runs only that.
+ * them. The product is always there. {@code -Dcells=drain} or {@code -Dcells=delays} runs only
+ * that.
  */
 public final class PeerBenchmark {
   private static final PrintStream OUT = System.out;
@@ -63,8 +64,7 @@ public final class PeerBenchmark {
       }
     }
     return all.stream()
-        .filter(
-            peer -> wanted.isEmpty() || peer.goal() == 0 || wanted.contains(peer.name()))
+        .filter(peer -> wanted.isEmpty() || peer.goal() == 0 || wanted.contains(peer.name()))
         .filter(PeerBenchmark::canRun)
         .toList();
   }

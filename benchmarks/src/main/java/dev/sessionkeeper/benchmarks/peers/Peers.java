@@ -44,8 +44,7 @@ record Peers(Databases databases, NodeFolder node) {
             this::withDatabase));
   }
 
-  private static ArmPeer inProcess(
-      String name, double goal, Fill filling, ArmPeer.Engine engine) {
+  private static ArmPeer inProcess(String name, double goal, Fill filling, ArmPeer.Engine engine) {
     return new ArmPeer(name, goal, false, filling, engine, Peers::thisProcess);
   }
 

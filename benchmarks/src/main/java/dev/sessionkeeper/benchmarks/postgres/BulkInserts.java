@@ -21,8 +21,7 @@ record BulkInserts(Duration window, int repetitions) {
   private static final Duration WARM_UP = Duration.ofSeconds(2);
   private static final String TABLE =
       "CREATE TABLE plain (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, k bigint, payload bytea)";
-  private static final String INSERT =
-      "INSERT INTO plain (k, payload) SELECT * FROM unnest(?, ?)";
+  private static final String INSERT = "INSERT INTO plain (k, payload) SELECT * FROM unnest(?, ?)";
 
   void run(Supplier<DataSource> fresh) throws Exception {
     var plain = new ArrayList<Double>();

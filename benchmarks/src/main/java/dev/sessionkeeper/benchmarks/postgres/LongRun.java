@@ -19,8 +19,7 @@ record LongRun(Duration whole, Duration part) {
     if (seconds < 5) {
       throw new IllegalArgumentException("A long run takes at least 5 seconds, was " + seconds);
     }
-    return new LongRun(
-        Duration.ofSeconds(seconds), Duration.ofSeconds(Math.min(60, seconds / 5)));
+    return new LongRun(Duration.ofSeconds(seconds), Duration.ofSeconds(Math.min(60, seconds / 5)));
   }
 
   void run(DataSource database, long databasePid) throws Exception {

@@ -12,7 +12,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Keeps the side-by-side run from rotting: small turns on real engines; rates are not looked at. */
+/**
+ * Keeps the side-by-side run from rotting: small turns on real engines; rates are not looked at.
+ */
 final class PeerBenchmarkTest {
   private static final Peer.Backlog SMALL = new Peer.Backlog(1_600, 40, Duration.ofSeconds(30));
   private static final NodeFolder NO_NODE = new NodeFolder(Path.of(""), Optional.of("no node"));
