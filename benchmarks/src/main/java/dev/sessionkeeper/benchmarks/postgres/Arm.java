@@ -1,7 +1,7 @@
 package dev.sessionkeeper.benchmarks.postgres;
 
-/** One way to move messages through PostgreSQL, on a database of its own. */
-interface Arm extends AutoCloseable {
+/** One way to move messages, on a database or an engine of its own. */
+public interface Arm extends AutoCloseable {
 
   /** What one thread sends with. */
   Producer producer() throws Exception;
@@ -13,7 +13,7 @@ interface Arm extends AutoCloseable {
   void stopConsuming();
 
   @Override
-  void close() throws java.sql.SQLException;
+  void close() throws Exception;
 
   /** Sends for one thread. */
   interface Producer extends AutoCloseable {
@@ -21,7 +21,7 @@ interface Arm extends AutoCloseable {
     void send(int[] sessions, byte[][] bodies) throws Exception;
 
     @Override
-    void close() throws java.sql.SQLException;
+    void close() throws Exception;
   }
 
   /** Makes a fresh arm. */

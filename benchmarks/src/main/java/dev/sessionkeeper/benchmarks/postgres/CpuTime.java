@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** The processor time of a database: its processes and those it has waited for, on Linux. */
-final class CpuTime {
+public final class CpuTime {
   private static final int USER = 11;
   private static final int CHILDREN_SYSTEM = 14;
   private static final double TICKS_PER_SECOND = 100;
@@ -13,7 +13,7 @@ final class CpuTime {
   private CpuTime() {}
 
   /** Seconds used so far; NaN where the system does not tell. */
-  static double secondsOf(long pid) {
+  public static double secondsOf(long pid) {
     var root = ProcessHandle.of(pid);
     if (root.isEmpty() || !Files.isDirectory(Path.of("/proc/self"))) {
       return Double.NaN;

@@ -13,7 +13,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** The product: the provider and the whole processor, with its default settings. */
-final class KeeperArm implements Arm {
+public final class KeeperArm implements Arm {
   private static final QueueName QUEUE = QueueName.of("bench");
 
   private final PostgresQueueProvider provider;
@@ -30,7 +30,7 @@ final class KeeperArm implements Arm {
     }
   }
 
-  static KeeperArm open(DataSource database, int sessions) {
+  public static KeeperArm open(DataSource database, int sessions) {
     var provider = PostgresQueueProvider.create(database);
     provider.declare(QUEUE, QueueSettings.ordered());
     return new KeeperArm(provider, sessions, Integer.getInteger("slots", 256));

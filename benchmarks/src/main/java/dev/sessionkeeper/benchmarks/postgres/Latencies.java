@@ -3,7 +3,7 @@ package dev.sessionkeeper.benchmarks.postgres;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /** Counts latencies in buckets of 50 microseconds. */
-final class Latencies {
+public final class Latencies {
   private static final int BUCKETS = 40_000;
   private static final int BUCKET_NANOS = 50_000;
 
@@ -13,14 +13,14 @@ final class Latencies {
     counts.incrementAndGet(Math.clamp(nanos / BUCKET_NANOS, 0, BUCKETS - 1));
   }
 
-  void clear() {
+  public void clear() {
     for (int i = 0; i < BUCKETS; i++) {
       counts.set(i, 0);
     }
   }
 
   /** The latency in milliseconds that this part of all messages does not pass. */
-  double millis(double part) {
+  public double millis(double part) {
     long all = 0;
     for (int i = 0; i < BUCKETS; i++) {
       all += counts.get(i);

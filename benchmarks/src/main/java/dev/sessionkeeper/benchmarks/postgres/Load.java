@@ -9,19 +9,19 @@ import java.util.concurrent.atomic.LongAdder;
  * Makes messages and checks what becomes of them: for each producer and session they must come one
  * after the other, none missing, none twice.
  */
-final class Load {
+public final class Load {
   private static final int BODY_BYTES = 256;
 
   final int sessions;
-  final LongAdder sent = new LongAdder();
-  final AtomicLong handled = new AtomicLong();
-  final LongAdder violations = new LongAdder();
-  final Latencies latencies = new Latencies();
+  public final LongAdder sent = new LongAdder();
+  public final AtomicLong handled = new AtomicLong();
+  public final LongAdder violations = new LongAdder();
+  public final Latencies latencies = new Latencies();
   private final int producers;
   private final int[][] sentOf;
   private final AtomicIntegerArray handledOf;
 
-  Load(int sessions, int producers) {
+  public Load(int sessions, int producers) {
     this.sessions = sessions;
     this.producers = producers;
     this.sentOf = new int[producers][sessions];
@@ -29,7 +29,7 @@ final class Load {
   }
 
   /** The next body of a producer for a session. Called by that producer's thread only. */
-  byte[] next(int producer, int session) {
+  public byte[] next(int producer, int session) {
     return ByteBuffer.allocate(BODY_BYTES)
         .putInt(producer)
         .putInt(session)
@@ -38,7 +38,7 @@ final class Load {
         .array();
   }
 
-  void handle(byte[] body) {
+  public void handle(byte[] body) {
     var buffer = ByteBuffer.wrap(body);
     int producer = buffer.getInt();
     int session = buffer.getInt();
@@ -50,7 +50,7 @@ final class Load {
     handled.incrementAndGet();
   }
 
-  long open() {
+  public long open() {
     return sent.sum() - handled.get();
   }
 }

@@ -14,7 +14,8 @@ import javax.sql.DataSource;
  *
  * <p>{@code PostgresBenchmark [repetitions] [seconds] [cell…]}; cells are steady-1000,
  * steady-100000, single-1000, single-100000, drain-1-10000, drain-1000-100000, drain-100000-100000,
- * drain-1000-1000000, latency, idle, insert. Without cells all of them.
+ * drain-1000-10000, drain-1000-1000000, latency, idle, insert, bulk, long-600 (steady load for so
+ * many seconds). Without cells all of them but the long ones.
  */
 public final class PostgresBenchmark {
   private static final List<String> ALL =
@@ -24,9 +25,11 @@ public final class PostgresBenchmark {
           "single-1000",
           "single-100000",
           "drain-1-10000",
+          "drain-1000-10000",
           "drain-1000-100000",
           "drain-100000-100000",
           "insert",
+          "bulk",
           "latency",
           "idle");
 
@@ -61,6 +64,8 @@ public final class PostgresBenchmark {
       case "drain" -> drain(cell, Integer.parseInt(parts[1]), Integer.parseInt(parts[2]));
       case "latency" -> new Latency(fresh()).run(Duration.ofSeconds(10));
       case "idle" -> new Idle(fresh(), postgres.pid()).run(Duration.ofSeconds(10));
+      case "bulk" -> new BulkInserts(window, repetitions).run(this::fresh);
+      case "long" -> LongRun.ofSeconds(Integer.parseInt(parts[1])).run(fresh(), postgres.pid());
       case "insert" -> new SingleInserts(window, repetitions).run(this::fresh);
       default -> throw new IllegalArgumentException("Unknown cell " + cell);
     }

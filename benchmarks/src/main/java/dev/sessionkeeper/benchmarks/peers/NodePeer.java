@@ -1,0 +1,104 @@
+package dev.sessionkeeper.benchmarks.peers;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A peer that runs on Node, in a process of its own for each turn, on a database of the same server
+ * as the product. Its script makes and checks the load by the same rules and answers with a line of
+ * numbers.
+ *
+ * @param settings what the script reads from its environment
+ */
+record NodePeer(
+    String name,
+    double goal,
+    String script,
+    Map<String, String> settings,
+    NodeFolder folder,
+    Databases databases)
+    implements Peer {
+
+  @Override
+  public Optional<String> missing() {
+    return folder.missing();
+  }
+
+  @Override
+  public boolean warmsUp() {
+    return false;
+  }
+
+  @Override
+  public Drained drain(Backlog backlog) throws Exception {
+    var process =
+        start("drain", backlog.messages(), backlog.keys(), (double) backlog.cap().toSeconds());
+    try (var lines = process.inputReader(StandardCharsets.UTF_8)) {
+      await("filled", lines);
+      double cpu = databases.cpuSeconds();
+      var answer = await("drained", lines);
+      cpu = databases.cpuSeconds() - cpu;
+      return new Drained(
+          (long) answer[0],
+          answer[1],
+          (long) answer[2],
+          answer[3],
+          answer[4],
+          answer[5] + cpu,
+          (long) answer[6]);
+    } finally {
+      end(process);
+    }
+  }
+
+  @Override
+  public Delays delays(Pace pace) throws Exception {
+    var process =
+        start("delays", pace.perSecond(), pace.keys(), (double) pace.window().toSeconds());
+    try (var lines = process.inputReader(StandardCharsets.UTF_8)) {
+      var answer = await("delays", lines);
+      return new Delays(answer[0], answer[1], answer[2], (long) answer[3]);
+    } finally {
+      end(process);
+    }
+  }
+
+  private Process start(String mode, double amount, int keys, double seconds) throws IOException {
+    var builder =
+        new ProcessBuilder(
+                List.of(
+                    "node",
+                    script,
+                    mode,
+                    Double.toString(amount),
+                    Integer.toString(keys),
+                    Double.toString(seconds)))
+            .directory(folder.path().toFile())
+            .redirectError(ProcessBuilder.Redirect.INHERIT);
+    builder.environment().putAll(databases.environment(databases.create()));
+    builder.environment().putAll(settings);
+    return builder.start();
+  }
+
+  /** The numbers after this word; other lines are not for us. */
+  private double[] await(String word, BufferedReader lines) throws IOException {
+    for (var line = lines.readLine(); line != null; line = lines.readLine()) {
+      var parts = line.split(" ", -1);
+      if (parts[0].equals(word)) {
+        return java.util.Arrays.stream(parts).skip(1).mapToDouble(Double::parseDouble).toArray();
+      }
+    }
+    throw new IllegalStateException(name + " ended before it said " + word);
+  }
+
+  private static void end(Process process) throws InterruptedException {
+    if (!process.waitFor(10, TimeUnit.SECONDS)) {
+      process.destroyForcibly().waitFor();
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package dev.sessionkeeper.benchmarks.peers;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/** One system of the side-by-side run. Every call starts a fresh engine and ends it. */
+interface Peer {
+  String name();
+
+  /** How many times as fast the product is to drain; 0 for the product itself. */
+  double goal();
+
+  /** Why it cannot run here, if so. */
+  Optional<String> missing();
+
+  /** Whether a turn profits from those before it: it runs in this process. */
+  boolean warmsUp();
+
+  /** Stores the backlog, then lets it be handled. */
+  Drained drain(Backlog backlog) throws Exception;
+
+  /** Sends at a fixed rate while messages are handled. */
+  Delays delays(Pace pace) throws Exception;
+
+  /**
+   * What is to be stored and handled.
+   *
+   * @param cap the longest time to store it, and the longest to handle it
+   */
+  record Backlog(int messages, int keys, Duration cap) {}
+
+  /** How fast to send, and for how long; the first half is warm-up. */
+  record Pace(double perSecond, int keys, Duration window) {}
+
+  /**
+   * What became of a backlog.
+   *
+   * @param startSeconds from the start of the consumers to the first message
+   * @param drainSeconds from the first message on
+   * @param cpuSeconds of client and engine while messages were handled
+   * @param violations messages that were not the next one of their producer and key
+   */
+  record Drained(
+      long sent,
+      double fillSeconds,
+      long handled,
+      double startSeconds,
+      double drainSeconds,
+      double cpuSeconds,
+      long violations) {
+
+    double sentPerSecond() {
+      return sent / fillSeconds;
+    }
+
+    double handledPerSecond() {
+      return handled / drainSeconds;
+    }
+
+    double cpuMicros() {
+      return cpuSeconds * 1e6 / handled;
+    }
+
+    boolean isComplete() {
+      return handled == sent;
+    }
+  }
+
+  /**
+   * From send to handler.
+   *
+   * @param reached messages handled per second
+   */
+  record Delays(double reached, double p50Millis, double p99Millis, long violations) {}
+}
