@@ -13,8 +13,8 @@ import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.AcceptResult;
-import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.HeldSession.Settled;
+import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.OperableSessions;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -28,8 +28,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What is special about sessions that one process carries, beside the contract they keep. */
+@Execution(ExecutionMode.SAME_THREAD)
 class CarriedSessionsTest {
   private static final Owner ME = Owner.of("me");
   private static final Owner OTHER = Owner.of("other");
