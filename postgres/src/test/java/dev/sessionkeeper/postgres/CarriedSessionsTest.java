@@ -13,9 +13,10 @@ import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.AcceptResult;
-import dev.sessionkeeper.spi.HeldSession.Settled;
 import dev.sessionkeeper.spi.HeldSession;
+import dev.sessionkeeper.spi.HeldSession.Settled;
 import dev.sessionkeeper.spi.OperableSessions;
+import dev.sessionkeeper.testkit.TestInRealTime;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,7 +28,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
@@ -103,15 +103,17 @@ class CarriedSessionsTest {
 
   private long lanes() {
     return count(
-        "SELECT count(*) FROM keeper.lane l JOIN keeper.queue k ON k.id = l.queue WHERE k.name = ?");
+        "SELECT count(*) FROM keeper.lane l JOIN keeper.queue k ON k.id = l.queue WHERE k.name ="
+            + " ?");
   }
 
   private long readers() {
     return count(
-        "SELECT count(*) FROM keeper.reader r JOIN keeper.queue k ON k.id = r.queue WHERE k.name = ?");
+        "SELECT count(*) FROM keeper.reader r JOIN keeper.queue k ON k.id = r.queue WHERE k.name ="
+            + " ?");
   }
 
-  @Test
+  @TestInRealTime
   void aSessionThatIsHandledAtOnceNeverHasALane() throws Exception {
     send(A, "1");
     send(A, "2");
@@ -127,7 +129,7 @@ class CarriedSessionsTest {
     assertThat(reader.stats(queue).depth()).isZero();
   }
 
-  @Test
+  @TestInRealTime
   void whatIsHeldForLongHasALaneThatOthersSee() throws Exception {
     send(A, "1");
     var held = take(reader, queue, ME);
@@ -140,7 +142,7 @@ class CarriedSessionsTest {
     held.close();
   }
 
-  @Test
+  @TestInRealTime
   void newMessagesComeToAHeldSessionByThemselves() throws Exception {
     send(A, "1");
     var held = take(reader, queue, ME);
@@ -150,7 +152,7 @@ class CarriedSessionsTest {
     held.close();
   }
 
-  @Test
+  @TestInRealTime
   void whatIsGivenBackUnsettledComesAgainInOrderAndUncounted() throws Exception {
     send(A, "1");
     send(A, "2");
@@ -166,7 +168,7 @@ class CarriedSessionsTest {
     again.close();
   }
 
-  @Test
+  @TestInRealTime
   void aRetryGivesItALaneAndHoldsBackWhatIsBehind() throws Exception {
     send(A, "1");
     send(A, "2");
@@ -182,7 +184,7 @@ class CarriedSessionsTest {
     held.close();
   }
 
-  @Test
+  @TestInRealTime
   void anotherProcessThatWantsSessionsGetsThem() throws Exception {
     send(A, "1");
     send(B, "1");
@@ -197,7 +199,7 @@ class CarriedSessionsTest {
     others.close();
   }
 
-  @Test
+  @TestInRealTime
   void anOperatorElsewherePausesASessionThatIsCarried() throws Exception {
     send(A, "1");
     send(B, "1");
@@ -214,7 +216,7 @@ class CarriedSessionsTest {
     next.close();
   }
 
-  @Test
+  @TestInRealTime
   void aHoldOfAReaderThatWasReplacedCanSettleNothing() throws Exception {
     send(A, "1");
     var held = take(reader, queue, ME);
@@ -230,11 +232,12 @@ class CarriedSessionsTest {
         .hasCauseInstanceOf(KeeperException.LockLost.class);
     assertThat(
             count(
-                "SELECT count(*) FROM keeper.message m JOIN keeper.queue k ON k.id = m.queue WHERE k.name = ?"))
+                "SELECT count(*) FROM keeper.message m JOIN keeper.queue k ON k.id = m.queue WHERE"
+                    + " k.name = ?"))
         .isEqualTo(1);
   }
 
-  @Test
+  @TestInRealTime
   void whatADeadReaderHadReadIsFoundAgainAndCountsAsTried() throws Exception {
     send(A, "1");
     take(reader, queue, ME);
@@ -254,7 +257,7 @@ class CarriedSessionsTest {
     next.close();
   }
 
-  @Test
+  @TestInRealTime
   void moreThanFitsIntoMemoryGoesThroughLanes() throws Exception {
     reader.send(queue, List.of(Message.of(A, Payload.bytes(new byte[250_000], "x"))));
     var held = take(reader, queue, ME);
@@ -277,7 +280,7 @@ class CarriedSessionsTest {
     held.close();
   }
 
-  @Test
+  @TestInRealTime
   void aMessageForLaterWaitsInItsLane() throws Exception {
     send(A, "1");
     var held = take(reader, queue, ME);

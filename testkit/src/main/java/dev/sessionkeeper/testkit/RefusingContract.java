@@ -100,7 +100,8 @@ public abstract class RefusingContract extends SendingContract {
   @ContractRule("Q-05")
   void aModeIsForEverAndOtherSettingsAreNot() {
     assertThat(provider().declare(queue(), QueueSettings.ordered())).isTrue();
-    assertThat(provider().declare(queue(), QueueSettings.ordered().withMaxDeliveryCount(7))).isFalse();
+    assertThat(provider().declare(queue(), QueueSettings.ordered().withMaxDeliveryCount(7)))
+        .isFalse();
     assertThat(provider().settings(queue()).orElseThrow().maxDeliveryCount()).isEqualTo(7);
 
     assertThatThrownBy(() -> declared(QueueSettings.unordered())).isInstanceOf(QueueConflict.class);

@@ -32,9 +32,7 @@ final class TryAgainAfterStall implements TestTemplateInvocationContextProvider 
   }
 
   private record Try(int number, AtomicBoolean isAgain)
-      implements TestTemplateInvocationContext,
-          BeforeEachCallback,
-          TestExecutionExceptionHandler {
+      implements TestTemplateInvocationContext, BeforeEachCallback, TestExecutionExceptionHandler {
     private static final String START = "start";
 
     @Override

@@ -20,7 +20,9 @@ final class WatchForStalls {
     return System.nanoTime();
   }
 
-  /** Whether there was a stall since then, be it one that the watch itself has just slept through. */
+  /**
+   * Whether there was a stall since then, be it one that the watch itself has just slept through.
+   */
   static boolean anySince(long begin) {
     return WATCH.lastStall - begin > 0 || System.nanoTime() - WATCH.lastBeat > STALL;
   }

@@ -26,13 +26,15 @@ class TrapsTest {
   @ParameterizedTest
   @EnumSource(Bug.class)
   void aNaiveProcessorWithoutTheBugDoesNotFallEither(Bug bug) {
-    assertThatCode(() -> naive(EnumSet.noneOf(Bug.class), LONG).check(bug)).doesNotThrowAnyException();
+    assertThatCode(() -> naive(EnumSet.noneOf(Bug.class), LONG).check(bug))
+        .doesNotThrowAnyException();
   }
 
   @ParameterizedTest
   @EnumSource(Bug.class)
   void theTrapCatchesTheBug(Bug bug) {
-    assertThatThrownBy(() -> naive(EnumSet.of(bug), SHORT).check(bug)).isInstanceOf(AssertionError.class);
+    assertThatThrownBy(() -> naive(EnumSet.of(bug), SHORT).check(bug))
+        .isInstanceOf(AssertionError.class);
   }
 
   private static Traps naive(EnumSet<Bug> bugs, Duration patience) {
