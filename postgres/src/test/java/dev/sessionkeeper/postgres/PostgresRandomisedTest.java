@@ -49,7 +49,7 @@ class PostgresRandomisedTest {
       var report =
           RandomisedRun.on(provider, QUEUE, SEED)
               .troubled(CUTS, () -> cut.addAndGet(cutAll(database)))
-              .run(Duration.ofSeconds(120));
+              .run(Duration.ofSeconds(300));
 
       assertThat(report.violations()).as("%s", report).isEmpty();
       assertThat(report.sent()).isEqualTo(20_000);
@@ -80,7 +80,7 @@ class PostgresRandomisedTest {
             }
           };
 
-      var report = RandomisedRun.on(both, QUEUE, SEED + 1).run(Duration.ofSeconds(120));
+      var report = RandomisedRun.on(both, QUEUE, SEED + 1).run(Duration.ofSeconds(300));
 
       assertThat(report.violations()).as("%s", report).isEmpty();
       assertThat(report.sent()).isEqualTo(20_000);

@@ -46,7 +46,7 @@ class KilledProcessTest {
   private static final Pattern STEP = Pattern.compile("\"step\":(\\d+)");
 
   @Test
-  @Timeout(300)
+  @Timeout(600)
   void aProcessThatDiesAnywhereLosesAndDoublesNothing() throws Exception {
     var prepared = TestDatabase.create();
     Migrations.apply(prepared.source(), "store");
