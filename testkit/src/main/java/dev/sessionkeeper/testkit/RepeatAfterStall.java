@@ -2,6 +2,7 @@ package dev.sessionkeeper.testkit;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.util.Objects;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
@@ -49,7 +50,7 @@ final class RepeatAfterStall implements InvocationInterceptor {
         method.invoke(fixture, called.getArguments().toArray());
         return;
       } catch (InvocationTargetException e) {
-        var failure = e.getCause();
+        var failure = Objects.requireNonNullElse(e.getCause(), e);
         if (attempt == TRIES || !WatchForStalls.anySince(start)) {
           failure.addSuppressed(first);
           throw failure;
