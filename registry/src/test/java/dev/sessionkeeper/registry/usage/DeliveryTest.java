@@ -53,8 +53,8 @@ class DeliveryTest {
         .endpoint(receiver.url())
         .signature(SIGNATURE)
         .guard(TargetGuard.allowingPrivate())
-        .timeout(Duration.ofSeconds(20))
         .lease(Duration.ofMinutes(1))
+        .timeout(Duration.ofSeconds(20))
         .retry(new RetryPolicy(9, Duration.ofMillis(20), 1, Duration.ofMillis(20), 0.5))
         .listener(events::add);
   }
