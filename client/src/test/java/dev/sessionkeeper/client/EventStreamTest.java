@@ -192,7 +192,7 @@ class EventStreamTest {
     script.add(hold(events(1, 1)));
     script.add(hold(events(2, 2)));
     try (var stream =
-        stream().after(0).silence(Duration.ofMillis(200)).open(event -> handled.add(event.id()))) {
+        stream().after(0).silence(Duration.ofMillis(1500)).open(event -> handled.add(event.id()))) {
       await().until(() -> handled.contains(2L));
       assertThat(askedFrom).startsWith("0", "1");
       assertThat(stream.hasEnded()).isFalse();

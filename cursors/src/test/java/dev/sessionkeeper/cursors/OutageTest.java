@@ -2,14 +2,14 @@ package dev.sessionkeeper.cursors;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sessionkeeper.testkit.TestInRealTime;
 import java.time.Duration;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The short form of {@link SurviveOutage}, whose main method runs the long one. */
 class OutageTest {
 
-  @Test
+  @TestInRealTime
   @Timeout(120)
   void aDatabaseThatStandsStillAndDiesUnderLoadLosesNothing() throws Exception {
     var outcome =

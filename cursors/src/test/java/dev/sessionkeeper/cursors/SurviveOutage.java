@@ -1,10 +1,12 @@
 package dev.sessionkeeper.cursors;
 
+import dev.sessionkeeper.KeeperException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -115,8 +117,22 @@ final class SurviveOutage {
   }
 
   private void requireStored(PostgresLastValueStore store, String key, long version) {
-    long stored = store.read(key).map(LastValueStore.Entry::version).orElse(-1L);
+    long stored = read(store, key).map(LastValueStore.Entry::version).orElse(-1L);
     require(stored == version, key + " is stored as " + stored + ", accepted was " + version);
+  }
+
+  /** A read has its time, too; on a machine that stands still it may need another. */
+  private static Optional<LastValueStore.Entry<String, String>> read(
+      PostgresLastValueStore store, String key) {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        return store.read(key);
+      } catch (KeeperException.Unavailable e) {
+        if (attempt == 5) {
+          throw e;
+        }
+      }
+    }
   }
 
   private Duration close(CoalescingWriter<String, String> writer) {

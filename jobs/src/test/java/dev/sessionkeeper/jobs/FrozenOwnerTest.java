@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.testkit.TestInRealTime;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
@@ -20,7 +20,7 @@ class FrozenOwnerTest {
   private static final Schedule HOURLY = Schedule.every(Duration.ofHours(1));
   private static final Duration LEASE = Duration.ofSeconds(1);
 
-  @Test
+  @TestInRealTime
   void anOwnerThatWasFrozenForThreeLeasesChangesNothingWhenItWakes() throws Exception {
     var db = new TestDatabase();
     var events = new Events();
@@ -41,7 +41,8 @@ class FrozenOwnerTest {
       assertThat(effects(db, 1)).isEqualTo(before);
       assertThat(
               db.number(
-                  "SELECT count(*) FROM effect a JOIN effect b ON a.at > b.at AND a.epoch < b.epoch"))
+                  "SELECT count(*) FROM effect a JOIN effect b ON a.at > b.at AND a.epoch <"
+                      + " b.epoch"))
           .isZero();
       assertThat(events.of(JobEvent.TakenOver.class)).hasSize(1);
     } finally {

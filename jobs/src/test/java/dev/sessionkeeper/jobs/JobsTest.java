@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.RetryPolicy;
+import dev.sessionkeeper.testkit.TestInRealTime;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -34,7 +35,7 @@ class JobsTest {
     nodes.forEach(Jobs::close);
   }
 
-  @Test
+  @TestInRealTime
   void everySlotTakesEffectOnceHoweverManyNodesThereAre() {
     db.execute("ALTER TABLE effect ADD UNIQUE (slot)");
     for (int i = 0; i < 4; i++) {
@@ -54,7 +55,7 @@ class JobsTest {
         .isZero();
   }
 
-  @Test
+  @TestInRealTime
   void aRunMayTakeLongerThanItsLease() {
     var runs = new AtomicInteger();
     var finish = new CountDownLatch(1);
@@ -86,21 +87,22 @@ class JobsTest {
   }
 
   /** Seed 1.9: no rows counted as one of three failures, so two owners ran for up to 90 seconds. */
-  @Test
+  @TestInRealTime
   void aRunWhoseLeaseWasTakenIsInterruptedAtTheNextRenewal() {
     var interrupted = new AtomicBoolean();
     var started = new CountDownLatch(1);
     node().register("victim", OFTEN, context -> untilInterrupted(started, interrupted)).start();
     awaitLatch(started);
     db.execute(
-        "UPDATE keeper.job SET owner = 'thief', epoch = epoch + 1, lease_until = keeper.now() + interval '1 h'");
+        "UPDATE keeper.job SET owner = 'thief', epoch = epoch + 1, lease_until = keeper.now() +"
+            + " interval '1 h'");
     await().until(() -> events.of(JobEvent.Lost.class).size() == 1);
     assertThat(interrupted).isTrue();
     assertThat(db.text("SELECT owner FROM keeper.job")).isEqualTo("thief");
   }
 
   /** Seed 1.9: an exception killed the heartbeat, and the task ran on without a lock. */
-  @Test
+  @TestInRealTime
   void aRunWhoseRenewalsFailStopsBeforeItsLeaseEnds() {
     var interrupted = new AtomicBoolean();
     var started = new CountDownLatch(1);
@@ -126,7 +128,7 @@ class JobsTest {
     assertThat(left.get()).isEqualTo("t");
   }
 
-  @Test
+  @TestInRealTime
   void aZombieCannotCommitAndTheRefusalIsCounted() {
     var refused = new AtomicReference<Throwable>();
     var started = new CountDownLatch(1);
@@ -152,7 +154,8 @@ class JobsTest {
     nodes.get(0).requestRun("zombie");
     awaitLatch(started);
     db.execute(
-        "UPDATE keeper.job SET owner = 'next', epoch = epoch + 1, lease_until = keeper.now() + interval '1 h'");
+        "UPDATE keeper.job SET owner = 'next', epoch = epoch + 1, lease_until = keeper.now() +"
+            + " interval '1 h'");
     proceed.countDown();
     await().until(() -> refused.get() != null);
     assertThat(db.number("SELECT count(*) FROM effect")).isZero();
@@ -160,7 +163,7 @@ class JobsTest {
   }
 
   /** Seed 1.17 and T6: no attempt count, no pause, no alert. */
-  @Test
+  @TestInRealTime
   void failuresAreCountedPausedAlertedOnceAndForgottenAfterASuccess() {
     var runs = new AtomicInteger();
     node()
@@ -195,7 +198,7 @@ class JobsTest {
   }
 
   /** T5: one job per poll per worker. */
-  @Test
+  @TestInRealTime
   void allDueJobsAreTakenInOneLook() {
     var together = new CountDownLatch(5);
     var jobs = node();
@@ -207,7 +210,7 @@ class JobsTest {
     assertThat(together.getCount()).isZero();
   }
 
-  @Test
+  @TestInRealTime
   void afterAnOutageOneRunCoversWhatWasMissedOrAllRunOrNone() {
     var jobs = node();
     jobs.register("coalesce", HOURLY, JobsTest::effectOfSlot);
@@ -228,7 +231,7 @@ class JobsTest {
         .isEqualTo(3);
   }
 
-  @Test
+  @TestInRealTime
   void aPausedJobRunsOnlyWhenAPersonAsks() {
     var runs = new AtomicInteger();
     var jobs = node();
@@ -248,7 +251,7 @@ class JobsTest {
     assertThat(jobs.pause("unknown", "ann")).isFalse();
   }
 
-  @Test
+  @TestInRealTime
   void aNodeThatClosesHandsItsRunOver() {
     var started = new CountDownLatch(1);
     var ran = new AtomicInteger();
@@ -267,7 +270,7 @@ class JobsTest {
     assertThat(events.of(JobEvent.TakenOver.class)).isEmpty();
   }
 
-  @Test
+  @TestInRealTime
   void theClockOfANodeDoesNotMatter() {
     for (var offset : List.of(Duration.ofDays(-1), Duration.ZERO, Duration.ofDays(1))) {
       var jobs = Jobs.create(db.source, db.source, options("off").time(new ShiftedTime(offset)));
@@ -278,7 +281,8 @@ class JobsTest {
     nodes.forEach(Jobs::close);
     assertThat(
             db.number(
-                "SELECT count(*) FROM effect WHERE abs(extract(epoch FROM clock_timestamp() - slot)) > 60"))
+                "SELECT count(*) FROM effect WHERE abs(extract(epoch FROM clock_timestamp() -"
+                    + " slot)) > 60"))
         .isZero();
     assertThat(db.number("SELECT count(*) - count(DISTINCT slot) FROM effect")).isZero();
   }
@@ -304,7 +308,7 @@ class JobsTest {
         });
   }
 
-  @Test
+  @TestInRealTime
   void aRunSaysHowFarItHasComeAndOnlyTheNewestWordIsWritten() {
     var finish = new CountDownLatch(1);
     var jobs = node();
@@ -332,7 +336,7 @@ class JobsTest {
     finish.countDown();
   }
 
-  @Test
+  @TestInRealTime
   void aRunThatLostItsLeaseReportsIntoItsOwnRowOnly() {
     var started = new CountDownLatch(1);
     var goOn = new CountDownLatch(1);
@@ -349,9 +353,11 @@ class JobsTest {
     jobs.requestRun("late");
     awaitLatch(started);
     db.execute(
-        "UPDATE keeper.job SET owner = 'thief', epoch = epoch + 1, lease_until = keeper.now() + interval '1 h'");
+        "UPDATE keeper.job SET owner = 'thief', epoch = epoch + 1, lease_until = keeper.now() +"
+            + " interval '1 h'");
     db.execute(
-        "INSERT INTO keeper.job_run (job, epoch, owner, started_at, outcome) VALUES ('late', 2, 'thief', keeper.now(), 'running')");
+        "INSERT INTO keeper.job_run (job, epoch, owner, started_at, outcome) VALUES ('late', 2,"
+            + " 'thief', keeper.now(), 'running')");
     goOn.countDown();
     await()
         .untilAsserted(

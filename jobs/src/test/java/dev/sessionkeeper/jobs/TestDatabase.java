@@ -2,11 +2,18 @@ package dev.sessionkeeper.jobs;
 
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import dev.sessionkeeper.store.Database;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.awaitility.Awaitility;
 
 /** One PostgreSQL for the tests of this module, and an empty database for each test. */
 final class TestDatabase {
+  static {
+    // For all tests of the process: on a busy machine ten seconds are short.
+    Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
+  }
+
   private static final EmbeddedPostgres POSTGRES = start();
   private static final AtomicInteger COUNT = new AtomicInteger();
 

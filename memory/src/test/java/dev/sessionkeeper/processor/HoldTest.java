@@ -13,6 +13,7 @@ import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.OperableSessions.Act;
 import dev.sessionkeeper.testkit.SettableClock;
+import dev.sessionkeeper.testkit.TestInRealTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -120,7 +121,7 @@ class HoldTest {
     assertThat(bench.handled).containsExactly("a1", "a2");
   }
 
-  @Test
+  @TestInRealTime
   void theLeaseIsRenewedWhileAHandlerTakesLongerThanIt() {
     bench = Workbench.with(QueueSettings.ordered().withLockDuration(Duration.ofSeconds(1)));
     bench.holds("a1");
@@ -141,7 +142,7 @@ class HoldTest {
     assertThat(bench.eventsOf(ProcessorEvent.LeaseLost.class)).isEmpty();
   }
 
-  @Test
+  @TestInRealTime
   void aSlowRenewalOfOneSessionDelaysNoOther() throws InterruptedException {
     bench = Workbench.with(QueueSettings.ordered().withLockDuration(Duration.ofSeconds(1)));
     bench.holds("slow1", "quick1");
@@ -184,7 +185,7 @@ class HoldTest {
     assertThat(lost).doesNotContain(SessionId.of("quick"));
   }
 
-  @Test
+  @TestInRealTime
   void aLostLeaseInterruptsTheHandlerAndItsSettlementIsNotSent() {
     bench = Workbench.with(QueueSettings.ordered().withLockDuration(Duration.ofSeconds(1)));
     bench.holds("a1", "a2");
@@ -225,7 +226,7 @@ class HoldTest {
     assertThat(bench.eventsOf(ProcessorEvent.LeaseLost.class)).hasSize(1);
   }
 
-  @Test
+  @TestInRealTime
   void aHandlerThatTakesLongerThanRenewalIsAllowedLosesItsLease() {
     bench = Workbench.with(QueueSettings.ordered().withLockDuration(Duration.ofSeconds(1)));
     bench.holds("a1");
@@ -253,7 +254,7 @@ class HoldTest {
     assertThat(bench.closeReasons()).contains(CloseReason.LOCK_LOST);
   }
 
-  @Test
+  @TestInRealTime
   void aHandlerThatEndsBetweenTheLimitOfRenewalAndTheEndOfItsLeaseIsSettled() {
     bench = Workbench.with(QueueSettings.ordered().withLockDuration(Duration.ofSeconds(3)));
     bench.holds("a1", "a2");

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(180)
+@Timeout(300)
 class RandomisedRunTest {
   private static final QueueName QUEUE = QueueName.of("run");
   private static final QueueSettings SETTINGS =
@@ -31,7 +31,7 @@ class RandomisedRunTest {
     try (var provider = MemoryQueueProvider.create()) {
       provider.declare(QUEUE, SETTINGS);
 
-      var report = RandomisedRun.on(provider, QUEUE, seed).run(Duration.ofSeconds(40));
+      var report = RandomisedRun.on(provider, QUEUE, seed).run(Duration.ofSeconds(200));
 
       assertClean(report);
       assertThat(provider.stats(QUEUE).depth()).isZero();
@@ -49,7 +49,7 @@ class RandomisedRunTest {
       var report =
           RandomisedRun.on(provider, QUEUE, seed)
               .moving(clock, Duration.ofMillis(10))
-              .run(Duration.ofSeconds(40));
+              .run(Duration.ofSeconds(200));
 
       assertClean(report);
       assertThat(provider.stats(QUEUE).depth()).isZero();

@@ -56,7 +56,7 @@ class SettlementTest {
     bench.holds("a1", "a2", "a3");
     try (var processor = start()) {
       eventually().until(() -> bench.handled.size() == 3);
-      assertThat(open).hasSize(3);
+      eventually().until(() -> open.size() == 3);
       eventually().pollDelay(Duration.ofMillis(300)).until(() -> true);
       assertThat(closed).as("closed before the settlements were durable").isFalse();
       open.forEach(durable -> durable.complete(null));

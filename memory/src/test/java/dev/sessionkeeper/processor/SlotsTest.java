@@ -27,7 +27,7 @@ class SlotsTest {
   private final Workbench bench = Workbench.ordered();
   private final AtomicInteger inside = new AtomicInteger();
   private final AtomicInteger most = new AtomicInteger();
-  private final Semaphore mayEnd = new Semaphore(0);
+  private final Semaphore mayEnd = new Semaphore(0, true);
 
   @AfterEach
   void close() {
@@ -47,6 +47,8 @@ class SlotsTest {
       assertThat(processor.options().maxConcurrentSessions()).isEqualTo(5);
 
       processor.changeConcurrency(1);
+      // All five stand in line, so the one that stays cannot take the leave of one that goes.
+      eventually().until(() -> mayEnd.getQueueLength() == 5);
       mayEnd.release(5);
       eventually().until(() -> processor.activeSessions() == 1 && inside.get() == 1);
       assertThat(bench.closeReasons()).containsOnly(CloseReason.RELEASED).hasSize(4);

@@ -11,6 +11,7 @@ import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.RetryPolicy;
 import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.testkit.TestInRealTime;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.concurrent.CountDownLatch;
@@ -23,10 +24,10 @@ import org.junit.jupiter.api.Timeout;
 /** The same processor and handler on a queue without sessions. */
 @Timeout(60)
 class UnorderedTest {
-  private static final QueueSettings SETTINGS =
+  private static final QueueSettings SHORT_LOCK =
       QueueSettings.unordered().withLockDuration(Duration.ofSeconds(1));
 
-  private final Workbench bench = Workbench.with(SETTINGS);
+  private Workbench bench = Workbench.with(QueueSettings.unordered());
 
   @AfterEach
   void close() {
@@ -90,8 +91,9 @@ class UnorderedTest {
     assertThat(bench.provider.stats(QUEUE).deadLetters()).isEqualTo(1);
   }
 
-  @Test
+  @TestInRealTime
   void theLockIsRenewedWhileAHandlerTakesLong() {
+    bench = Workbench.with(SHORT_LOCK);
     bench.holdsUnordered(1);
     MessageHandler handler =
         (delivery, session) -> {
@@ -105,8 +107,9 @@ class UnorderedTest {
     assertThat(bench.handled).hasSize(1);
   }
 
-  @Test
+  @TestInRealTime
   void aLostLockInterruptsTheHandler() {
+    bench = Workbench.with(SHORT_LOCK);
     bench.holdsUnordered(1);
     var interrupted = new AtomicInteger();
     MessageHandler handler =

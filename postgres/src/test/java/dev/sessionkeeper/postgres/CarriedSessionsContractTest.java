@@ -7,4 +7,9 @@ class CarriedSessionsContractTest extends PostgresQueueProviderTest {
   PostgresOptions options() {
     return PostgresOptions.ofDefaults().withCarryFrom(0);
   }
+
+  @Override
+  protected String resultName() {
+    return "postgres-carried";
+  }
 }

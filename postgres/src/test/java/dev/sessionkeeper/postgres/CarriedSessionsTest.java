@@ -17,6 +17,7 @@ import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.HeldSession.Settled;
 import dev.sessionkeeper.spi.OperableSessions;
+import dev.sessionkeeper.testkit.TestInRealTime;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,9 +32,11 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What is special about sessions that one process carries, beside the contract they keep. */
+@Execution(ExecutionMode.SAME_THREAD)
 class CarriedSessionsTest {
   private static final Owner ME = Owner.of("me");
   private static final Owner OTHER = Owner.of("other");
@@ -104,15 +107,17 @@ class CarriedSessionsTest {
 
   private long lanes() {
     return count(
-        "SELECT count(*) FROM keeper.lane l JOIN keeper.queue k ON k.id = l.queue WHERE k.name = ?");
+        "SELECT count(*) FROM keeper.lane l JOIN keeper.queue k ON k.id = l.queue WHERE k.name ="
+            + " ?");
   }
 
   private long readers() {
     return count(
-        "SELECT count(*) FROM keeper.reader r JOIN keeper.queue k ON k.id = r.queue WHERE k.name = ?");
+        "SELECT count(*) FROM keeper.reader r JOIN keeper.queue k ON k.id = r.queue WHERE k.name ="
+            + " ?");
   }
 
-  @Test
+  @TestInRealTime
   void aSessionThatIsHandledAtOnceNeverHasALane() throws Exception {
     send(A, "1");
     send(A, "2");
@@ -128,7 +133,7 @@ class CarriedSessionsTest {
     assertThat(reader.stats(queue).depth()).isZero();
   }
 
-  @Test
+  @TestInRealTime
   void whatIsHeldForLongHasALaneThatOthersSee() throws Exception {
     send(A, "1");
     var held = take(reader, queue, ME);
@@ -141,7 +146,7 @@ class CarriedSessionsTest {
     held.close();
   }
 
-  @Test
+  @TestInRealTime
   void newMessagesComeToAHeldSessionByThemselves() throws Exception {
     send(A, "1");
     var held = take(reader, queue, ME);
@@ -151,7 +156,7 @@ class CarriedSessionsTest {
     held.close();
   }
 
-  @Test
+  @TestInRealTime
   void whatIsGivenBackUnsettledComesAgainInOrderAndUncounted() throws Exception {
     send(A, "1");
     send(A, "2");
@@ -167,7 +172,7 @@ class CarriedSessionsTest {
     again.close();
   }
 
-  @Test
+  @TestInRealTime
   void aRetryGivesItALaneAndHoldsBackWhatIsBehind() throws Exception {
     send(A, "1");
     send(A, "2");
@@ -183,7 +188,7 @@ class CarriedSessionsTest {
     held.close();
   }
 
-  @Test
+  @TestInRealTime
   void anotherProcessThatWantsSessionsGetsThem() throws Exception {
     send(A, "1");
     send(B, "1");
@@ -198,7 +203,7 @@ class CarriedSessionsTest {
     others.close();
   }
 
-  @Test
+  @TestInRealTime
   void anOperatorElsewherePausesASessionThatIsCarried() throws Exception {
     send(A, "1");
     send(B, "1");
@@ -215,7 +220,7 @@ class CarriedSessionsTest {
     next.close();
   }
 
-  @Test
+  @TestInRealTime
   void aHoldOfAReaderThatWasReplacedCanSettleNothing() throws Exception {
     send(A, "1");
     var held = take(reader, queue, ME);
@@ -231,11 +236,12 @@ class CarriedSessionsTest {
         .hasCauseInstanceOf(KeeperException.LockLost.class);
     assertThat(
             count(
-                "SELECT count(*) FROM keeper.message m JOIN keeper.queue k ON k.id = m.queue WHERE k.name = ?"))
+                "SELECT count(*) FROM keeper.message m JOIN keeper.queue k ON k.id = m.queue WHERE"
+                    + " k.name = ?"))
         .isEqualTo(1);
   }
 
-  @Test
+  @TestInRealTime
   void whatADeadReaderHadReadIsFoundAgainAndCountsAsTried() throws Exception {
     send(A, "1");
     take(reader, queue, ME);
@@ -255,7 +261,7 @@ class CarriedSessionsTest {
     next.close();
   }
 
-  @Test
+  @TestInRealTime
   void moreThanFitsIntoMemoryIsReadBitByBit() throws Exception {
     reader.send(queue, List.of(Message.of(A, Payload.bytes(new byte[250_000], "x"))));
     var held = take(reader, queue, ME);
@@ -277,7 +283,7 @@ class CarriedSessionsTest {
     held.close();
   }
 
-  @Test
+  @TestInRealTime
   void whatHadPiledUpIsReadInOrderAndGetsNoLanes() throws Exception {
     var late = SessionId.of("late");
     for (int batch = 0; batch < 6; batch++) {
@@ -331,7 +337,7 @@ class CarriedSessionsTest {
     return count;
   }
 
-  @Test
+  @TestInRealTime
   void theInspectorShowsSessionsThatHaveNotBeenReadYet() throws Exception {
     var all = new ArrayList<Message>();
     for (int i = 0; i < 40; i++) {
@@ -349,7 +355,7 @@ class CarriedSessionsTest {
     }
   }
 
-  @Test
+  @TestInRealTime
   void whatIsCarriedIsCountedWithoutBeingWrittenDown() throws Exception {
     send(A, "1");
     send(B, "1");
@@ -363,7 +369,7 @@ class CarriedSessionsTest {
     assertThat(readers()).isEqualTo(1);
   }
 
-  @Test
+  @TestInRealTime
   void aPageIsBoundedByItsBytesToo() throws Exception {
     reader.send(
         queue,
@@ -420,7 +426,7 @@ class CarriedSessionsTest {
     }
   }
 
-  @Test
+  @TestInRealTime
   void whatBecomesTooOldInMemoryIsNotHandedOut() throws Exception {
     send(A, "1");
     var held = take(reader, queue, ME);
@@ -453,7 +459,7 @@ class CarriedSessionsTest {
     held.close();
   }
 
-  @Test
+  @TestInRealTime
   void aMessageForLaterWaitsInItsLane() throws Exception {
     send(A, "1");
     var held = take(reader, queue, ME);

@@ -24,7 +24,7 @@ class ClockSkewTest {
     var library = LIBRARIES.stream().filter(Files::exists).findFirst();
     assumeTrue(library.isPresent(), "libfaketime is not installed");
     try (var postgres = EmbeddedPostgres.temporaryWithoutSync()) {
-      var duration = Duration.ofSeconds(6);
+      var duration = Duration.ofSeconds(3);
       var environment =
           Map.of(
               "LD_PRELOAD",

@@ -21,6 +21,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -32,6 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @ParameterizedClass
 @ValueSource(ints = {0, PostgresOptions.NEVER})
+@Execution(ExecutionMode.SAME_THREAD)
 class PlanStabilityTest {
   private static final QueueName QUEUE = QueueName.of("plans");
   private static final int ROUNDS = 20;

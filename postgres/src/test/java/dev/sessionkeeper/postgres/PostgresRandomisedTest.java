@@ -11,6 +11,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -19,6 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * settlements whose outcome is unknown are looked up and repeated, and nothing is lost or doubled
  * out of turn.
  */
+@Execution(ExecutionMode.SAME_THREAD)
 class PostgresRandomisedTest {
   private static final QueueName QUEUE = QueueName.of("randomised");
   private static final long SEED = 13;
@@ -47,7 +50,7 @@ class PostgresRandomisedTest {
       var report =
           RandomisedRun.on(provider, QUEUE, SEED)
               .troubled(CUTS, () -> cut.addAndGet(cutAll(database)))
-              .run(Duration.ofSeconds(120));
+              .run(Duration.ofSeconds(300));
 
       assertThat(report.violations()).as("%s", report).isEmpty();
       assertThat(report.sent()).isEqualTo(20_000);
@@ -78,7 +81,7 @@ class PostgresRandomisedTest {
             }
           };
 
-      var report = RandomisedRun.on(both, QUEUE, SEED + 1).run(Duration.ofSeconds(120));
+      var report = RandomisedRun.on(both, QUEUE, SEED + 1).run(Duration.ofSeconds(300));
 
       assertThat(report.violations()).as("%s", report).isEmpty();
       assertThat(report.sent()).isEqualTo(20_000);

@@ -25,6 +25,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -34,6 +36,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 @ParameterizedClass
 @CsvSource({"0, 4096", "0, 3", PostgresOptions.NEVER + ", 4096"})
+@Execution(ExecutionMode.SAME_THREAD)
 class SendOrderTest {
   private static final QueueName QUEUE = QueueName.of("send-order");
   private static final int SESSIONS = 20;

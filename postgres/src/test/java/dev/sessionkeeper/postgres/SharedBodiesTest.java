@@ -25,8 +25,11 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A body that is kept once is everybody's own to all who receive it. */
+@Execution(ExecutionMode.SAME_THREAD)
 class SharedBodiesTest {
   private static final SessionId SESSION = SessionId.of("s");
   private static final Payload BODY = Payload.json("{\"long\":\"" + "x".repeat(5000) + "\"}");
@@ -78,8 +81,8 @@ class SharedBodiesTest {
     assertThat(inOrder()).containsExactly(BODY, Payload.text("its own"), BODY);
     assertThat(
             count(
-                "SELECT count(*) FROM keeper.message WHERE octet_length(body) > 16 AND message_id IN"
-                    + " (SELECT message_id FROM keeper.message WHERE form >= 4)"))
+                "SELECT count(*) FROM keeper.message WHERE octet_length(body) > 16 AND message_id"
+                    + " IN (SELECT message_id FROM keeper.message WHERE form >= 4)"))
         .isZero();
   }
 

@@ -8,9 +8,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
 
 /** One PostgreSQL for the tests of this module; an empty database with its own clock for each. */
 public final class TestDatabase implements AutoCloseable {
+  static {
+    // For all tests of the process: on a busy machine ten seconds are short.
+    Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
+  }
+
   private static final EmbeddedPostgres POSTGRES = start();
   private static final AtomicInteger COUNT = new AtomicInteger();
 

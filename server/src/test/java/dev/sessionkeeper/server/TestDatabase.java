@@ -1,12 +1,19 @@
 package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.awaitility.Awaitility;
 
 /** Databases of one PostgreSQL that the tests of this process share. */
 public final class TestDatabase {
+  static {
+    // For all tests of the process: on a busy machine ten seconds are short.
+    Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
+  }
+
   private static final AtomicInteger COUNT = new AtomicInteger();
 
   private final DataSource source;

@@ -19,11 +19,17 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import org.awaitility.Awaitility;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A server in this process on a free port, everything in memory, and a client for it. */
 public final class TestServer implements AutoCloseable {
+  static {
+    // For all tests of the process: on a busy machine ten seconds are short.
+    Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
+  }
+
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
   private static final Map<String, String> MEMORY = Map.of("KEEPER_STORE_URL", "memory");
 

@@ -34,7 +34,7 @@ class ServiceBusRandomisedTest {
           RandomisedRun.on(provider, QUEUE, SEED)
               .ofSize(12, 600)
               .troubled(MISHAPS, () -> mishap(broker.server().faults(), random))
-              .run(Duration.ofSeconds(60));
+              .run(Duration.ofSeconds(240));
 
       assertThat(report.violations()).as("%s", report).isEmpty();
       assertThat(report.completed() + report.deadLetters()).isGreaterThanOrEqualTo(600);

@@ -8,12 +8,18 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import org.awaitility.Awaitility;
 
 /**
  * The broker that the tests use: our own server, or the namespace of {@value #ADDRESS} where that
  * is set in the environment, with queues made at {@value #ADMINISTRATION} if that is set, too.
  */
 final class TestBroker implements AutoCloseable {
+  static {
+    // For all tests of the process: on a busy machine ten seconds are short.
+    Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
+  }
+
   static final String ADDRESS = "KEEPER_IT_SERVICEBUS_CONNECTION";
   static final String ADMINISTRATION = "KEEPER_IT_SERVICEBUS_ADMINISTRATION";
 

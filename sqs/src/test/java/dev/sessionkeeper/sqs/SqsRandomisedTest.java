@@ -35,7 +35,7 @@ class SqsRandomisedTest {
           RandomisedRun.on(provider, QUEUE, SEED)
               .ofSize(12, 400)
               .troubled(8, () -> expired.addAndGet(receipts.expireAll()))
-              .run(Duration.ofSeconds(60));
+              .run(Duration.ofSeconds(240));
 
       answers.end();
       assertThat(report.violations()).as("%s", report).isEmpty();

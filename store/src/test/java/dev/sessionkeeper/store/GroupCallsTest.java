@@ -10,7 +10,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(20)
+@Timeout(60)
 class GroupCallsTest {
   private final List<List<Integer>> groups = Collections.synchronizedList(new ArrayList<>());
   private final CountDownLatch first = new CountDownLatch(1);

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What every test of the contract needs: a provider, a queue of its own, and time. */
-@ExtendWith(RecordContractResults.class)
+@ExtendWith({RecordContractResults.class, RepeatAfterStall.class})
 public abstract class ContractFixture {
   /** The shortest lock; leases are let run out in real time too. */
   protected static final Duration LOCK = Duration.ofSeconds(1);
@@ -70,18 +70,33 @@ public abstract class ContractFixture {
 
   @BeforeEach
   final void open(TestInfo test) {
-    time = contractTime();
-    provider = createProvider(time.source());
-    queue = newQueueName();
+    open();
     test.getTestMethod()
         .map(method -> method.getAnnotation(ContractRule.class))
         .flatMap(rule -> provider.capabilities().reasonAgainst(rule.value()))
         .ifPresent(ContractFixture::skip);
   }
 
+  private void open() {
+    time = contractTime();
+    provider = createProvider(time.source());
+    queue = newQueueName();
+  }
+
   @AfterEach
   final void close() {
     provider.close();
+  }
+
+  /** Begins the test anew, with a queue that the first try has not seen. */
+  final void reopen() {
+    close();
+    open();
+  }
+
+  /** Whether a machine that stands still lets leases of the test run out. */
+  final boolean runsInRealTime() {
+    return time instanceof RealContractTime;
   }
 
   /** Ends the test as skipped: the provider says that it cannot do this. */
@@ -121,16 +136,21 @@ public abstract class ContractFixture {
     return queue;
   }
 
-  /** An ordered queue with a short lock. */
+  /** An ordered queue whose locks last longer than any test. */
   protected final void ordered() {
-    declared(settings());
+    declared(QueueSettings.ordered());
+  }
+
+  /** An ordered queue whose locks run out when {@link #LOCK} has passed. */
+  protected final void orderedWithShortLock() {
+    declared(shortLock());
   }
 
   protected final void declared(QueueSettings settings) {
     provider.declare(queue, settings);
   }
 
-  protected static QueueSettings settings() {
+  protected static QueueSettings shortLock() {
     return QueueSettings.ordered().withLockDuration(LOCK);
   }
 

@@ -5,7 +5,7 @@ import java.util.function.BooleanSupplier;
 
 /** Waits, in real time, for what other threads do. */
 final class Eventually {
-  private static final Duration LONGEST = Duration.ofSeconds(10);
+  private static final Duration LONGEST = Duration.ofSeconds(30);
   private static final int GLANCES = 20;
 
   private Eventually() {}

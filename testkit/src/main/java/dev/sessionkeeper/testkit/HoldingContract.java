@@ -129,7 +129,7 @@ public abstract class HoldingContract extends RefusingContract {
   @Test
   @ContractRule("S-02")
   void anOldOwnerChangesNothing() throws Exception {
-    ordered();
+    orderedWithShortLock();
     sent("a", "a1", "a2");
     var old = accepted();
     var delivery = received(old);
@@ -148,7 +148,7 @@ public abstract class HoldingContract extends RefusingContract {
   @Test
   @ContractRule("S-02")
   void anOldOwnerCannotWriteState() throws Exception {
-    ordered();
+    orderedWithShortLock();
     sent("a", "a1");
     var old = accepted();
     received(old);
@@ -163,7 +163,7 @@ public abstract class HoldingContract extends RefusingContract {
   @Test
   @ContractRule("S-02")
   void anOldOwnerCannotReleaseTheLeaseOfItsSuccessor() throws Exception {
-    ordered();
+    orderedWithShortLock();
     sent("a", "a1", "a2");
     var old = accepted();
     received(old);
@@ -179,7 +179,7 @@ public abstract class HoldingContract extends RefusingContract {
   @Test
   @ContractRule("S-02")
   void aLeaseThatRanOutIsLostEvenIfNobodyHasTakenTheSession() throws Exception {
-    ordered();
+    orderedWithShortLock();
     sent("a", "a1");
     var old = accepted();
     var delivery = received(old);

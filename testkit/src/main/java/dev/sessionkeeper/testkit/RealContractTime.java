@@ -5,15 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 
-/** Time as it is. Bounds are wide upwards, because the machine may be busy. */
+/** Time as it is, on a machine that may be busy: what came late by chance is tried again. */
 final class RealContractTime implements ContractTime {
   private static final Duration SLACK = Duration.ofMillis(60);
   private static final Duration EARLY = Duration.ofMillis(100);
-  private static final Duration LATE = Duration.ofMillis(900);
+  private static final Duration LATE = Duration.ofMillis(300);
+  private static final int TRIES = 6;
 
   private final NodeTime node = new NodeTime();
 
@@ -34,7 +36,7 @@ final class RealContractTime implements ContractTime {
 
   @Override
   public Duration patience() {
-    return Duration.ofSeconds(10);
+    return Duration.ofSeconds(20);
   }
 
   @Override
@@ -52,13 +54,21 @@ final class RealContractTime implements ContractTime {
 
   @Override
   public <T> T endsAfter(Duration wait, Callable<T> waitingCall) throws Exception {
-    long start = System.nanoTime();
-    var result = waitingCall.call();
-    var took = Duration.ofNanos(System.nanoTime() - start);
-    assertThat(took)
-        .as("how long a call waits that may wait %s", wait)
-        .isBetween(wait.minus(EARLY), wait.plus(LATE));
-    return result;
+    var times = new ArrayList<Duration>();
+    while (true) {
+      long start = System.nanoTime();
+      var result = waitingCall.call();
+      var took = Duration.ofNanos(System.nanoTime() - start);
+      times.add(took);
+      assertThat(took)
+          .as("how long a call waits that may wait %s", wait)
+          .isGreaterThanOrEqualTo(wait.minus(EARLY));
+      if (took.compareTo(wait.plus(LATE)) <= 0) {
+        return result;
+      }
+      // A busy machine makes one call late, but not each of several.
+      assertThat(times).as("how long calls wait that may wait %s", wait).hasSizeLessThan(TRIES);
+    }
   }
 
   /** The clock of a node whose wall clock may be wrong. */

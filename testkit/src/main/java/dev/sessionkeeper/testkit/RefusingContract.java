@@ -99,8 +99,9 @@ public abstract class RefusingContract extends SendingContract {
   @Test
   @ContractRule("Q-05")
   void aModeIsForEverAndOtherSettingsAreNot() {
-    assertThat(provider().declare(queue(), settings())).isTrue();
-    assertThat(provider().declare(queue(), settings().withMaxDeliveryCount(7))).isFalse();
+    assertThat(provider().declare(queue(), QueueSettings.ordered())).isTrue();
+    assertThat(provider().declare(queue(), QueueSettings.ordered().withMaxDeliveryCount(7)))
+        .isFalse();
     assertThat(provider().settings(queue()).orElseThrow().maxDeliveryCount()).isEqualTo(7);
 
     assertThatThrownBy(() -> declared(QueueSettings.unordered())).isInstanceOf(QueueConflict.class);
@@ -182,7 +183,7 @@ public abstract class RefusingContract extends SendingContract {
   @Test
   @ContractRule("Q-07")
   void theQueueSaysHowOldAMessageMayBecome() throws Exception {
-    declared(settings().withMessageTtl(Duration.ofSeconds(1)));
+    declared(QueueSettings.ordered().withMessageTtl(Duration.ofSeconds(1)));
     sent("a", "a1", "a2");
     pass(Duration.ofMillis(1500));
 

@@ -7,6 +7,7 @@ import dev.sessionkeeper.KeeperException.UnknownQueue;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.Payload;
+import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SendOutcome;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.AcceptResult;
@@ -169,7 +170,7 @@ public abstract class SendingContract extends ContractFixture {
   @Test
   @ContractRule("Q-03a")
   void anIdIsForgottenAfterTheDuplicateWindow() throws Exception {
-    declared(settings().withDuplicateWindow(Duration.ofSeconds(1)));
+    declared(QueueSettings.ordered().withDuplicateWindow(Duration.ofSeconds(1)));
     var message = message("a", "a1").withId(MessageId.of("order-20"));
     sent(message);
     pass(Duration.ofSeconds(1));

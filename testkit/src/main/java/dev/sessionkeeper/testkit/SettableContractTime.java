@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 /** Time that the test moves. Waits are known by the timers that they set. */
 final class SettableContractTime implements ContractTime {
   private static final Duration TOLERANCE = Duration.ofMillis(100);
-  private static final long LONG_ENOUGH_SECONDS = 10;
+  private static final long LONG_ENOUGH_SECONDS = 30;
 
   private final SettableClock clock = SettableClock.create();
 

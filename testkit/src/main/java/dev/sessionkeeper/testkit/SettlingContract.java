@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** In order, also after failures: S-03, S-03a, S-04 and S-06. */
 public abstract class SettlingContract extends WaitingContract {
-  private static final Duration DELAY = Duration.ofSeconds(1);
+  private static final Duration DELAY = Duration.ofSeconds(2);
 
   @Test
   @ContractRule("S-03")
@@ -53,7 +53,7 @@ public abstract class SettlingContract extends WaitingContract {
   @Test
   @ContractRule("S-03")
   void aCompletedMessageNeverComesAgain() throws Exception {
-    ordered();
+    orderedWithShortLock();
     sent("a", "a1", "a2");
     var session = accepted();
     complete(session, received(session));
@@ -219,7 +219,7 @@ public abstract class SettlingContract extends WaitingContract {
   @Test
   @ContractRule("S-06")
   void leasesThatRunOutUseUpAttemptsToo() throws Exception {
-    declared(settings().withMaxDeliveryCount(2));
+    declared(shortLock().withMaxDeliveryCount(2));
     sent("a", "a1", "a2");
     for (int attempt = 1; attempt <= 2; attempt++) {
       assertThat(received(accepted()).attempt()).isEqualTo(attempt);

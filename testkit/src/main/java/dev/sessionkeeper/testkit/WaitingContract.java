@@ -25,7 +25,7 @@ public abstract class WaitingContract extends HoldingContract {
   @Test
   @ContractRule("S-05")
   void aLeaseThatRunsOutFreesTheSessionAndItsMessageComesFirst() throws Exception {
-    ordered();
+    orderedWithShortLock();
     sent("a", "a1", "a2");
     assertThat(bodyOf(received(accepted()))).isEqualTo("a1");
     pass(LOCK);
@@ -42,7 +42,7 @@ public abstract class WaitingContract extends HoldingContract {
   @Test
   @ContractRule("S-05")
   void ofABatchInHandOnlyTheFirstHadItsAttempt() throws Exception {
-    ordered();
+    orderedWithShortLock();
     sent("a", "a1", "a2", "a3");
     received(accepted(), 3);
     pass(LOCK);
@@ -57,7 +57,7 @@ public abstract class WaitingContract extends HoldingContract {
   @Test
   @ContractRule("S-05")
   void aMessageThatWasNotHandedOutHadNoAttempt() throws Exception {
-    ordered();
+    orderedWithShortLock();
     sent("a", "a1");
     accepted();
     pass(LOCK);
@@ -70,12 +70,12 @@ public abstract class WaitingContract extends HoldingContract {
   @Test
   @ContractRule("S-05")
   void aLeaseThatIsRenewedDoesNotRunOut() throws Exception {
-    ordered();
+    orderedWithShortLock();
     sent("a", "a1");
     try (var session = accepted()) {
       var delivery = received(session);
-      for (int i = 0; i < 3; i++) {
-        pass(LOCK.dividedBy(2));
+      for (int i = 0; i < 5; i++) {
+        pass(LOCK.dividedBy(4));
         session.renew();
       }
       assertThat(tryAcceptNext()).isEqualTo(new AcceptResult.NoSession());
@@ -153,7 +153,7 @@ public abstract class WaitingContract extends HoldingContract {
   @Test
   @ContractRule("S-08")
   void anEmptySessionLeavesNothingBehind() throws Exception {
-    ordered();
+    orderedWithShortLock();
     sent("a", "a1");
     assertThat(drained()).containsExactly("a1");
     pass(LOCK);
@@ -308,7 +308,7 @@ public abstract class WaitingContract extends HoldingContract {
   @Test
   @ContractRule("S-11")
   void aNodeWhoseClockIsADayBehindKeepsNoLease() throws Exception {
-    ordered();
+    orderedWithShortLock();
     sent("a", "a1");
     var session = accepted();
     var delivery = received(session);

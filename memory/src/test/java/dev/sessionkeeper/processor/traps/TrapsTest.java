@@ -14,27 +14,31 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Our processor falls into no trap; every trap catches the processor that was made to fall. */
 @Timeout(120)
 class TrapsTest {
+  private static final Duration LONG = Duration.ofSeconds(20);
+  private static final Duration SHORT = Duration.ofSeconds(2);
 
   @ParameterizedTest
   @EnumSource(Bug.class)
   void theProcessorDoesNotFallIntoTheTrap(Bug bug) throws Exception {
-    new Traps(TrapsTest::ours).check(bug);
+    new Traps(TrapsTest::ours, LONG).check(bug);
   }
 
   @ParameterizedTest
   @EnumSource(Bug.class)
   void aNaiveProcessorWithoutTheBugDoesNotFallEither(Bug bug) {
-    assertThatCode(() -> naive(EnumSet.noneOf(Bug.class)).check(bug)).doesNotThrowAnyException();
+    assertThatCode(() -> naive(EnumSet.noneOf(Bug.class), LONG).check(bug))
+        .doesNotThrowAnyException();
   }
 
   @ParameterizedTest
   @EnumSource(Bug.class)
   void theTrapCatchesTheBug(Bug bug) {
-    assertThatThrownBy(() -> naive(EnumSet.of(bug)).check(bug)).isInstanceOf(AssertionError.class);
+    assertThatThrownBy(() -> naive(EnumSet.of(bug), SHORT).check(bug))
+        .isInstanceOf(AssertionError.class);
   }
 
-  private static Traps naive(EnumSet<Bug> bugs) {
-    return new Traps(trial -> new NaiveProcessor(trial, bugs));
+  private static Traps naive(EnumSet<Bug> bugs, Duration patience) {
+    return new Traps(trial -> new NaiveProcessor(trial, bugs), patience);
   }
 
   private static AutoCloseable ours(Trial trial) {

@@ -53,15 +53,21 @@ class DeliveryTest {
         .endpoint(receiver.url())
         .signature(SIGNATURE)
         .guard(TargetGuard.allowingPrivate())
-        .timeout(Duration.ofMillis(600))
-        .lease(Duration.ofSeconds(2))
+        .lease(Duration.ofMinutes(1))
+        .timeout(Duration.ofSeconds(20))
         .retry(new RetryPolicy(9, Duration.ofMillis(20), 1, Duration.ofMillis(20), 0.5))
         .listener(events::add);
+  }
+
+  /** For receivers that never answer. */
+  private UsageOptions hasty() {
+    return options().timeout(Duration.ofMillis(600)).lease(Duration.ofSeconds(2));
   }
 
   /** Seed 1.6: no key, so a crash, a lost lock or a time-out with success billed twice. */
   @Test
   void whateverTheReceiverDoesEachRecordIsAppliedOnce() throws Exception {
+    usage = Usage.create(db.source, hasty());
     var random = new Random(5);
     var faults =
         List.of(
@@ -91,6 +97,7 @@ class DeliveryTest {
 
   @Test
   void oneTenantsReceiverHoldsUpNoOther() throws Exception {
+    usage = Usage.create(db.source, hasty());
     freeze(1, 3);
     receiver.failWith(() -> Fault.SILENT_AFTER_APPLYING);
     try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {

@@ -11,6 +11,7 @@ import dev.sessionkeeper.client.ProblemException;
 import dev.sessionkeeper.client.QueueClient;
 import dev.sessionkeeper.client.QueueClient.Outgoing;
 import dev.sessionkeeper.server.TestDatabase;
+import dev.sessionkeeper.testkit.TestInRealTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -184,7 +185,7 @@ class TwoServersTest {
         .containsExactly("m1", "m2", "m3", "m4");
   }
 
-  @Test
+  @TestInRealTime
   void anOwnerThatDiesCountsAnAttemptWhicheverServerItUsed() {
     queueHere.declare(QueueSettings.ordered().withLockDuration(Duration.ofSeconds(2)));
     send("s", "m1");

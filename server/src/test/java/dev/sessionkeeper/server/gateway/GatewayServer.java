@@ -22,11 +22,17 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.awaitility.Awaitility;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A server in this process on a database of its own, and what GitHub and a bot do with it. */
 final class GatewayServer implements AutoCloseable {
+  static {
+    // For all tests of the process: on a busy machine ten seconds are short.
+    Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
+  }
+
   static final String SECRET = "It's a Secret to Everybody";
   static final String OLD_SECRET = "the one before";
 
@@ -212,8 +218,9 @@ final class GatewayServer implements AutoCloseable {
   /** An event of a pull request. */
   static String pull(String repository, int number, int step) {
     return """
-        {"action":"synchronize","number":%d,"step":%d,"pull_request":{"number":%d},\
-        "repository":{"id":42,"name":"%s","full_name":"%s","owner":{"login":"%s"}}}"""
+    {"action":"synchronize","number":%d,"step":%d,"pull_request":{"number":%d},\
+    "repository":{"id":42,"name":"%s","full_name":"%s","owner":{"login":"%s"}}}\
+    """
         .formatted(
             number,
             step,

@@ -14,7 +14,8 @@ import javax.sql.DataSource;
 
 /**
  * A process that takes in two deliveries and carries their messages over to other queues, and that
- * dies without a word before the statement of a given number.
+ * dies without a word before the statement of a given number, or before the first that contains a
+ * given text.
  */
 final class IntakeProcess {
   /** The code of a process that was killed. */
@@ -23,7 +24,7 @@ final class IntakeProcess {
   private IntakeProcess() {}
 
   public static void main(String[] arguments) throws Exception {
-    int last = Integer.parseInt(arguments[3]);
+    var place = arguments[3];
     var pool = pool(arguments[0], arguments[1], arguments[2]);
     var armed = new java.util.concurrent.atomic.AtomicBoolean();
     var count = new AtomicInteger();
@@ -31,7 +32,7 @@ final class IntakeProcess {
         StepByStep.of(
             pool,
             (step, connection, work) -> {
-              if (armed.get() && count.incrementAndGet() == last) {
+              if (armed.get() && isPlace(place, step, count.incrementAndGet())) {
                 System.out.println("died before " + step);
                 System.out.flush();
                 Runtime.getRuntime().halt(KILLED);
@@ -45,6 +46,12 @@ final class IntakeProcess {
       awaitCarriedOver(pool);
     }
     System.exit(0);
+  }
+
+  private static boolean isPlace(String place, String step, int number) {
+    return Character.isDigit(place.charAt(0))
+        ? number == Integer.parseInt(place)
+        : step.contains(place);
   }
 
   /** Posts both, in order; what is known already is known again. */

@@ -17,9 +17,15 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.Optional;
+import org.awaitility.Awaitility;
 
 /** Streams over HTTP on a free port, for a test. */
 final class StreamServer implements AutoCloseable {
+  static {
+    // For all tests of the process: on a busy machine ten seconds are short.
+    Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
+  }
+
   private static final HttpClient HTTP = HttpClient.newHttpClient();
 
   private final MeterRegistry meters;

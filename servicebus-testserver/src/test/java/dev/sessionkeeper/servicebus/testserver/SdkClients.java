@@ -15,7 +15,7 @@ import java.util.List;
 
 /** The vendor's clients, set up to fail within seconds instead of a minute. */
 final class SdkClients implements AutoCloseable {
-  static final Duration PATIENCE = Duration.ofSeconds(5);
+  static final Duration PATIENCE = Duration.ofSeconds(20);
   private final ServiceBusTestServer server;
   private final List<Runnable> open = new ArrayList<>();
 

@@ -1,0 +1,45 @@
+package dev.sessionkeeper.testkit;
+
+import java.time.Duration;
+
+/** Notices that this process did not get to run, by sleeping shortly and waking late. */
+final class WatchForStalls {
+  private static final Duration BEAT = Duration.ofMillis(20);
+  private static final long STALL = Duration.ofMillis(150).toNanos();
+  private static final WatchForStalls WATCH = new WatchForStalls();
+
+  private volatile long lastBeat = System.nanoTime();
+  private volatile long lastStall = lastBeat;
+
+  private WatchForStalls() {
+    Thread.ofPlatform().daemon().name("watch-for-stalls").start(this::watch);
+  }
+
+  /** The time from which on stalls count. */
+  static long begin() {
+    return System.nanoTime();
+  }
+
+  /**
+   * Whether there was a stall since then, be it one that the watch itself has just slept through.
+   */
+  static boolean anySince(long begin) {
+    return WATCH.lastStall - begin > 0 || System.nanoTime() - WATCH.lastBeat > STALL;
+  }
+
+  /** As if there had been one, for the tests of those who ask. */
+  static void pretendOne() {
+    WATCH.lastStall = System.nanoTime();
+  }
+
+  private void watch() {
+    while (true) {
+      Eventually.sleep(BEAT);
+      long now = System.nanoTime();
+      if (now - lastBeat > STALL) {
+        lastStall = now;
+      }
+      lastBeat = now;
+    }
+  }
+}
