@@ -26,13 +26,13 @@ final class TimedIds {
   static UUID next() {
     long count = COUNTER.incrementAndGet();
     long time = TimeSource.system().millis() << 16;
-    return new UUID(time | VERSION | count & 0xFFF, VARIANT | mixed(SALT + count * STEP) >>> 2);
+    return new UUID(time | VERSION | (count & 0xFFF), VARIANT | (mixed(SALT + count * STEP) >>> 2));
   }
 
   /** Spreads every bit over all others, and can be undone: different stays different. */
   private static long mixed(long value) {
-    long z = (value ^ value >>> 30) * 0xBF58476D1CE4E5B9L;
-    z = (z ^ z >>> 27) * 0x94D049BB133111EBL;
-    return z ^ z >>> 31;
+    long z = (value ^ (value >>> 30)) * 0xBF58476D1CE4E5B9L;
+    z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;
+    return z ^ (z >>> 31);
   }
 }

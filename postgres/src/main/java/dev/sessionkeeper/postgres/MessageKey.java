@@ -46,7 +46,7 @@ final class MessageKey {
       var digest =
           MessageDigest.getInstance("SHA-256").digest(value.getBytes(StandardCharsets.UTF_8));
       var halves = ByteBuffer.wrap(digest);
-      return new UUID(halves.getLong() & ~VERSION_BITS | HASHED << 12, halves.getLong());
+      return new UUID((halves.getLong() & ~VERSION_BITS) | (HASHED << 12), halves.getLong());
     } catch (NoSuchAlgorithmException e) {
       throw new AssertionError("Every Java platform has SHA-256", e);
     }
