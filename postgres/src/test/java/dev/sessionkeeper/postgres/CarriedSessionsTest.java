@@ -390,6 +390,21 @@ class CarriedSessionsTest {
         .containsExactly(all.messages.get(9));
   }
 
+  /** Who sends while a page is read may draw a number after the reader has looked at the last. */
+  @TestInRealTime
+  void aNumberThatIsDrawnMeanwhileBelongsToThePage() throws Exception {
+    send(A, "1");
+    send(A, "2");
+    count(
+        """
+        WITH later AS (UPDATE keeper.message m SET seq = m.seq + 1000000
+                         FROM keeper.queue k
+                        WHERE k.id = m.queue AND k.name = ? AND m.body = '2'::bytea RETURNING 1)
+        SELECT count(*) FROM later
+        """);
+    assertThat(page(100, 1_000_000, 0).messages).hasSize(2);
+  }
+
   private record Read(List<Long> messages, long upTo) {}
 
   private Read page(int most, long mostBytes, long after) throws SQLException {
