@@ -58,6 +58,8 @@ record ArmPeer(
       long handled = load.handled.get();
       long end = System.nanoTime();
       cpu = cpuSeconds.getAsDouble() - cpu;
+      // Before the end: a consumer that goes may hand its last messages to another one.
+      long violations = load.violations.sum();
       arm.stopConsuming();
       return new Drained(
           sent,
@@ -66,7 +68,7 @@ record ArmPeer(
           (first - began) / 1e9,
           (end - (startCounts ? began : first)) / 1e9,
           cpu,
-          load.violations.sum());
+          violations);
     }
   }
 
