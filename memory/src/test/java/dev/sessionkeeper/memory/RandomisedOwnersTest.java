@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RandomisedOwnersTest {
+  private static final int MOST_RUNS = 50;
   private static final QueueName QUEUE = QueueName.of("random");
 
   @ParameterizedTest
@@ -46,31 +47,33 @@ class RandomisedOwnersTest {
 
   @Test
   void aRetryAtTheTailIsFound() {
-    assertThat(violationsWith("a retried message goes to the tail"))
-        .extracting(Violation::invariant)
-        .contains("I1");
+    assertThat(violatedWith("a retried message goes to the tail")).contains("I1");
   }
 
   @Test
   void anEffectOfAnOldOwnerIsFound() {
-    assertThat(violationsWith("a stale owner's settlement counts"))
-        .extracting(Violation::invariant)
-        .containsAnyOf("I1", "I2");
+    assertThat(violatedWith("a stale owner's settlement counts")).containsAnyOf("I1", "I2");
   }
 
   @Test
   void aDeadLetterThatIsDeletedIsFound() {
-    assertThat(violationsWith("a dead letter is deleted"))
-        .extracting(Violation::invariant)
-        .contains("I3");
+    assertThat(violatedWith("a dead letter is deleted")).contains("I3");
   }
 
-  private static List<Violation> violationsWith(String defect) {
+  /** What the first run violates in which the bug came to light: that depends on the threads. */
+  private static List<String> violatedWith(String defect) {
     var bug =
         PlantedBug.all().stream().filter(b -> b.defect().equals(defect)).findFirst().orElseThrow();
-    var time = ContractTime.settable();
-    return RandomisedOwners.run(
-            bug.provider().apply(time.source()), QUEUE, time, new Plan(5, 8, 8, 6_000))
-        .violations();
+    for (int seed = 1; seed <= MOST_RUNS; seed++) {
+      var time = ContractTime.settable();
+      var violations =
+          RandomisedOwners.run(
+                  bug.provider().apply(time.source()), QUEUE, time, new Plan(seed, 8, 8, 6_000))
+              .violations();
+      if (!violations.isEmpty()) {
+        return violations.stream().map(Violation::invariant).distinct().toList();
+      }
+    }
+    return List.of();
   }
 }
