@@ -12,7 +12,7 @@ import java.util.function.Predicate;
  */
 final class CarriedHolds {
   /** So long at most is a hold carried in which messages are handed out one after the other. */
-  private static final long LONGEST_NANOS = Duration.ofSeconds(2).toNanos();
+  static final long LONGEST_NANOS = Duration.ofSeconds(2).toNanos();
 
   private final ArrayDeque<Watched> line = new ArrayDeque<>();
   private final Predicate<HeldLane> isCarried;
@@ -67,10 +67,10 @@ final class CarriedHolds {
     var quiet = new ArrayList<HeldLane>();
     while (hasQuiet(before)) {
       var lane = line.removeFirst().lane;
-      if (lane.lastMoved() - before < 0 || before - lane.heldSince() >= LONGEST_NANOS) {
+      if (lane.isQuietSince(before) || before - lane.heldSince() >= LONGEST_NANOS) {
         quiet.add(lane);
       } else {
-        line.addLast(new Watched(lane, lane.lastMoved()));
+        line.addLast(new Watched(lane, Math.max(lane.lastMoved(), before)));
       }
     }
     return quiet;

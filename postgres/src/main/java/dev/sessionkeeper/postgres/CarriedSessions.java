@@ -369,9 +369,8 @@ final class CarriedSessions {
    * From how long on a hold in which nothing moves has a lane, so that it can be seen, extended,
    * and run out.
    */
-  static Duration longHold(Duration lease) {
+  static Duration longHold(Duration lease, Duration most) {
     var quarter = lease.dividedBy(4);
-    var most = Duration.ofMillis(250);
     return quarter.compareTo(most) < 0 ? quarter : most;
   }
 

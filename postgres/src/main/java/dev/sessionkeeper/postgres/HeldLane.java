@@ -79,6 +79,11 @@ final class HeldLane implements HeldSession {
     return hold.lastMoved;
   }
 
+  /** Whether nothing has moved since then. One that is being given back moves. */
+  boolean isQuietSince(long then) {
+    return !hold.isClosed && hold.lastMoved - then < 0;
+  }
+
   /** How many messages of it are in memory and in nobody's hands. */
   int notHandedOut() {
     hold.lock.lock();

@@ -39,7 +39,7 @@ final class Hold {
   long leaseEnd;
   long lastHandedOut;
   boolean isLost;
-  boolean isClosed;
+  volatile boolean isClosed;
 
   /** What must be over before anything is handed out. */
   CompletableFuture<?> before = CompletableFuture.completedFuture(null);

@@ -24,6 +24,7 @@ final class ReadAlone {
   /** So much has piled up that it is better read than given lanes. */
   private static final int PILE = 1024;
 
+  private static final Duration QUIET = Duration.ofMillis(250);
   private static final Duration LOOK_FOR_ROOM = Duration.ofMillis(5);
   private static final long WINDOW_NANOS = Duration.ofMillis(250).toNanos();
   private static final long IDLE_NANOS = Duration.ofSeconds(2).toNanos();
@@ -301,8 +302,18 @@ final class ReadAlone {
     }
   }
 
+  /**
+   * A hold in which nothing has moved since then needs a lane. While a pile is read that is longer
+   * ago: who waits for the next page is not idle, and once it has a lane all of its pile goes
+   * there.
+   */
   private long heldBefore(Reading current) {
-    return time.nanoTime() - CarriedSessions.longHold(current.lease()).toNanos();
+    var least =
+        current.isInPages()
+            ? CarriedSessions.longHold(
+                current.lease(), Duration.ofNanos(CarriedHolds.LONGEST_NANOS))
+            : CarriedSessions.longHold(current.lease(), QUIET);
+    return time.nanoTime() - least.toNanos();
   }
 
   /** Writes down what must be; false when this was the end. */

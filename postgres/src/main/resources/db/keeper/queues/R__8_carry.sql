@@ -94,7 +94,7 @@ BEGIN
     IF EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q) THEN
       SELECT array_agg(DISTINCT m.session ORDER BY m.session) INTO fresh
         FROM keeper.message m
-       WHERE m.queue + 0 = q AND m.seq > after_seq AND (upto IS NULL OR m.seq <= upto)
+       WHERE m.queue + 0 = q AND m.seq > after_seq AND m.seq <= COALESCE(upto, 9223372036854775807)
          AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen);
     END IF;
   ELSIF EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q) THEN
@@ -143,7 +143,7 @@ BEGIN
              m.expires_at <= moment, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
              CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, m.replays
         FROM keeper.message m
-       WHERE m.queue + 0 = q AND m.seq > after_seq AND (upto IS NULL OR m.seq <= upto)
+       WHERE m.queue + 0 = q AND m.seq > after_seq AND m.seq <= COALESCE(upto, 9223372036854775807)
          AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen)
          AND (existing IS NULL OR (m.session IN (SELECT unnest(existing))) IS NOT TRUE)
        ORDER BY m.seq;
