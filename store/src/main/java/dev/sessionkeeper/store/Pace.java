@@ -3,6 +3,7 @@ package dev.sessionkeeper.store;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /**
  * A least distance between the beginnings of two pieces of work, so that under load they are few
@@ -32,11 +33,16 @@ public final class Pace {
 
   /** Waits until it is time, and begins. */
   public void begin() {
+    begin(() -> false);
+  }
+
+  /** As {@link #begin()}; at once where there is nothing to wait for, or when it is woken. */
+  void begin(BooleanSupplier isReady) {
     if (least == 0) {
       return;
     }
     long left = distance - (time.nanoTime() - began);
-    if (left > 0) {
+    if (left > 0 && !isReady.getAsBoolean()) {
       LockSupport.parkNanos(left);
     }
     began = time.nanoTime();

@@ -4,6 +4,7 @@ import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** When the next group of calls may leave. For one thread at a time. */
@@ -20,14 +21,24 @@ public interface Rhythm {
 
   /** At once. */
   static Rhythm atOnce() {
-    return new Distance(TimeSource.system(), Duration.ZERO);
+    return new Distance(TimeSource.system(), Duration.ZERO, () -> false);
   }
 
   /**
    * At a distance, for calls whose answers nobody waits for: under load groups are few and large.
    */
   static Rhythm apart(TimeSource time, Duration distance) {
-    return new Distance(time, distance);
+    return new Distance(time, distance, () -> false);
+  }
+
+  /**
+   * As {@link #apart(TimeSource, Duration)}, but at once when nobody else will come.
+   *
+   * @param isNobodyLeft asked while calls wait: whether no further one can come before these are
+   *     answered
+   */
+  static Rhythm apart(TimeSource time, Duration distance, BooleanSupplier isNobodyLeft) {
+    return new Distance(time, distance, isNobodyLeft);
   }
 
   /** With those who are just coming back, for callers that call again when they are answered. */
@@ -38,14 +49,27 @@ public interface Rhythm {
   /** A least distance between the beginnings of two groups. */
   final class Distance implements Rhythm {
     private final Pace pace;
+    private final BooleanSupplier isNobodyLeft;
+    private volatile @Nullable Thread sleeper;
 
-    Distance(TimeSource time, Duration distance) {
+    Distance(TimeSource time, Duration distance, BooleanSupplier isNobodyLeft) {
       this.pace = Pace.of(time, distance);
+      this.isNobodyLeft = isNobodyLeft;
     }
 
     @Override
     public void begin(AtomicInteger waiting) {
-      pace.begin();
+      sleeper = Thread.currentThread();
+      pace.begin(isNobodyLeft);
+      sleeper = null;
+    }
+
+    @Override
+    public void arrived(int waiting) {
+      var thread = sleeper;
+      if (thread != null && isNobodyLeft.getAsBoolean()) {
+        LockSupport.unpark(thread);
+      }
     }
 
     @Override
