@@ -1,5 +1,7 @@
 package dev.sessionkeeper;
 
+import java.util.UUID;
+
 /**
  * Tells messages of a queue apart: 1 to 128 characters, no control characters. The same id twice is
  * stored once.
@@ -28,6 +30,15 @@ public record MessageId(String value) {
    */
   public static MessageId random() {
     return new MessageId(TimedIds.next().toString());
+  }
+
+  /**
+   * For providers: whether this process has made the id, and nobody has asked so before. Whoever is
+   * told so is the first to use it, unless the id was given away. An id that has not been used for
+   * long is not known any more, and then this is false.
+   */
+  public static boolean isFirstUse(UUID id) {
+    return TimedIds.takeUnused(id);
   }
 
   private static boolean isPlain(String value) {

@@ -4,12 +4,14 @@ import dev.sessionkeeper.time.TimeSource;
 import java.security.SecureRandom;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * UUIDs of version 7: milliseconds, then a counter, then bits that tell processes apart.
+ * UUIDs of version 7: milliseconds, then a counter, then bits that tell processes apart, and four
+ * more of the counter.
  *
  * <p>The clock only brings neighbours together. If it is wrong, or goes back, ids stay different:
- * the last part is a permutation of the counter, and each process begins at a random point of it.
+ * 58 bits come from a permutation of the counter, and each process begins at a random point of it.
  */
 final class TimedIds {
   private static final AtomicLong COUNTER = new AtomicLong();
@@ -23,10 +25,22 @@ final class TimedIds {
 
   private TimedIds() {}
 
+  /** The second halves of the last ones that nobody has used, each at the place of its count. */
+  private static final AtomicLongArray UNUSED = new AtomicLongArray(1 << 16);
+
   static UUID next() {
     long count = COUNTER.incrementAndGet();
     long time = TimeSource.system().millis() << 16;
-    return new UUID(time | VERSION | (count & 0xFFF), VARIANT | (mixed(SALT + count * STEP) >>> 2));
+    long end = VARIANT | ((mixed(SALT + count * STEP) >>> 2) & ~0xF) | ((count >>> 12) & 0xF);
+    UNUSED.setRelease((int) (count & 0xFFFF), end);
+    return new UUID(time | VERSION | (count & 0xFFF), end);
+  }
+
+  /** True once for each that was made here lately. */
+  static boolean takeUnused(UUID id) {
+    long end = id.getLeastSignificantBits();
+    int place = (int) ((id.getMostSignificantBits() & 0xFFF) | (end & 0xF) << 12);
+    return id.version() == 7 && UNUSED.compareAndSet(place, end, 0);
   }
 
   /** Spreads every bit over all others, and can be undone: different stays different. */
