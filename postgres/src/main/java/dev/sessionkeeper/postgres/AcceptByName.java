@@ -16,9 +16,36 @@ final class AcceptByName {
         FROM keeper.accept_lane(?, ?, ?, ?, ?)
       """;
 
+  private static final String UNTIE = "SELECT keeper.untie_session(?, ?)";
+
   private AcceptByName() {}
 
   static AcceptResult accept(OrderedQueue queue, SessionId session, Owner owner) {
+    var result = tryAccept(queue, session, owner);
+    // It may be in a pile that has not been looked through.
+    return result instanceof AcceptResult.NoSession && untie(queue, session)
+        ? tryAccept(queue, session, owner)
+        : result;
+  }
+
+  /** Looks through what is left of a pile for messages of a session; whether there were any. */
+  static boolean untie(OrderedQueue queue, SessionId session) {
+    return queue
+        .connections()
+        .call(
+            connection -> {
+              try (var statement = connection.prepareStatement(UNTIE)) {
+                statement.setInt(1, queue.id());
+                statement.setString(2, session.value());
+                try (var rows = statement.executeQuery()) {
+                  rows.next();
+                  return rows.getBoolean(1);
+                }
+              }
+            });
+  }
+
+  private static AcceptResult tryAccept(OrderedQueue queue, SessionId session, Owner owner) {
     long askedAt = queue.time().nanoTime();
     return queue
         .connections()

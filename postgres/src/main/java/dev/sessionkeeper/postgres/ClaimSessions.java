@@ -47,6 +47,7 @@ final class ClaimSessions {
   private boolean running;
   private boolean asked;
   private volatile boolean readyLeft;
+  private volatile boolean areBundlesLeft;
   private volatile @Nullable String readBy;
   private volatile long roundBegan;
   private volatile long knownFrom;
@@ -78,12 +79,19 @@ final class ClaimSessions {
 
   /** Whether a round that is over saw everything that this process sent or was told of. */
   boolean isCurrent() {
-    return knownFrom - changedAt > 0 && time.nanoTime() - knownFrom < CURRENT_NANOS;
+    return !areBundlesLeft
+        && knownFrom - changedAt > 0
+        && time.nanoTime() - knownFrom < CURRENT_NANOS;
   }
 
   /** Whether the last round left sessions that nobody has. */
   boolean isReadyLeft() {
     return readyLeft;
+  }
+
+  /** Whether the last round left messages that it did not look at. */
+  boolean areBundlesLeft() {
+    return areBundlesLeft;
   }
 
   boolean isAnybodyWaiting() {
@@ -266,13 +274,16 @@ final class ClaimSessions {
     int served = queue.alone().isReading() ? read(waiting) : -1;
     if (served < 0) {
       served = claim(waiting);
+      for (int page = 1; areBundlesLeft && page < MOST_PAGES && !left(waiting).isEmpty(); page++) {
+        served += claim(left(waiting));
+      }
       if (readBy == null) {
         queue.alone().tookLanes(served);
       }
     }
     boolean dueToWake = time.nanoTime() - wokenAt >= WAKE_EVERY_NANOS;
     if ((dueToWake || isAnybodyNew(waiting)) && wakeLanes() > 0) {
-      var left = waiting.stream().filter(acceptor -> !acceptor.isDone()).toList();
+      var left = left(waiting);
       if (!left.isEmpty()) {
         claim(left);
       }
@@ -282,6 +293,10 @@ final class ClaimSessions {
     }
     waiting.forEach(Acceptor::tookPart);
     return served + newsTold;
+  }
+
+  private static List<Acceptor> left(List<Acceptor> waiting) {
+    return waiting.stream().filter(acceptor -> !acceptor.isDone()).toList();
   }
 
   /** A round of a process that reads alone; -1 when it does not, after all. */
@@ -295,11 +310,12 @@ final class ClaimSessions {
     if (news < 0) {
       return -1;
     }
+    areBundlesLeft = false;
     knownFrom = askedAt;
     serveCarried();
     readyLeft = queue.alone().isLaneNext();
     if (readyLeft) {
-      var left = waiting.stream().filter(acceptor -> !acceptor.isDone()).toList();
+      var left = left(waiting);
       if (!left.isEmpty()) {
         claim(left);
         queue.alone().lanesLeft(readyLeft);
@@ -346,6 +362,10 @@ final class ClaimSessions {
     var result = lanes.claim(waiting, batch);
     readyLeft = result.readyLeft;
     readBy = result.readBy;
+    areBundlesLeft = result.areBundlesLeft;
+    if (areBundlesLeft && (!waiting.isEmpty() || queue.hasReceiversWaiting())) {
+      ask();
+    }
     if (readBy != null) {
       queue.alone().meet(readBy, !waiting.isEmpty());
     }

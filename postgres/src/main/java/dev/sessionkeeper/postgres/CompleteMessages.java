@@ -11,13 +11,14 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Completes messages of many sessions with one statement, in lanes or carried, and answers. */
 final class CompleteMessages {
   private static final String OF_LANES =
       "SELECT * FROM keeper.settle_lanes(?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String OF_CARRIED =
-      "SELECT * FROM keeper.settle_carried(?, ?, ?, ?, ?, ?, ?)";
+      "SELECT * FROM keeper.settle_carried(?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String MESSAGE_GONE = "SK001";
   private static final String NOT_THE_READER = "SK002";
   private static final int MOST_TRIES = 8;
@@ -53,31 +54,51 @@ final class CompleteMessages {
   /** Completes; returns those that have a lane by now, for which nothing was done. */
   List<SettleWork> ofCarried(List<SettleWork> works) {
     var reading = queue.alone().reading();
-    var left = new ArrayList<SettleWork>();
     if (reading.isEmpty()) {
       return works;
     }
-    var busy = works.stream().filter(work -> !work.done().isEmpty()).toList();
+    var left = new ArrayList<SettleWork>();
+    var carried = works;
     try {
-      var written =
-          busy.isEmpty()
-              ? Set.<SessionId>of()
-              : repeat(
-                  (connection, again) -> carried(connection, reading.get().epoch(), busy, again));
-      for (var work : works) {
-        if (written.contains(work.session())) {
-          left.add(work);
-        } else {
-          work.succeed();
+      while (!carried.isEmpty()) {
+        var written = complete(carried, reading.get(), !left.isEmpty());
+        if (written.isEmpty()) {
+          carried.forEach(SettleWork::succeed);
+          return left;
         }
+        var parts =
+            carried.stream()
+                .collect(Collectors.partitioningBy(work -> written.contains(work.session())));
+        left.addAll(parts.get(true));
+        carried = parts.get(false);
       }
     } catch (SQLException e) {
       if (NOT_THE_READER.equals(e.getSQLState())) {
-        return works;
+        left.addAll(carried);
+      } else {
+        fail(carried, e, one -> left.addAll(ofCarried(List.of(one))));
       }
-      fail(works, e, one -> left.addAll(ofCarried(List.of(one))));
     }
     return left;
+  }
+
+  /** Completes all of them, or tells which have a lane, and then none. */
+  private Set<SessionId> complete(List<SettleWork> works, Reading reading, boolean again)
+      throws SQLException {
+    var busy = works.stream().filter(work -> !work.done().isEmpty()).toList();
+    if (busy.isEmpty()) {
+      return Set.of();
+    }
+    var bundles = queue.alone().bundles();
+    var completed = bundles.tellApart(busy);
+    var written =
+        repeat(
+            (connection, once) ->
+                carried(connection, reading.epoch(), busy, completed, once || again));
+    if (written.isEmpty()) {
+      bundles.close(completed);
+    }
+    return written;
   }
 
   private static void fail(
@@ -136,17 +157,22 @@ final class CompleteMessages {
   }
 
   private Set<SessionId> carried(
-      Connection connection, long readerEpoch, List<SettleWork> works, boolean again)
+      Connection connection,
+      long readerEpoch,
+      List<SettleWork> works,
+      OpenBundles.Completed done,
+      boolean again)
       throws SQLException {
-    var done = new Done(works);
     try (var statement = connection.prepareStatement(OF_CARRIED)) {
       statement.setInt(1, queue.id());
       statement.setLong(2, readerEpoch);
       statement.setArray(3, SqlArray.of(connection, "text", sessionsOf(works)));
-      statement.setArray(4, SqlArray.of(connection, "text", done.sessions));
-      statement.setArray(5, SqlArray.of(connection, "int8", done.sequences));
-      statement.setBoolean(6, again);
-      statement.setLong(7, queue.node().shard());
+      statement.setArray(4, SqlArray.of(connection, "int8", done.firsts()));
+      statement.setArray(5, SqlArray.of(connection, "int8", done.masks()));
+      statement.setArray(6, SqlArray.of(connection, "text", done.sessions.toArray(String[]::new)));
+      statement.setArray(7, SqlArray.of(connection, "int8", done.sequences.toArray(Long[]::new)));
+      statement.setBoolean(8, again);
+      statement.setLong(9, queue.node().shard());
       return sessions(statement);
     }
   }

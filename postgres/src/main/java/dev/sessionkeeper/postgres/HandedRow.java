@@ -34,6 +34,9 @@ final class HandedRow {
   /** Up to which snapshot was read. */
   static final int KNOWN = 5;
 
+  /** Messages that were stored together. */
+  static final int BUNDLE = 6;
+
   /** The columns, for statements. */
   static final String COLUMNS =
       "kind, session, epoch, until, node, seq, attempts, form, is_expired, enqueued_at, due_at,"
@@ -74,6 +77,11 @@ final class HandedRow {
   static boolean hasMessage(ResultSet row) throws SQLException {
     row.getLong(6);
     return !row.wasNull();
+  }
+
+  /** Of a summary: whether there are bundles that were not untied. */
+  static boolean areBundlesLeft(ResultSet row) throws SQLException {
+    return row.getInt(7) > 0;
   }
 
   static boolean flag(ResultSet row) throws SQLException {

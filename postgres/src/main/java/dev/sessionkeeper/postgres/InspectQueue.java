@@ -28,10 +28,11 @@ final class InspectQueue {
       """
       SELECT (SELECT count(*) FROM keeper.lane WHERE queue::bigint = k.id AND status = 0),
              (SELECT count(*) FROM keeper.lane WHERE queue::bigint = k.id AND status IN (1, 2) AND status = 1),
-             (SELECT (extract(epoch FROM clock_timestamp() - m.enqueued_at) * 1000000)::bigint FROM keeper.message m
-               WHERE m.queue::bigint = k.id ORDER BY m.xid LIMIT 1)
+             (extract(epoch FROM clock_timestamp() - LEAST(
+                (SELECT m.enqueued_at FROM keeper.message m WHERE m.queue::bigint = k.id ORDER BY m.xid LIMIT 1),
+                (SELECT b.enqueued_at FROM keeper.bundle b WHERE b.queue = k.id ORDER BY b.first_seq LIMIT 1))) * 1000000)::bigint
         FROM keeper.queue k WHERE k.id = ?
-      """; // lane_ready, lane_until, message_new
+      """; // lane_ready, lane_until, message_new, bundle_pkey
   private static final String LOOSE =
       """
       SELECT (SELECT count(*) FROM keeper.loose_message WHERE queue::bigint = k.id AND receipt = 0 AND visible_at <= clock_timestamp()),
@@ -42,7 +43,12 @@ final class InspectQueue {
       """; // loose_message_free, loose_message_locked, loose_message_pkey
   private static final String SESSIONS =
       """
-      SELECT l.session, COALESCE(l.aside, l.status) AS shown, c.backlog,
+      WITH bundled AS MATERIALIZED (
+        SELECT u.session COLLATE "C" AS session, count(*) AS backlog, min(b.enqueued_at) AS enqueued_at
+          FROM keeper.bundle b CROSS JOIN LATERAL unnest(b.sessions) WITH ORDINALITY u(session, n)
+         WHERE b.queue = ? AND u.session COLLATE "C" > ? AND (b.done >> (u.n - 1)::int) & 1 = 0 GROUP BY 1)
+      (SELECT l.session, COALESCE(l.aside, l.status) AS shown,
+             c.backlog + COALESCE((SELECT b.backlog FROM bundled b WHERE b.session = l.session), 0),
              COALESCE((extract(epoch FROM clock_timestamp() - h.enqueued_at) * 1000000)::bigint, 0),
              l.owner, l.epoch, CASE WHEN l.status = 1 THEN l.until END,
              COALESCE(h.attempts, 0) + CASE WHEN l.status = 1 AND h.seq <= l.reached THEN 1 ELSE 0 END,
@@ -53,8 +59,16 @@ final class InspectQueue {
         LEFT JOIN LATERAL (SELECT * FROM keeper.message m
                             WHERE m.queue = l.queue AND m.session = l.session ORDER BY m.seq LIMIT 1) h ON true
        WHERE l.queue = ? AND l.session > ? AND (?::int IS NULL OR COALESCE(l.aside, l.status) = ?)
-       ORDER BY l.session LIMIT ?
-      """; // lane_pkey, message_pkey
+       ORDER BY l.session LIMIT ?)
+      UNION ALL
+      (SELECT b.session, 0, b.backlog, (extract(epoch FROM clock_timestamp() - b.enqueued_at) * 1000000)::bigint,
+              NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, b.enqueued_at
+         FROM bundled b
+        WHERE (?::int IS NULL OR ? = 0)
+          AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = ? AND l.session = b.session)
+        ORDER BY b.session LIMIT ?)
+      ORDER BY 1 LIMIT ?
+      """; // lane_pkey, message_pkey, bundle_pkey
 
   private final QueueTable.Known known;
   private final Setup setup;
@@ -117,12 +131,19 @@ final class InspectQueue {
       Connection connection, Optional<SessionStatus> status, String behind, int limit)
       throws SQLException {
     try (var statement = connection.prepareStatement(SESSIONS)) {
+      var number = status.map(Codes::of).orElse(null);
       statement.setInt(1, known.id());
       statement.setString(2, behind);
-      var number = status.map(Codes::of).orElse(null);
-      statement.setObject(3, number, java.sql.Types.INTEGER);
-      statement.setObject(4, number, java.sql.Types.INTEGER);
-      statement.setInt(5, limit);
+      statement.setInt(3, known.id());
+      statement.setString(4, behind);
+      statement.setObject(5, number, java.sql.Types.INTEGER);
+      statement.setObject(6, number, java.sql.Types.INTEGER);
+      statement.setInt(7, limit);
+      statement.setObject(8, number, java.sql.Types.INTEGER);
+      statement.setObject(9, number, java.sql.Types.INTEGER);
+      statement.setInt(10, known.id());
+      statement.setInt(11, limit);
+      statement.setInt(12, limit);
       try (var rows = statement.executeQuery()) {
         var views = new ArrayList<SessionView>();
         while (rows.next()) {

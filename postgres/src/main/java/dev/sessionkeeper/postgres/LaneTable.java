@@ -109,6 +109,7 @@ final class LaneTable {
     final Map<SessionId, ClaimedLane> lanes = new LinkedHashMap<>();
     final List<ClaimSessions.News> news = new ArrayList<>();
     boolean readyLeft;
+    boolean areBundlesLeft;
     @Nullable String readBy;
     long lineBegins;
     Instant moment = Instant.EPOCH;
@@ -131,6 +132,7 @@ final class LaneTable {
         case HandedRow.SUMMARY -> {
           moment = HandedRow.until(row);
           readyLeft = HandedRow.flag(row);
+          areBundlesLeft = HandedRow.areBundlesLeft(row);
           readBy = HandedRow.node(row);
           lineBegins = HandedRow.sequence(row);
         }

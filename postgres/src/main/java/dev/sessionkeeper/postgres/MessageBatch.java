@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Messages of one or several sends as the columns of one statement. An id that comes twice is
@@ -23,12 +22,15 @@ import org.jspecify.annotations.Nullable;
 final class MessageBatch {
   private static final String SEND =
       """
-      SELECT numbers, are_stored FROM keeper.send(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      SELECT firsts, known_keys, known_seqs FROM keeper.send(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::int8range, ?, ?, ?)
       """;
   private static final String LOOK_UP =
       """
       SELECT d.key, d.seq FROM keeper.duplicate d WHERE d.queue = ? AND d.key = ANY (?)
-      """; // duplicate_pkey (queue, key)
+      UNION ALL
+      SELECT k.key, s.first_seq + k.n - 1 FROM keeper.sent s CROSS JOIN LATERAL unnest(s.keys) WITH ORDINALITY k(key, n)
+       WHERE s.queue = ? AND s.span && ?::int8range AND k.key = ANY (?)
+      """; // duplicate_pkey (queue, key), sent_span
   private static final String REMEMBERS = "SELECT duplicate_us > 0 FROM keeper.queue WHERE id = ?";
 
   private final QueueMode mode;
@@ -40,17 +42,22 @@ final class MessageBatch {
   private final Map<UUID, Message> distinct;
   private final Map<MessageId, UUID> shared;
 
+  /** This process has made all ids, and uses them for the first time. */
+  private final boolean areUnused;
+
   private MessageBatch(
       QueueMode mode,
       List<List<Message>> sends,
       List<UUID> keys,
       Map<UUID, Message> distinct,
-      Map<MessageId, UUID> shared) {
+      Map<MessageId, UUID> shared,
+      boolean areUnused) {
     this.mode = mode;
     this.sends = sends;
     this.keys = keys;
     this.distinct = distinct;
     this.shared = shared;
+    this.areUnused = areUnused;
   }
 
   /** Where a message is. */
@@ -61,16 +68,24 @@ final class MessageBatch {
     private static final long serialVersionUID = 1;
   }
 
+  /** Messages that leave in a transaction of their own. */
   static MessageBatch of(QueueMode mode, List<List<Message>> sends) {
-    return of(mode, sends, Map.of());
+    var batch = within(mode, sends, Map.of());
+    boolean areUnused = true;
+    for (var key : batch.keys) {
+      // All of them are asked: each is used now.
+      areUnused &= MessageId.isFirstUse(key);
+    }
+    return new MessageBatch(mode, sends, batch.keys, batch.distinct, Map.of(), areUnused);
   }
 
   /**
-   * As {@link #of(QueueMode, List)}.
+   * Messages that are stored in an application's transaction.
    *
    * @param shared the messages whose bodies are among the shared ones, and under which ids
    */
-  static MessageBatch of(QueueMode mode, List<List<Message>> sends, Map<MessageId, UUID> shared) {
+  static MessageBatch within(
+      QueueMode mode, List<List<Message>> sends, Map<MessageId, UUID> shared) {
     var keys = new ArrayList<UUID>();
     var distinct = new LinkedHashMap<UUID, Message>();
     for (var send : sends) {
@@ -80,49 +95,56 @@ final class MessageBatch {
         distinct.putIfAbsent(key, message);
       }
     }
-    return new MessageBatch(mode, sends, keys, distinct, shared);
+    return new MessageBatch(mode, sends, keys, distinct, shared, false);
   }
 
   boolean isEmpty() {
     return distinct.isEmpty();
   }
 
+  /** Those that are left; they may have been used by now. */
   MessageBatch without(Set<UUID> stored) {
     var left = new LinkedHashMap<>(distinct);
     left.keySet().removeAll(stored);
-    return new MessageBatch(mode, sends, keys, left, shared);
+    return new MessageBatch(mode, sends, keys, left, shared, false);
   }
 
   /** Stores what is not known yet. */
   Map<UUID, Place> store(Connection connection, int queue, long shard) throws SQLException {
-    var asked = distinct.keySet().toArray(UUID[]::new);
-    var places = HashMap.<UUID, Place>newHashMap(asked.length);
-    var unclear = new ArrayList<UUID>();
-    try (var statement = connection.prepareStatement(SEND)) {
-      statement.setInt(1, queue);
-      new MessageColumns(distinct, mode, shared).bind(connection, statement);
-      statement.setLong(11, shard);
-      try (var rows = statement.executeQuery()) {
-        rows.next();
-        var numbers = (@Nullable Long[]) rows.getArray(1).getArray();
-        var stored = rows.getArray(2);
-        var areStored = stored == null ? null : (Boolean[]) stored.getArray();
-        for (int i = 0; i < asked.length; i++) {
-          var number = numbers[i];
-          if (number == null) {
-            unclear.add(asked[i]);
-          } else {
-            places.put(asked[i], new Place(number, areStored == null || areStored[i]));
-          }
-        }
-      }
-    }
-    if (!unclear.isEmpty()) {
-      // Stored by somebody else while we waited for it: only a new statement sees it.
-      read(connection, queue, unclear.toArray(UUID[]::new))
-          .forEach((key, sequence) -> places.put(key, new Place(sequence, false)));
+    var places = HashMap.<UUID, Place>newHashMap(distinct.size());
+    var left = this;
+    while (!left.isEmpty() && !left.storeNew(connection, queue, shard, places)) {
+      // Some are known, or must be told apart in another way, and nothing was stored.
+      left = left.without(places.keySet());
     }
     return places;
+  }
+
+  /** Stores all of them, or tells which are known. */
+  private boolean storeNew(Connection connection, int queue, long shard, Map<UUID, Place> places)
+      throws SQLException {
+    var columns = new MessageColumns(distinct, mode, shared);
+    try (var statement = connection.prepareStatement(SEND)) {
+      statement.setInt(1, queue);
+      columns.bind(connection, statement);
+      KeyTimes.of(distinct.keySet()).bind(connection, statement, areUnused);
+      statement.setLong(18, shard);
+      try (var rows = statement.executeQuery()) {
+        rows.next();
+        var numbers = rows.getArray(1);
+        if (numbers == null) {
+          var known = (UUID[]) rows.getArray(2).getArray();
+          var sequences = (Long[]) rows.getArray(3).getArray();
+          for (int i = 0; i < known.length; i++) {
+            places.put(known[i], new Place(sequences[i], false));
+          }
+          return false;
+        }
+        var next = columns.numbers((Long[]) numbers.getArray()).iterator();
+        distinct.keySet().forEach(key -> places.put(key, new Place(next.nextLong(), true)));
+        return true;
+      }
+    }
   }
 
   /** Which of the messages are stored already. */
@@ -144,8 +166,12 @@ final class MessageBatch {
   private static Map<UUID, Long> read(Connection connection, int queue, UUID[] keys)
       throws SQLException {
     try (var statement = connection.prepareStatement(LOOK_UP)) {
+      var asked = SqlArray.of(connection, "uuid", keys);
       statement.setInt(1, queue);
-      statement.setArray(2, SqlArray.of(connection, "uuid", keys));
+      statement.setArray(2, asked);
+      statement.setInt(3, queue);
+      statement.setString(4, KeyTimes.of(List.of(keys)).span());
+      statement.setArray(5, asked);
       try (var rows = statement.executeQuery()) {
         var found = new HashMap<UUID, Long>();
         while (rows.next()) {

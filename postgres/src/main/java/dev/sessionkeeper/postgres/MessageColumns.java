@@ -12,6 +12,7 @@ import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,7 @@ final class MessageColumns {
   private final @Nullable String[] properties;
   private final @Nullable Long[] ttls;
   private final @Nullable OffsetDateTime[] notBefores;
+  private final BundleSizes sizes = new BundleSizes();
   private boolean needKeys;
   private boolean haveProperties;
   private boolean haveTtls;
@@ -72,9 +74,15 @@ final class MessageColumns {
     short form = Codes.of(message.payload().form());
     forms[i] = body == null ? form : SharedBodies.shared(form);
     bodies[i] = body == null ? message.payload().unsafeBytes() : SharedBodies.reference(body);
+    sizes.add(bodies[i].length, body != null);
   }
 
-  /** Sets parameters 2 to 10 of the function. */
+  /** The numbers of all messages, from the first ones of their bundles. */
+  LongStream numbers(Long[] firsts) {
+    return sizes.numbers(firsts);
+  }
+
+  /** Sets parameters 2 to 12 of the function. */
   void bind(Connection connection, PreparedStatement statement) throws SQLException {
     set(connection, statement, 2, "text", sessions);
     set(connection, statement, 3, "text", ids);
@@ -85,6 +93,8 @@ final class MessageColumns {
     set(connection, statement, 8, "text", haveProperties ? properties : null);
     set(connection, statement, 9, "int8", haveTtls ? ttls : null);
     set(connection, statement, 10, "timestamptz", haveNotBefores ? notBefores : null);
+    set(connection, statement, 11, "int4", sizes.sizes());
+    set(connection, statement, 12, "int8", sizes.weights());
   }
 
   private static void set(

@@ -168,7 +168,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     if (!claims.isRecent()) {
       Waits.join(claims.join());
     }
-    return claims.isReadyLeft() || alone.hasReady();
+    return claims.isReadyLeft() || claims.areBundlesLeft() || alone.hasReady();
   }
 
   /** Something was sent, or came back: here or elsewhere. */
@@ -216,6 +216,11 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
       before.superseded();
     }
     drops.start();
+  }
+
+  /** Nobody here works, nor waits for work: who is here waits for its last settlement. */
+  boolean doAllWaitForSettlements() {
+    return held.isEmpty() && !claims.isAnybodyWaiting();
   }
 
   void forget(HeldLane lane) {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +25,7 @@ final class ReadAlone {
   /** So much has piled up that it is better read than given lanes. */
   private static final int PILE = 1024;
 
-  private static final Duration QUIET = Duration.ofMillis(250);
+  private static final Duration QUIET = Duration.ofSeconds(1);
   private static final Duration LOOK_FOR_ROOM = Duration.ofMillis(5);
   private static final long WINDOW_NANOS = Duration.ofMillis(250).toNanos();
   private static final long IDLE_NANOS = Duration.ofSeconds(2).toNanos();
@@ -40,6 +41,7 @@ final class ReadAlone {
   private final int page;
   private final ReaderTable table;
   private final CarriedSessions sessions;
+  private final OpenBundles bundles = new OpenBundles();
   private volatile @Nullable Reading reading;
   private volatile boolean isStopAsked;
   private volatile boolean isAllAsked;
@@ -70,6 +72,11 @@ final class ReadAlone {
 
   Optional<Reading> reading() {
     return Optional.ofNullable(reading);
+  }
+
+  /** Of which bundles messages are carried. */
+  OpenBundles bundles() {
+    return bundles;
   }
 
   boolean hasReady() {
@@ -111,12 +118,7 @@ final class ReadAlone {
 
   /** Everything that has been read has its lane when the next round is over. */
   void writeAll() {
-    if (reading().filter(Reading::isInPages).isPresent()) {
-      // What has not been read yet gets its lanes from discovery, as soon as nobody reads alone.
-      stop();
-    } else {
-      isAllAsked = true;
-    }
+    isAllAsked = true;
   }
 
   /** What has become too old in memory has its lane when the next round is over. */
@@ -197,6 +199,7 @@ final class ReadAlone {
     judgedAt = sessions.taken();
     unusual.set(0);
     sessions.begin();
+    bundles.clear();
     reading = new Reading(begun.get(), now);
     queue.claims().ask();
     return true;
@@ -204,7 +207,7 @@ final class ReadAlone {
 
   private Optional<ReaderTable.Begun> become(int least) {
     try {
-      return table.become(least, Math.min(PILE, page), from == 0 ? Duration.ZERO : ALONE);
+      return table.become(least, from == 0 ? Duration.ZERO : ALONE);
     } catch (KeeperException e) {
       return Optional.empty(); // Nobody waits for it; there will be another occasion.
     }
@@ -234,6 +237,7 @@ final class ReadAlone {
       return -1;
     }
     current.read(news, askedAt, beats);
+    bundles.add(news.bundles);
     sessions.add(news);
     news.heldLanes.forEach(queue::tellNews);
     if (news.isAsked) {
@@ -328,13 +332,15 @@ final class ReadAlone {
     if (chosen.isEmpty() && !ends) {
       return true;
     }
+    var ids = chosen.stream().map(session -> session.id).collect(Collectors.toSet());
     Optional<Map<SessionId, Instant>> leaseEnds;
     try {
       leaseEnds =
           table.writeDown(
               current.epoch(),
               lines(chosen),
-              ends ? Optional.of(current.knownTo()) : Optional.empty());
+              ends ? bundles.all() : bundles.of(ids),
+              ends ? Optional.of(current) : Optional.empty());
     } catch (RuntimeException e) {
       sessions.notWritten(chosen);
       throw e;
@@ -343,6 +349,7 @@ final class ReadAlone {
       lose();
       return false;
     }
+    bundles.becameRows(ids);
     sessions.written(chosen, leaseEnds.get());
     if (ends) {
       end();
@@ -365,12 +372,14 @@ final class ReadAlone {
 
   private void lose() {
     reading = null;
+    bundles.clear();
     sessions.lose();
     stop();
   }
 
   private void end() {
     reading = null;
+    bundles.clear();
     isStopAsked = false;
     queue.tellOthers();
   }

@@ -3,9 +3,11 @@ package dev.sessionkeeper.postgres;
 import dev.sessionkeeper.SessionId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,11 +17,14 @@ import java.util.Optional;
 /** Who reads a queue alone, in the database: one statement for each step. */
 final class ReaderTable {
   private static final String BECOME =
-      "SELECT my_epoch, known_to, lease_us, last_seq FROM keeper.become_reader(?, ?, ?, ?, ?)";
+      "SELECT my_epoch, known_to, lease_us FROM keeper.become_reader(?, ?, ?, ?)";
   private static final String READ =
-      "SELECT " + HandedRow.COLUMNS + " FROM keeper.read_new(?, ?, ?, ?, ?, ?, ?, ?, ?)";
+      "SELECT "
+          + HandedRow.COLUMNS
+          + BundleRow.COLUMNS
+          + " FROM keeper.read_new(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String WRITE_DOWN =
-      "SELECT of_session, held_until FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+      "SELECT of_session, held_until FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String ASK = "SELECT keeper.ask_reader(?)";
   private static final String FORGET = "DELETE FROM keeper.reader WHERE queue = ? AND node = ?";
 
@@ -30,16 +35,15 @@ final class ReaderTable {
   }
 
   /** What a new reader needs to know. */
-  record Begun(long epoch, String knownTo, Duration lease, long lastSequence) {}
+  record Begun(long epoch, String knownTo, Duration lease) {}
 
   /**
    * Becomes the reader.
    *
    * @param least how much must be new for that
-   * @param most what can be read at once
    * @return empty when there is a reader, or should be none
    */
-  Optional<Begun> become(int least, int most, Duration alone) {
+  Optional<Begun> become(int least, Duration alone) {
     return queue
         .connections()
         .call(
@@ -48,8 +52,7 @@ final class ReaderTable {
                 statement.setInt(1, queue.id());
                 statement.setString(2, queue.node().id());
                 statement.setInt(3, least);
-                statement.setInt(4, most);
-                statement.setLong(5, QueueTable.micros(alone));
+                statement.setLong(4, QueueTable.micros(alone));
                 try (var rows = statement.executeQuery()) {
                   rows.next();
                   long epoch = rows.getLong(1);
@@ -57,10 +60,7 @@ final class ReaderTable {
                       ? Optional.empty()
                       : Optional.of(
                           new Begun(
-                              epoch,
-                              rows.getString(2),
-                              Duration.ofNanos(rows.getLong(3) * 1000),
-                              rows.getLong(4)));
+                              epoch, rows.getString(2), Duration.ofNanos(rows.getLong(3) * 1000)));
                 }
               }
             });
@@ -75,12 +75,18 @@ final class ReaderTable {
       found.add(next);
       expires = expiresAt.isBefore(expires) ? expiresAt : expires;
     }
+
+    private void putInOrder() {
+      found.sort(Comparator.comparingLong(next -> next.delivery().sequence()));
+    }
   }
 
   /** What a look brought. */
   static final class News {
     final Map<SessionId, Fresh> messages = new LinkedHashMap<>();
+    final List<OpenBundles.Bundle> bundles = new ArrayList<>();
     final List<ClaimSessions.News> heldLanes = new ArrayList<>();
+    private boolean hasRows;
     boolean isLost;
 
     /** Where there is more to read: the number after which it is. */
@@ -99,11 +105,10 @@ final class ReaderTable {
       switch (HandedRow.kind(row)) {
         case HandedRow.NEW -> {
           var session = HandedRow.session(row);
-          var found = ClaimedLane.Found.of(row, session);
-          messages.computeIfAbsent(session, s -> new Fresh()).add(found, HandedRow.until(row));
-          count++;
-          bytes += found.delivery().payload().size();
+          add(session, ClaimedLane.Found.of(row, session), HandedRow.until(row));
+          hasRows = true;
         }
+        case HandedRow.BUNDLE -> add(new BundleRow(row));
         case HandedRow.NEWS ->
             heldLanes.add(
                 new ClaimSessions.News(
@@ -124,6 +129,28 @@ final class ReaderTable {
         }
       }
     }
+
+    private void add(BundleRow bundle) {
+      bundles.add(bundle.open());
+      for (int i = 0; i < bundle.size(); i++) {
+        if (!bundle.isDone(i)) {
+          add(bundle.session(i), bundle.message(i), bundle.expires(i));
+        }
+      }
+    }
+
+    /** Rows come behind bundles, whatever their numbers are. */
+    private void putInOrder() {
+      if (!bundles.isEmpty() && hasRows) {
+        messages.values().forEach(Fresh::putInOrder);
+      }
+    }
+
+    private void add(SessionId session, ClaimedLane.Found found, Instant expires) {
+      messages.computeIfAbsent(session, s -> new Fresh()).add(found, expires);
+      count++;
+      bytes += found.delivery().payload().size();
+    }
   }
 
   /** What became visible since that snapshot, or the next page of it. */
@@ -142,11 +169,13 @@ final class ReaderTable {
                 statement.setInt(7, most);
                 statement.setLong(8, Reading.MOST_BYTES);
                 statement.setBoolean(9, beats);
+                statement.setBoolean(10, reading.isFirst());
                 try (var rows = statement.executeQuery()) {
                   var news = new News();
                   while (rows.next()) {
                     news.add(rows);
                   }
+                  news.putInOrder();
                   return news;
                 }
               }
@@ -165,10 +194,12 @@ final class ReaderTable {
   /**
    * Gives sessions their lanes.
    *
-   * @param end up to which snapshot everything has its lane then; ends the reading
+   * @param bundles those of which messages of these sessions are in memory
+   * @param end ends the reading: how far it has come, and everything up to there has its lane
    * @return when the leases of held ones end; empty when this process is not the reader any more
    */
-  Optional<Map<SessionId, Instant>> writeDown(long epoch, List<Line> lines, Optional<String> end) {
+  Optional<Map<SessionId, Instant>> writeDown(
+      long epoch, List<Line> lines, long[] bundles, Optional<Reading> end) {
     return queue
         .connections()
         .call(
@@ -203,8 +234,10 @@ final class ReaderTable {
                     8,
                     SqlArray.of(
                         connection, "int8", lines.stream().mapToLong(Line::head).toArray()));
-                statement.setString(9, end.orElse(null));
-                statement.setLong(10, queue.node().shard());
+                statement.setArray(9, SqlArray.of(connection, "int8", bundles));
+                statement.setString(10, end.map(Reading::knownTo).orElse(null));
+                statement.setObject(11, end.flatMap(Reading::readTo).orElse(null), Types.BIGINT);
+                statement.setLong(12, queue.node().shard());
                 try (var rows = statement.executeQuery()) {
                   var ends = new HashMap<SessionId, Instant>();
                   boolean isReader = false;

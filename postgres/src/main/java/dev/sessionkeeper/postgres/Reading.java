@@ -2,6 +2,7 @@ package dev.sessionkeeper.postgres;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,7 @@ final class Reading {
   private long beatAt;
   private long knownSequence;
   private long goalSequence;
+  private boolean isFirst = true;
   private double bytesOfOne = 1024;
 
   private record Sight(Instant moment, long at) {}
@@ -37,7 +39,6 @@ final class Reading {
     this.knownTo = begun.knownTo();
     this.safeUntil = askedAt + lease.toNanos();
     this.beatAt = askedAt;
-    this.knownSequence = begun.lastSequence();
     this.sight = new Sight(Instant.EPOCH, askedAt);
   }
 
@@ -54,6 +55,11 @@ final class Reading {
     return knownTo;
   }
 
+  /** Whether not everything has been read that was there when it began. */
+  boolean isFirst() {
+    return isFirst;
+  }
+
   /** The last number that was given out then. */
   long knownSequence() {
     return knownSequence;
@@ -67,6 +73,11 @@ final class Reading {
   /** The last number of the page before. */
   long after() {
     return after;
+  }
+
+  /** The last number that was read, where not everything has been that is known. */
+  Optional<Long> readTo() {
+    return isFirst ? Optional.of(after) : Optional.empty();
   }
 
   boolean isInPages() {
@@ -107,6 +118,7 @@ final class Reading {
     } else {
       goal = null;
       after = 0;
+      isFirst = false;
       knownTo = news.knownTo;
       knownSequence = goalSequence;
     }

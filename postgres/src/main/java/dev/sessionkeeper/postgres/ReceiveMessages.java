@@ -67,6 +67,9 @@ final class ReceiveMessages {
         if (!queue.claims().isCurrent()) {
           // A round that begins now discovers everything whose send has returned.
           Waits.join(queue.claims().join());
+          if (queue.claims().areBundlesLeft() && AcceptByName.untie(queue, hold.id)) {
+            hold.suspectMore();
+          }
           continue;
         }
       }

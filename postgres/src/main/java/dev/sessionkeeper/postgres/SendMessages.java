@@ -76,7 +76,7 @@ final class SendMessages {
     if (messages.isEmpty()) {
       return List.of();
     }
-    var batch = MessageBatch.of(queue.mode(), List.of(messages), bodies);
+    var batch = MessageBatch.within(queue.mode(), List.of(messages), bodies);
     return batch.outcomes(batch.store(connection, queue.id(), -1)).get(0);
   }
 

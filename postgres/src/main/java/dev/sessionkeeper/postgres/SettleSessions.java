@@ -35,7 +35,7 @@ final class SettleSessions {
         new GroupCalls<>(
             "keeper-settle-" + queue.name(),
             MOST_CALLS,
-            Rhythm.apart(queue.time(), PACE),
+            Rhythm.apart(queue.time(), PACE, queue::doAllWaitForSettlements),
             this::settleAll);
   }
 

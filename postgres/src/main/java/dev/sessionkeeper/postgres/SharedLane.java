@@ -127,9 +127,19 @@ final class SharedLane implements HeldSession {
       throw new IllegalArgumentException("max must be at least 1, was " + max);
     }
     long deadline = queue.time().nanoTime() + Math.min(wait.toNanos(), Long.MAX_VALUE / 4);
+    boolean hasLooked = false;
     while (true) {
       long seen = queue.pulse().beats();
       var batch = queue.connections().call(connection -> receive(connection, max, again));
+      if (batch.isEmpty() && !hasLooked) {
+        // A round that begins now gives the lane everything whose send has returned.
+        hasLooked = true;
+        Waits.join(queue.claims().join());
+        if (queue.claims().areBundlesLeft()) {
+          AcceptByName.untie(queue, id);
+        }
+        continue;
+      }
       long left = deadline - queue.time().nanoTime();
       if (!batch.isEmpty() || left <= 0) {
         return batch;

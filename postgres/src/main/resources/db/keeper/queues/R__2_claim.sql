@@ -17,7 +17,8 @@ END $$;
 
 -- owners: one for each who waits.  batch: messages fetched with each lane.  from_place: where the line began lately; what
 -- is before it are mostly traces of lanes that were taken, and is looked through only if there is not enough behind it.
--- The summary tells where the line begins now (seq), and who reads the queue alone (node).
+-- The summary tells where the line begins now (seq), who reads the queue alone (node), and whether there are more bundles
+-- than were untied (attempts): so many messages become rows in one call, in the order of their numbers.
 DROP FUNCTION IF EXISTS keeper.claim_lanes(int, text[], text, int);
 CREATE OR REPLACE FUNCTION keeper.claim_lanes(q int, owners text[], at_node text, batch int, from_place bigint)
 RETURNS SETOF keeper.handed
@@ -40,6 +41,10 @@ DECLARE
   holders text[] := '{}';
   holders_now text[];
   begins bigint := from_place;
+  untied bigint[];
+  most_untied int := 4096;
+  left_after bigint;
+  are_bundles_left boolean := false;
   fresh text[];
   firsts bigint[];
   dues timestamptz[];
@@ -52,9 +57,12 @@ DECLARE
   enqueued timestamptz[];
 BEGIN
   SELECT keeper.micros(k.lock_us) INTO lease FROM keeper.queue k WHERE k.id = q;
-  SELECT d.known INTO old FROM keeper.discovery d WHERE d.queue = q;
+  SELECT d.known, d.left_after INTO old, left_after FROM keeper.discovery d WHERE d.queue = q;
   SELECT EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old))
       OR EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old))))
+      OR left_after IS NOT NULL
+      OR EXISTS (SELECT FROM keeper.bundle b WHERE b.queue::bigint = q AND b.xid >= pg_snapshot_xmax(old))
+      OR EXISTS (SELECT FROM keeper.bundle b WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old))))
     INTO is_new;
   SELECT * INTO reader FROM keeper.reader r WHERE r.queue = q;
   IF FOUND THEN
@@ -62,7 +70,7 @@ BEGIN
   END IF;
 
   IF wanted > 0 THEN
-    last_seq := (SELECT s.last_value FROM keeper.message_seq s);
+    last_seq := (SELECT s.last_value + 63 FROM keeper.message_seq s);
     FOR part IN 1 .. CASE WHEN from_place > 0 THEN 2 ELSE 1 END LOOP
       -- lane_ready. Who waits longest comes first; a lane that somebody else takes right now is not waited for.
       WITH next AS MATERIALIZED (
@@ -95,23 +103,40 @@ BEGIN
   END IF;
   IF is_new THEN
     -- Locked first and read in a later statement: its snapshot is then younger than every one that was stored before.
-    SELECT d.known INTO old FROM keeper.discovery d WHERE d.queue = q;
+    SELECT d.known, d.left_after INTO old, left_after FROM keeper.discovery d WHERE d.queue = q;
+    -- What is left of a pile comes before everything newer.
+    seen := CASE WHEN left_after IS NULL THEN pg_current_snapshot() ELSE old END;
+    IF suspect_until IS NOT NULL THEN
+      most_untied := 70000; -- All that it can have read, and more.
+    END IF;
+    -- In the order of their numbers, which is that of sends that did not overlap.
+    SELECT array_agg(p.first_seq ORDER BY p.first_seq) FILTER (WHERE p.n < most_untied + 64),
+           bool_or(p.n >= most_untied + 64)
+      INTO untied, are_bundles_left
+      FROM (SELECT b.first_seq, sum(b.open) OVER (ORDER BY b.first_seq) AS n
+              FROM keeper.undiscovered(q, old, left_after) b
+             WHERE pg_visible_in_snapshot(b.xid, seen)) p;
+    are_bundles_left := COALESCE(are_bundles_left, false);
     -- message_new. Between two snapshots exactly those transactions become visible that are not below the old xmax or
-    -- were running then: nothing is skipped, however late it commits, and nothing is read twice.
-    SELECT pg_current_snapshot(), array_agg(n.session ORDER BY n.first), array_agg(n.first ORDER BY n.first),
+    -- were running then: nothing is skipped, however late it commits, and nothing is read twice. (Replayed ones: what is
+    -- sent comes as a bundle.)
+    SELECT array_agg(n.session ORDER BY n.first), array_agg(n.first ORDER BY n.first),
            array_agg(n.due ORDER BY n.first), array_agg(n.enqueued_at ORDER BY n.first)
-      INTO seen, fresh, firsts, dues, enqueued
+      INTO fresh, firsts, dues, enqueued
       FROM (SELECT m.session, min(m.seq) AS first, min(m.enqueued_at) AS enqueued_at,
                    CASE WHEN min(m.seq) = min(m.seq) FILTER (WHERE m.due_at > moment)
                         THEN min(m.due_at) FILTER (WHERE m.due_at > moment) END AS due
               FROM (SELECT a.session, a.seq, a.due_at, a.enqueued_at FROM keeper.message a
-                     WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old)
+                     WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old) AND pg_visible_in_snapshot(a.xid, seen)
                      UNION ALL
                     SELECT b.session, b.seq, b.due_at, b.enqueued_at FROM keeper.message b
-                     WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m
+                     WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))
+                       AND pg_visible_in_snapshot(b.xid, seen)
+                     UNION ALL
+                    SELECT u.of_session, u.of_seq, u.due, u.stored_at FROM keeper.untie(q, untied, NULL) u) m
              GROUP BY m.session) n;
     UPDATE keeper.discovery d
-       SET known = seen, node = at_node, asked_at = CASE WHEN d.node <> at_node THEN moment ELSE d.asked_at END
+       SET known = seen, left_after = CASE WHEN are_bundles_left THEN untied[cardinality(untied)] END, node = at_node, asked_at = CASE WHEN d.node <> at_node THEN moment ELSE d.asked_at END
      WHERE d.queue = q;
     IF suspect_until IS NOT NULL THEN
       -- They have the lease of that reader, which has run out: wake_lanes counts the attempt.
@@ -127,7 +152,7 @@ BEGIN
         FROM (SELECT u.session FROM unnest(fresh) u(session) ORDER BY u.session COLLATE "C") f
              CROSS JOIN LATERAL (SELECT x.session FROM keeper.lane x WHERE x.queue = q AND x.session = f.session
                                  OFFSET 0 FOR KEY SHARE) l;
-      last_seq := (SELECT s.last_value FROM keeper.message_seq s);
+      last_seq := (SELECT s.last_value + 63 FROM keeper.message_seq s);
       WITH missing AS (
              SELECT f.session, f.first, f.due, row_number() OVER (ORDER BY (f.due IS NOT NULL), f.first) AS n
                FROM unnest(fresh, firsts, dues) f(session, first, due)
@@ -180,8 +205,8 @@ BEGIN
   IF NOT is_ready THEN
     is_ready := EXISTS (SELECT FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0);
   END IF;
-  RETURN NEXT (0::smallint, NULL, NULL, moment, CASE WHEN reader.until > moment THEN reader.node END, begins, NULL, NULL,
-               is_ready, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::keeper.handed;
+  RETURN NEXT (0::smallint, NULL, NULL, moment, CASE WHEN reader.until > moment THEN reader.node END, begins,
+               are_bundles_left::int, NULL, is_ready, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::keeper.handed;
 END $$;
 
 -- The next messages of held lanes. Those at or below "reached" are known to be in the owner's hands if its lease runs out.
@@ -193,7 +218,7 @@ SET enable_bitmapscan = off SET jit = off
 AS $$
 DECLARE
   moment timestamptz := clock_timestamp();
-  last_seq bigint := (SELECT s.last_value FROM keeper.message_seq s);
+  last_seq bigint := (SELECT s.last_value + 63 FROM keeper.message_seq s);
 BEGIN
   -- A crash may take this away: an attempt of a message that was in hand just then is not counted. Nobody waits for the disk.
   PERFORM set_config('synchronous_commit', 'off', true);

@@ -34,6 +34,47 @@ BEGIN
   END IF;
 END $$;
 
+-- Marks messages of bundles as completed, each mask with the bits of those that are, and counts them. A bundle of which
+-- nothing is left goes. Only the reader calls it.
+CREATE OR REPLACE FUNCTION keeper.complete_bundled(q int, firsts bigint[], masks bigint[], lenient boolean, of_shard bigint)
+RETURNS void
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  places tid[];
+  afters bigint[];
+  full_at tid[];
+  completed bigint;
+  are_new boolean;
+BEGIN
+  SELECT array_agg(b.place_of) FILTER (WHERE b.done | m.mask <> b.members),
+         array_agg(b.done | m.mask) FILTER (WHERE b.done | m.mask <> b.members),
+         array_agg(b.place_of) FILTER (WHERE b.done | m.mask = b.members),
+         sum(bit_count(((b.done | m.mask) # b.done)::bit(64))),
+         count(b.place_of) = cardinality(firsts) AND bool_and(b.done & m.mask = 0)
+    INTO places, afters, full_at, completed, are_new
+    FROM (SELECT u.first, u.mask FROM unnest(firsts, masks) u(first, mask) ORDER BY u.first) m
+         LEFT JOIN LATERAL (SELECT x.ctid AS place_of, x.done, x.members FROM keeper.bundle x
+                             WHERE x.queue = q AND x.first_seq = m.first OFFSET 0 FOR NO KEY UPDATE) b ON true;
+  IF NOT (are_new OR lenient) THEN
+    RAISE EXCEPTION 'a settled message is gone' USING ERRCODE = 'SK001';
+  END IF;
+  IF full_at IS NOT NULL THEN
+    DELETE FROM keeper.bundle b WHERE b.ctid = ANY (full_at);
+  END IF;
+  IF places IS NOT NULL THEN
+    UPDATE keeper.bundle b SET done = p.done FROM unnest(places, afters) p(place_of, done) WHERE b.ctid = p.place_of;
+  END IF;
+  IF completed > 0 THEN
+    UPDATE keeper.tally t SET gone = t.gone + completed WHERE t.queue = q AND t.shard = of_shard;
+    IF NOT FOUND THEN
+      PERFORM keeper.add_to_tally(q, of_shard, 0, completed, 0);
+    END IF;
+  END IF;
+END $$;
+
 -- The common case for many sessions at once: messages completed, lanes given back. kept/freed: lanes that stay held / are
 -- given back, with their epochs; done: completed messages. Returns the sessions whose lease is not held any more; nothing
 -- was changed for these. Sessions come in order, so that nobody waits in a circle. A lenient call is a repetition: what is missing was done by the first one.

@@ -14,10 +14,11 @@ DECLARE
   next_seq bigint;
 BEGIN
   -- Who carries sessions in memory must have written them down, and nobody may begin to.
-  PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR SHARE;
+  PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp()) THEN
     RETURN -1;
   END IF;
+  PERFORM keeper.untie_session(q, of_session);
   IF target IS NOT NULL THEN
     INSERT INTO keeper.lane (queue, session, status, place)
     VALUES (q, of_session, 0, nextval('keeper.message_seq')) ON CONFLICT DO NOTHING;

@@ -6,6 +6,7 @@ AS $$
 DECLARE
   moment timestamptz := clock_timestamp();
   forgotten int;
+  forgotten_together int;
   buried int := 0;
   old record;
   of_queue record;
@@ -19,6 +20,10 @@ BEGIN
    WHERE d.ctid = ANY (ARRAY(SELECT x.ctid FROM keeper.duplicate x WHERE x.expires_at <= moment
                               LIMIT 5000 FOR UPDATE SKIP LOCKED));
   GET DIAGNOSTICS forgotten = ROW_COUNT;
+  DELETE FROM keeper.sent s
+   WHERE s.ctid = ANY (ARRAY(SELECT x.ctid FROM keeper.sent x WHERE x.expires_at <= moment
+                              LIMIT 5000 FOR UPDATE SKIP LOCKED));
+  GET DIAGNOSTICS forgotten_together = ROW_COUNT;
 
   FOR of_queue IN SELECT k.id, k.is_ordered FROM keeper.queue k LOOP
     -- By age: the oldest come first in this index, so a look at its begin is enough.
@@ -59,5 +64,5 @@ BEGIN
   DELETE FROM keeper.session_state s
    WHERE s.bytes = ''::bytea AND s.updated_at < moment - interval '1 hour'
      AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = s.queue AND l.session = s.session);
-  RETURN forgotten = 5000 OR buried >= 500;
+  RETURN forgotten = 5000 OR forgotten_together = 5000 OR buried >= 500;
 END $$;

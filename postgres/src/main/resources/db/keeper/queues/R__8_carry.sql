@@ -2,11 +2,11 @@
 -- sessions with something unusual about them are written down as lanes.
 
 -- Becomes the reader, unless there is one, somebody else wanted sessions lately, or less than that is new. Discovery is
--- locked first, by everybody who changes who reads. last_seq: up to which number everything is known; zero when more is
--- new than can be read at once.
+-- locked first, by everybody who changes who reads.
 DROP FUNCTION IF EXISTS keeper.become_reader(int, text, int, bigint, bigint);
-CREATE OR REPLACE FUNCTION keeper.become_reader(q int, at_node text, least_new int, most int, alone_us bigint,
-  OUT my_epoch bigint, OUT known_to text, OUT lease_us bigint, OUT last_seq bigint)
+DROP FUNCTION IF EXISTS keeper.become_reader(int, text, int, int, bigint);
+CREATE OR REPLACE FUNCTION keeper.become_reader(q int, at_node text, least_new int, alone_us bigint,
+  OUT my_epoch bigint, OUT known_to text, OUT lease_us bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
 AS $$
@@ -16,19 +16,20 @@ DECLARE
   moment timestamptz := clock_timestamp();
   fresh bigint;
 BEGIN
-  last_seq := (SELECT s.last_value FROM keeper.message_seq s);
   SELECT d.known, d.asked_at INTO old, asked FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   IF asked > moment - keeper.micros(alone_us) OR EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q) THEN
     RETURN;
   END IF;
-  SELECT count(*) INTO fresh
-    FROM (SELECT FROM keeper.message m
-           WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old) LIMIT most + 1) f;
-  IF fresh < least_new THEN
-    RETURN;
-  END IF;
-  IF fresh > most THEN
-    last_seq := 0;
+  IF least_new > 0 THEN
+    SELECT (SELECT COALESCE(sum(b.last_seq - b.first_seq + 1), 0)
+              FROM (SELECT x.first_seq, x.last_seq FROM keeper.bundle x
+                     WHERE x.queue = q AND x.first_seq > 0 ORDER BY x.first_seq LIMIT least_new) b)
+         + (SELECT count(*) FROM (SELECT FROM keeper.message m
+                                   WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old) LIMIT least_new) f)
+      INTO fresh;
+    IF fresh < least_new THEN
+      RETURN;
+    END IF;
   END IF;
   SELECT k.lock_us INTO lease_us FROM keeper.queue k WHERE k.id = q;
   IF lease_us < 1000000 THEN
@@ -37,19 +38,34 @@ BEGIN
   INSERT INTO keeper.reader (queue, epoch, node, until, beat_at, begun_at)
   VALUES (q, nextval('keeper.epoch_seq'), at_node, moment + keeper.micros(lease_us), moment, moment)
   RETURNING epoch INTO my_epoch;
+  INSERT INTO keeper.reading VALUES (q, my_epoch) ON CONFLICT (queue) DO UPDATE SET epoch = excluded.epoch;
   known_to := old;
+END $$;
+
+-- What a reader is told. kind 4: a message, and when it is too old (until). 6: a bundle: its first number (seq), what of it
+-- is done (epoch), when it is too old (until), what time it is (due_at). 5: up to which snapshot (node), and number (seq) if that is not all. 2: a
+-- held lane has news. 3: somebody else reads now. 0: the summary: moment (until), a number for epochs, the place of the first ready
+-- lane (seq), whether another process wants sessions, the last number given out (ttl_us).
+DO $$ BEGIN
+  IF to_regtype('keeper.news') IS NULL THEN
+    CREATE TYPE keeper.news AS (
+      kind smallint, session text, epoch bigint, until timestamptz, node text, seq bigint, attempts int, form smallint,
+      is_expired boolean, enqueued_at timestamptz, due_at timestamptz, not_before timestamptz, ttl_us bigint,
+      message_id text, content_type text, body bytea, properties text,
+      sessions text[], ids text[], forms smallint[], types text[], bodies bytea[], props text[], ttls bigint[],
+      not_befores timestamptz[]);
+  END IF;
 END $$;
 
 -- What became visible since that snapshot, in the order of the numbers, up to the most. Where that is not all, the rest is
 -- read by further calls, with the snapshot up to which is read (goal) and the last number of the page before.
--- kind 4: a message, and when it is too old (until), 5: up to which snapshot (node), and number (seq) if that is not all, 2: a held lane
--- has news, 3: somebody else reads now, 0: the summary: moment, a number for epochs, the place of the first ready lane (seq),
--- whether another process wants sessions, the last number given out (ttl_us).
+-- is_first: nothing was read yet; then bundles that are older than the snapshot count as well, because a bundle that is there
+-- has not been untied.
 DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, boolean, bigint, bigint);
+DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, bigint, text, bigint, int, bigint, boolean);
 CREATE OR REPLACE FUNCTION keeper.read_new(q int, my_epoch bigint, known_to text, known_seq bigint, goal text,
-                                           after_seq bigint, most int, most_bytes bigint,
-                                           beats boolean)
-RETURNS SETOF keeper.handed
+                                           after_seq bigint, most int, most_bytes bigint, beats boolean, is_first boolean)
+RETURNS SETOF keeper.news
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET enable_bitmapscan = off SET jit = off
@@ -57,16 +73,24 @@ AS $$
 DECLARE
   old pg_snapshot := known_to::pg_snapshot;
   moment timestamptz := clock_timestamp();
-  seen pg_snapshot := goal::pg_snapshot;
-  last_seq bigint := (SELECT s.last_value FROM keeper.message_seq s);
+  seen pg_snapshot := COALESCE(goal::pg_snapshot, pg_current_snapshot());
+  last_seq bigint;
   -- So few that all can be read by their transactions; else they are read in line.
-  are_few boolean := goal IS NULL AND last_seq - known_seq <= LEAST(most, 1024);
+  are_few boolean;
   upto bigint;
+  bundles bigint[];
+  -- Rows that are not bundled: those that were replayed, and those of lanes.
+  are_rows boolean;
+  are_lanes boolean;
   fresh text[];
   existing text[];
-  mine keeper.reader;
+  begun timestamptz;
+  said keeper.news;
 BEGIN
-  SELECT * INTO mine FROM keeper.reader r WHERE r.queue = q AND r.epoch = my_epoch AND r.until > moment;
+  SELECT s.last_value, r.begun_at INTO last_seq, begun
+    FROM keeper.reader r CROSS JOIN keeper.message_seq s
+   WHERE r.queue = q AND r.epoch = my_epoch AND r.until > moment
+     AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch);
   IF FOUND AND beats THEN
     PERFORM set_config('synchronous_commit', 'off', true);
     UPDATE keeper.reader r
@@ -74,98 +98,168 @@ BEGIN
      WHERE r.queue = q AND r.epoch = my_epoch AND r.until > moment;
   END IF;
   IF NOT FOUND THEN
-    RETURN NEXT (3::smallint, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                 NULL, NULL, NULL)::keeper.handed;
+    said.kind := 3;
+    RETURN NEXT said;
     RETURN;
   END IF;
+  are_few := goal IS NULL AND NOT is_first AND (last_seq - known_seq) / 64 <= LEAST(most, 64);
+  IF are_few THEN
+    -- bundle_new. Between two snapshots exactly those transactions become visible that are not below the old xmax or were
+    -- running then.
+    SELECT ARRAY(
+             SELECT b.first_seq
+               FROM (SELECT x.first_seq, x.xid FROM keeper.bundle x WHERE x.queue::bigint = q AND x.xid >= pg_snapshot_xmax(old)
+                     UNION ALL
+                     SELECT y.first_seq, y.xid FROM keeper.bundle y
+                      WHERE y.queue::bigint = q AND y.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) b
+              WHERE pg_visible_in_snapshot(b.xid, seen)
+              ORDER BY b.first_seq),
+           EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old))
+           OR EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))),
+           EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q)
+      INTO bundles, are_rows, are_lanes;
+  ELSE
+    -- message_line, bundle_pkey. A page is so many, or so large; where it ends before the goal, by that number.
+    SELECT CASE WHEN count(*) < most AND max(p.bytes) <= most_bytes AND max(p.messages) < most THEN NULL
+                ELSE max(p.last) FILTER (WHERE p.n = 1 OR (p.bytes <= most_bytes AND p.messages <= most)) END
+      INTO upto
+      FROM (SELECT x.last, row_number() OVER line AS n, sum(x.bytes) OVER line AS bytes, sum(x.messages) OVER line AS messages
+              FROM ((SELECT f.seq, f.seq AS last, octet_length(f.body)::bigint AS bytes, 1::bigint AS messages
+                       FROM keeper.message f
+                      WHERE f.queue + 0 = q AND f.seq > after_seq
+                        AND NOT pg_visible_in_snapshot(f.xid, old) AND pg_visible_in_snapshot(f.xid, seen)
+                      ORDER BY f.seq LIMIT most)
+                    UNION ALL
+                    (SELECT b.first_seq, b.last_seq, b.bytes, b.last_seq - b.first_seq + 1
+                       FROM keeper.bundle b
+                      WHERE b.queue = q AND b.first_seq > after_seq
+                        AND (is_first OR NOT pg_visible_in_snapshot(b.xid, old)) AND pg_visible_in_snapshot(b.xid, seen)
+                      ORDER BY b.first_seq LIMIT most)) x
+            WINDOW line AS (ORDER BY x.seq)) p;
+    SELECT ARRAY(
+             SELECT b.first_seq FROM keeper.bundle b
+              WHERE b.queue = q AND b.first_seq > after_seq AND b.first_seq <= COALESCE(upto, 9223372036854775807)
+                AND (is_first OR NOT pg_visible_in_snapshot(b.xid, old)) AND pg_visible_in_snapshot(b.xid, seen)
+              ORDER BY b.first_seq),
+           true, EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q)
+      INTO bundles, are_rows, are_lanes;
+  END IF;
+
   -- Nobody but this reader makes lanes. Where there are some, messages of their sessions are theirs; that is settled
   -- first, as in claim_lanes, and only then is read, so that what a lane took along when it went is not seen any more.
-  IF NOT are_few THEN
-    seen := COALESCE(seen, pg_current_snapshot());
-    -- message_line. A page is so many, or so large; where it ends before the goal, by that number.
-    SELECT CASE WHEN count(*) < most AND max(m.bytes) <= most_bytes THEN NULL
-                ELSE max(m.seq) FILTER (WHERE m.n = 1 OR m.bytes <= most_bytes) END INTO upto
-      FROM (SELECT x.seq, row_number() OVER line AS n, sum(x.bytes) OVER line AS bytes
-              FROM (SELECT f.seq, octet_length(f.body) AS bytes FROM keeper.message f
-                     WHERE f.queue + 0 = q AND f.seq > after_seq
-                       AND NOT pg_visible_in_snapshot(f.xid, old) AND pg_visible_in_snapshot(f.xid, seen)
-                     ORDER BY f.seq LIMIT most) x
-            WINDOW line AS (ORDER BY x.seq)) m;
-    IF EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q) THEN
-      SELECT array_agg(DISTINCT m.session ORDER BY m.session) INTO fresh
-        FROM keeper.message m
-       WHERE m.queue + 0 = q AND m.seq > after_seq AND m.seq <= COALESCE(upto, 9223372036854775807)
-         AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen);
+  IF are_lanes AND (are_rows OR cardinality(bundles) > 0) THEN
+    IF NOT are_rows THEN
+      fresh := '{}';
+    ELSIF are_few THEN
+      fresh := ARRAY(SELECT a.session FROM keeper.message a
+                      WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old) AND pg_visible_in_snapshot(a.xid, seen)
+                     UNION ALL
+                     SELECT b.session FROM keeper.message b
+                      WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))
+                        AND pg_visible_in_snapshot(b.xid, seen));
+    ELSE
+      fresh := ARRAY(SELECT m.session FROM keeper.message m
+                      WHERE m.queue + 0 = q AND m.seq > after_seq AND m.seq <= COALESCE(upto, 9223372036854775807)
+                        AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen));
     END IF;
-  ELSIF EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q) THEN
-    SELECT pg_current_snapshot(), array_agg(DISTINCT m.session ORDER BY m.session) INTO seen, fresh
-      FROM (SELECT a.session FROM keeper.message a WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old)
-            UNION ALL
-            SELECT b.session FROM keeper.message b
-             WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m;
-  END IF;
-  IF fresh IS NOT NULL AND EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q) THEN
     SELECT array_agg(l.session) INTO existing
-      FROM unnest(fresh) f(session)
+      FROM (SELECT DISTINCT s.session COLLATE "C" AS session
+              FROM (SELECT unnest(fresh) AS session
+                    UNION ALL
+                    SELECT unnest(b.sessions)
+                      FROM unnest(bundles) f(first)
+                           CROSS JOIN LATERAL (SELECT x.sessions FROM keeper.bundle x
+                                                WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b) s
+             ORDER BY 1) f
            CROSS JOIN LATERAL (SELECT x.session FROM keeper.lane x WHERE x.queue = q AND x.session = f.session
                                OFFSET 0 FOR KEY SHARE) l;
-    RETURN QUERY
-      SELECT 2::smallint, l.session, l.epoch, NULL::timestamptz, l.node, NULL::bigint, NULL::int, NULL::smallint,
-             NULL::boolean, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::bigint,
-             NULL::text, NULL::text, NULL::bytea, NULL::text, NULL::int
-        FROM unnest(existing) f(session)
-             CROSS JOIN LATERAL (SELECT * FROM keeper.lane x WHERE x.queue = q AND x.session = f.session OFFSET 0) l
-       WHERE l.status = 1;
-    PERFORM set_config('synchronous_commit', 'off', true);
+    IF existing IS NOT NULL THEN
+      PERFORM 1 FROM keeper.reader r
+        WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR KEY SHARE;
+      IF NOT FOUND THEN
+        said.kind := 3;
+        RETURN NEXT said;
+        RETURN;
+      END IF;
+      PERFORM keeper.untie(q, ARRAY(
+        SELECT f.first FROM unnest(bundles) f(first)
+               CROSS JOIN LATERAL (SELECT x.sessions FROM keeper.bundle x
+                                    WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b
+         WHERE EXISTS (SELECT FROM unnest(b.sessions) s(session) WHERE s.session IN (SELECT unnest(existing)))), existing);
+      RETURN QUERY
+        SELECT 2::smallint, l.session, l.epoch, NULL::timestamptz, l.node, NULL::bigint, NULL::int, NULL::smallint,
+               NULL::boolean, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::bigint,
+               NULL::text, NULL::text, NULL::bytea, NULL::text, NULL::text[], NULL::text[], NULL::smallint[],
+               NULL::text[], NULL::bytea[], NULL::text[], NULL::bigint[], NULL::timestamptz[]
+          FROM unnest(existing) f(session)
+               CROSS JOIN LATERAL (SELECT * FROM keeper.lane x WHERE x.queue = q AND x.session = f.session OFFSET 0) l
+         WHERE l.status = 1;
+      PERFORM set_config('synchronous_commit', 'off', true);
+    END IF;
   END IF;
-  IF are_few THEN
+
+  said.kind := 5;
+  said.node := seen::text;
+  said.seq := upto;
+  RETURN NEXT said;
+  IF cardinality(bundles) > 0 THEN
     RETURN QUERY
-      SELECT 5::smallint, NULL::text, NULL::bigint, NULL::timestamptz, COALESCE(seen, pg_current_snapshot())::text,
-             NULL::bigint, NULL::int, NULL::smallint, NULL::boolean, NULL::timestamptz, NULL::timestamptz,
-             NULL::timestamptz, NULL::bigint, NULL::text, NULL::text, NULL::bytea, NULL::text, NULL::int
-      UNION ALL
-      (SELECT 4::smallint, m.session, NULL, m.expires_at, NULL, m.seq, m.attempts, m.form & 3::smallint, m.expires_at <= moment,
-              m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
-              CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, m.replays
-         FROM (SELECT * FROM keeper.message a WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old)
-               UNION ALL
-               SELECT * FROM keeper.message b
-                WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m
-        WHERE (seen IS NULL OR pg_visible_in_snapshot(m.xid, seen))
-          AND (existing IS NULL OR (m.session IN (SELECT unnest(existing))) IS NOT TRUE)
-        ORDER BY m.seq);
-  ELSE
-    RETURN NEXT (5::smallint, NULL, NULL, NULL, seen::text, upto, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                 NULL, NULL, NULL)::keeper.handed;
+    SELECT 6::smallint, NULL::text, b.done, b.expires_at, NULL::text, b.first_seq, NULL::int, NULL::smallint,
+           NULL::boolean, b.enqueued_at, moment, NULL::timestamptz, NULL::bigint,
+           NULL::text, NULL::text, NULL::bytea, NULL::text, b.sessions, b.ids,
+           CASE WHEN b.shared IS NULL THEN b.forms ELSE ARRAY[b.forms[1] & 3::smallint] END, b.types,
+           CASE WHEN b.shared IS NULL THEN b.bodies ELSE ARRAY[keeper.shared_body(b.bodies[1])] END,
+           b.props, b.ttls, b.not_befores
+      FROM unnest(bundles) f(first)
+           CROSS JOIN LATERAL (SELECT * FROM keeper.bundle x WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b;
+  END IF;
+  IF are_few AND are_rows THEN
+    RETURN QUERY
+      SELECT 4::smallint, m.session, NULL::bigint, m.expires_at, NULL::text, m.seq, m.attempts, m.form & 3::smallint,
+             m.expires_at <= moment, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
+             CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, NULL::text[],
+             NULL::text[], NULL::smallint[], NULL::text[], NULL::bytea[], NULL::text[], NULL::bigint[], NULL::timestamptz[]
+        FROM (SELECT * FROM keeper.message a WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old)
+              UNION ALL
+              SELECT * FROM keeper.message b
+               WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m
+       WHERE pg_visible_in_snapshot(m.xid, seen)
+         AND (existing IS NULL OR (m.session IN (SELECT unnest(existing))) IS NOT TRUE)
+       ORDER BY m.seq;
+  ELSIF are_rows THEN
     -- message_line
     RETURN QUERY
       SELECT 4::smallint, m.session, NULL::bigint, m.expires_at, NULL::text, m.seq, m.attempts, m.form & 3::smallint,
              m.expires_at <= moment, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
-             CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, m.replays
+             CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, NULL::text[],
+             NULL::text[], NULL::smallint[], NULL::text[], NULL::bytea[], NULL::text[], NULL::bigint[], NULL::timestamptz[]
         FROM keeper.message m
        WHERE m.queue + 0 = q AND m.seq > after_seq AND m.seq <= COALESCE(upto, 9223372036854775807)
          AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen)
          AND (existing IS NULL OR (m.session IN (SELECT unnest(existing))) IS NOT TRUE)
        ORDER BY m.seq;
   END IF;
-  RETURN NEXT (0::smallint, NULL, nextval('keeper.epoch_seq'), moment, NULL,
-               (SELECT l.place FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0 ORDER BY l.place LIMIT 1),
-               NULL, NULL,
-               COALESCE((SELECT d.asked_at > mine.begun_at FROM keeper.discovery d WHERE d.queue = q), false),
-               NULL, NULL, NULL, last_seq, NULL, NULL, NULL, NULL, NULL)::keeper.handed;
+  said := NULL;
+  said.kind := 0;
+  SELECT nextval('keeper.epoch_seq'), d.asked_at > begun,
+         (SELECT l.place FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0 ORDER BY l.place LIMIT 1)
+    INTO said.epoch, said.is_expired, said.seq
+    FROM keeper.discovery d WHERE d.queue = q;
+  said.until := moment;
+  said.ttl_us := last_seq;
+  RETURN NEXT said;
 END $$;
 
--- Completes messages of sessions that are carried. Returns those that have been written down meanwhile; nothing was
--- changed for them.
-CREATE OR REPLACE FUNCTION keeper.settle_carried(q int, my_epoch bigint, sessions text[], done_sessions text[],
-  done_seqs bigint[], lenient boolean, of_shard bigint)
+-- Completes messages of sessions that are carried: bundled ones by their bits, others by their numbers. Returns the sessions
+-- that have been written down meanwhile; if there are any, nothing was changed at all.
+DROP FUNCTION IF EXISTS keeper.settle_carried(int, bigint, text[], text[], bigint[], boolean, bigint);
+CREATE OR REPLACE FUNCTION keeper.settle_carried(q int, my_epoch bigint, sessions text[], firsts bigint[], masks bigint[],
+  done_sessions text[], done_seqs bigint[], lenient boolean, of_shard bigint)
 RETURNS SETOF text
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET enable_bitmapscan = off SET jit = off
 AS $$
-DECLARE
-  written text[];
 BEGIN
   PERFORM 1 FROM keeper.reader r
     WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR KEY SHARE;
@@ -173,20 +267,31 @@ BEGIN
     RAISE EXCEPTION 'this process is not the reader any more' USING ERRCODE = 'SK002';
   END IF;
   IF EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q) THEN
-    SELECT array_agg(s.session) INTO written
-      FROM unnest(sessions) s(session)
-           CROSS JOIN LATERAL (SELECT FROM keeper.lane x WHERE x.queue = q AND x.session = s.session OFFSET 0) l;
+    RETURN QUERY
+      SELECT s.session
+        FROM unnest(sessions) s(session)
+             CROSS JOIN LATERAL (SELECT FROM keeper.lane x WHERE x.queue = q AND x.session = s.session OFFSET 0) l;
+    IF FOUND THEN
+      RETURN;
+    END IF;
   END IF;
-  RETURN QUERY SELECT unnest(written);
-  PERFORM keeper.complete_messages(q, done_sessions, done_seqs, written, lenient, of_shard);
+  IF cardinality(firsts) > 0 THEN
+    PERFORM keeper.complete_bundled(q, firsts, masks, lenient, of_shard);
+  END IF;
+  IF cardinality(done_seqs) > 0 THEN
+    PERFORM keeper.complete_messages(q, done_sessions, done_seqs, NULL, lenient, of_shard);
+  END IF;
 END $$;
 
 -- Gives carried sessions their lanes: held ones (epoch above zero) with what is left of their lease, others ready. heads:
 -- their places in the line, zero where the lane has to be looked at; of held ones what is in hand at most. With known_to
--- it is the end of reading: everything that this snapshot sees has its lane then. Tells the ends of the leases, and one row
+-- it is the end of reading: everything that this snapshot sees has its lane then. firsts: bundles of which messages are in
+-- memory; those of the sessions become rows, at the end all of them. read_to: NULL, or the number up to which bundles have
+-- been read that this snapshot sees. Tells the ends of the leases, and one row
 -- without a session; nothing at all when somebody else reads now, and then nothing was changed.
+DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], text, bigint);
 CREATE OR REPLACE FUNCTION keeper.write_down(q int, my_epoch bigint, at_node text, sessions text[], epochs bigint[],
-  owners text[], lefts_us bigint[], heads bigint[], known_to text, of_shard bigint)
+  owners text[], lefts_us bigint[], heads bigint[], firsts bigint[], known_to text, read_to bigint, of_shard bigint)
 RETURNS TABLE (of_session text, held_until timestamptz)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -194,6 +299,8 @@ SET enable_bitmapscan = off SET jit = off
 AS $$
 DECLARE
   one text;
+  others text[];
+  other_heads bigint[];
 BEGIN
   IF known_to IS NOT NULL THEN
     PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
@@ -203,6 +310,14 @@ BEGIN
   IF NOT FOUND THEN
     RETURN;
   END IF;
+  IF cardinality(firsts) > 0 THEN
+    -- Who is not among the sessions, but has something left, has waited as long as that.
+    WITH rows AS MATERIALIZED (
+      SELECT * FROM keeper.untie(q, firsts, CASE WHEN known_to IS NULL THEN sessions END))
+    SELECT array_agg(o.session ORDER BY o.session), array_agg(o.head ORDER BY o.session) INTO others, other_heads
+      FROM (SELECT r.of_session AS session, min(r.of_seq) AS head FROM rows r
+             WHERE r.of_session NOT IN (SELECT unnest(sessions)) GROUP BY r.of_session) o;
+  END IF;
   INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node)
   SELECT q, s.session, CASE WHEN s.epoch > 0 THEN 1 ELSE 0 END, COALESCE(NULLIF(s.head, 0), nextval('keeper.message_seq')),
          CASE WHEN s.epoch > 0 THEN clock_timestamp() + keeper.micros(s.left_us) END, s.epoch,
@@ -211,6 +326,8 @@ BEGIN
     FROM unnest(sessions, epochs, owners, lefts_us, heads) s(session, epoch, owner, left_us, head)
    ORDER BY s.session
   ON CONFLICT DO NOTHING;
+  INSERT INTO keeper.lane (queue, session, status, place)
+  SELECT q, o.session, 0, o.head FROM unnest(others, other_heads) o(session, head) ON CONFLICT DO NOTHING;
   -- Whose head may be due later, or too old, or settled by now.
   FOR one IN SELECT s.session FROM unnest(sessions, epochs, heads) s(session, epoch, head)
               WHERE s.epoch = 0 AND s.head = 0 LOOP
@@ -220,7 +337,7 @@ BEGIN
     END IF;
   END LOOP;
   IF known_to IS NOT NULL THEN
-    UPDATE keeper.discovery d SET known = known_to::pg_snapshot WHERE d.queue = q;
+    UPDATE keeper.discovery d SET known = known_to::pg_snapshot, left_after = read_to WHERE d.queue = q;
     DELETE FROM keeper.reader r WHERE r.queue = q;
   END IF;
   RETURN QUERY

@@ -236,7 +236,7 @@ class CarriedSessionsTest {
         .hasCauseInstanceOf(KeeperException.LockLost.class);
     assertThat(
             count(
-                "SELECT count(*) FROM keeper.message m JOIN keeper.queue k ON k.id = m.queue WHERE"
+                "SELECT count(*) FROM keeper.waiting_message m JOIN keeper.queue k ON k.id = m.queue WHERE"
                     + " k.name = ?"))
         .isEqualTo(1);
   }
@@ -371,11 +371,9 @@ class CarriedSessionsTest {
 
   @TestInRealTime
   void aPageIsBoundedByItsBytesToo() throws Exception {
-    reader.send(
-        queue,
-        IntStream.range(0, 10)
-            .mapToObj(i -> Message.of(A, Payload.bytes(new byte[1000], "x")))
-            .toList());
+    for (int i = 0; i < 10; i++) {
+      reader.send(queue, List.of(Message.of(A, Payload.bytes(new byte[1000], "x"))));
+    }
     var all = page(100, 1_000_000, 0);
     assertThat(all.messages).hasSize(10);
     assertThat(all.upTo).isZero();
@@ -397,9 +395,9 @@ class CarriedSessionsTest {
     send(A, "2");
     count(
         """
-        WITH later AS (UPDATE keeper.message m SET seq = m.seq + 1000000
+        WITH later AS (UPDATE keeper.bundle b SET first_seq = b.first_seq + 1000000, last_seq = b.last_seq + 1000000
                          FROM keeper.queue k
-                        WHERE k.id = m.queue AND k.name = ? AND m.body = '2'::bytea RETURNING 1)
+                        WHERE k.id = b.queue AND k.name = ? AND b.bodies[1] = '2'::bytea RETURNING 1)
         SELECT count(*) FROM later
         """);
     assertThat(page(100, 1_000_000, 0).messages).hasSize(2);
@@ -411,13 +409,13 @@ class CarriedSessionsTest {
     try (var connection = database.pool().getConnection();
         var become =
             connection.prepareStatement(
-                "SELECT b.* FROM keeper.queue k, keeper.become_reader(k.id, 'test', 0, 1, 0) b WHERE k.name = ?");
+                "SELECT b.* FROM keeper.queue k, keeper.become_reader(k.id, 'test', 0, 0) b WHERE k.name = ?");
         var read =
             connection.prepareStatement(
                 """
                 SELECT n.kind, n.seq
                   FROM keeper.queue k, keeper.reader r,
-                       keeper.read_new(k.id, r.epoch, '1:1:', 0, pg_current_snapshot()::text, ?, ?, ?, false) n
+                       keeper.read_new(k.id, r.epoch, '1:1:', 0, pg_current_snapshot()::text, ?, ?, ?, false, true) n
                  WHERE k.name = ? AND r.queue = k.id
                 """)) {
       become.setString(1, queue.value());
@@ -430,7 +428,7 @@ class CarriedSessionsTest {
       long upTo = 0;
       try (var rows = read.executeQuery()) {
         while (rows.next()) {
-          if (rows.getInt(1) == HandedRow.NEW) {
+          if (rows.getInt(1) == HandedRow.BUNDLE) {
             messages.add(rows.getLong(2));
           } else if (rows.getInt(1) == HandedRow.KNOWN) {
             upTo = rows.getLong(2);
@@ -454,7 +452,7 @@ class CarriedSessionsTest {
             () ->
                 count(
                         """
-                        SELECT count(*) FROM keeper.message m JOIN keeper.queue k ON k.id = m.queue
+                        SELECT count(*) FROM keeper.waiting_message m JOIN keeper.queue k ON k.id = m.queue
                          WHERE k.name = ? AND m.expires_at <= clock_timestamp()
                         """)
                     == 1);

@@ -81,8 +81,8 @@ class SharedBodiesTest {
     assertThat(inOrder()).containsExactly(BODY, Payload.text("its own"), BODY);
     assertThat(
             count(
-                "SELECT count(*) FROM keeper.message WHERE octet_length(body) > 16 AND message_id"
-                    + " IN (SELECT message_id FROM keeper.message WHERE form >= 4)"))
+                "SELECT count(*) FROM keeper.waiting_message WHERE octet_length(body) > 16 AND message_id"
+                    + " IN (SELECT message_id FROM keeper.waiting_message WHERE form >= 4)"))
         .isZero();
   }
 

@@ -111,7 +111,7 @@ class GroupedIntakeTest {
     }
     assertThat(
             texts(
-                "SELECT count(*)::text FROM keeper.message WHERE properties LIKE '%"
+                "SELECT count(*)::text FROM keeper.waiting_message WHERE properties LIKE '%"
                     + event.id()
                     + "%'"))
         .containsExactly("2");

@@ -84,7 +84,7 @@ final class IntakeProcess {
         connection -> {
           try (var statement =
                   connection.prepareStatement(
-                      "SELECT count(*) FROM keeper.message m JOIN keeper.queue q ON q.id = m.queue"
+                      "SELECT count(*) FROM keeper.waiting_message m JOIN keeper.queue q ON q.id = m.queue"
                           + " WHERE q.name = '"
                           + RelayOutbox.QUEUE
                           + "'");

@@ -123,7 +123,9 @@ class KillPointTest {
         .isEqualTo(times);
     assertThat(count("SELECT count(*) FROM keeper.shared_body WHERE id = '" + id + "'"))
         .isEqualTo(times);
-    assertThat(count("SELECT count(*) FROM keeper.message WHERE properties LIKE '%" + id + "%'"))
+    assertThat(
+            count(
+                "SELECT count(*) FROM keeper.waiting_message WHERE properties LIKE '%" + id + "%'"))
         .isEqualTo(2L * times);
     assertThat(
             count("SELECT count(*) FROM keeper.loose_message WHERE properties LIKE '%" + id + "%'"))

@@ -255,7 +255,7 @@ class PushTest {
       dead.set(false);
       await()
           .atMost(PATIENCE)
-          .until(() -> server.count("SELECT count(*) FROM keeper.message") == 0);
+          .until(() -> server.count("SELECT count(*) FROM keeper.waiting_message") == 0);
       assertThat(server.get("/queues/dead/dead-letters").json().get("deadLetters")).isEmpty();
     }
   }

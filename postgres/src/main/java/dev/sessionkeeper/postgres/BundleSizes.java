@@ -1,0 +1,56 @@
+package dev.sessionkeeper.postgres;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+/**
+ * How messages that are stored together are divided into bundles: none is larger than can be read
+ * and rewritten at once, and a message with a shared body is alone.
+ */
+final class BundleSizes {
+  private static final long MOST_BYTES = 256 * 1024;
+
+  private final List<Integer> sizes = new ArrayList<>();
+  private final List<Long> weights = new ArrayList<>();
+  private int size;
+  private long weight;
+  private boolean isAlone;
+
+  /** The next message. */
+  void add(int bytes, boolean isShared) {
+    boolean isFull = size == OpenBundles.MOST_MESSAGES || weight + bytes > MOST_BYTES;
+    if (size > 0 && (isFull || isShared || isAlone)) {
+      end();
+    }
+    size++;
+    weight += bytes;
+    isAlone = isShared;
+  }
+
+  private void end() {
+    sizes.add(size);
+    weights.add(weight);
+    size = 0;
+    weight = 0;
+  }
+
+  int[] sizes() {
+    return IntStream.concat(sizes.stream().mapToInt(Integer::intValue), IntStream.of(size))
+        .toArray();
+  }
+
+  long[] weights() {
+    return LongStream.concat(weights.stream().mapToLong(Long::longValue), LongStream.of(weight))
+        .toArray();
+  }
+
+  /** The numbers of all messages, from the first ones of their bundles. */
+  LongStream numbers(Long[] firsts) {
+    var all = sizes();
+    return IntStream.range(0, all.length)
+        .boxed()
+        .flatMapToLong(i -> LongStream.range(firsts[i], firsts[i] + all[i]));
+  }
+}

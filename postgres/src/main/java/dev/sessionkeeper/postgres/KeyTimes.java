@@ -1,0 +1,86 @@
+package dev.sessionkeeper.postgres;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+
+/** When those of some keys were made that begin with the time. */
+final class KeyTimes {
+  private static final int TIMED = 7;
+  private static final int MILLIS_SHIFT = 16;
+
+  /** Times are told apart as well as they need to be to wait for each other. */
+  private static final int UNIT_SHIFT = 10;
+
+  private static final int MOST_TIMES = 32;
+
+  /** Stands for all times; everybody who stores unused ids is among those. */
+  private static final long ANY = -1;
+
+  private final TreeSet<Long> times = new TreeSet<>();
+  private long from = Long.MAX_VALUE;
+  private long to = Long.MIN_VALUE;
+  private @Nullable UUID low;
+  private @Nullable UUID high;
+
+  private KeyTimes() {}
+
+  static KeyTimes of(Collection<UUID> keys) {
+    var all = new KeyTimes();
+    keys.stream().filter(key -> key.version() == TIMED).forEach(all::add);
+    return all;
+  }
+
+  private void add(UUID key) {
+    long millis = key.getMostSignificantBits() >>> MILLIS_SHIFT;
+    from = Math.min(from, millis);
+    to = Math.max(to, millis);
+    times.add(millis >>> UNIT_SHIFT);
+    low = low == null || isBefore(key, low) ? key : low;
+    high = high == null || isBefore(high, key) ? key : high;
+  }
+
+  /** As the database compares them, which Java does not. */
+  private static boolean isBefore(UUID a, UUID b) {
+    int first = Long.compareUnsigned(a.getMostSignificantBits(), b.getMostSignificantBits());
+    return first < 0
+        || (first == 0
+            && Long.compareUnsigned(a.getLeastSignificantBits(), b.getLeastSignificantBits()) < 0);
+  }
+
+  boolean isEmpty() {
+    return times.isEmpty();
+  }
+
+  /** From the first to the last millisecond. */
+  @Nullable String span() {
+    return times.isEmpty() ? null : "[" + from + "," + to + "]";
+  }
+
+  /**
+   * Sets parameters 13 to 17 of the function.
+   *
+   * @param areUnused whether all keys are used for the first time
+   */
+  void bind(Connection connection, PreparedStatement statement, boolean areUnused)
+      throws SQLException {
+    boolean areStoredTogether = areUnused && times.size() <= MOST_TIMES;
+    statement.setBoolean(13, areStoredTogether);
+    statement.setArray(
+        14, isEmpty() ? null : SqlArray.of(connection, "int8", locks(areStoredTogether)));
+    statement.setString(15, span());
+    statement.setObject(16, low, java.sql.Types.OTHER);
+    statement.setObject(17, high, java.sql.Types.OTHER);
+  }
+
+  private long[] locks(boolean areStoredTogether) {
+    var each = times.size() > MOST_TIMES ? LongStream.empty() : times.stream().mapToLong(t -> t);
+    boolean isAny = areStoredTogether || times.size() > MOST_TIMES;
+    return LongStream.concat(each, isAny ? LongStream.of(ANY) : LongStream.empty()).toArray();
+  }
+}

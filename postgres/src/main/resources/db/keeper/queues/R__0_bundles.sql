@@ -1,0 +1,124 @@
+-- Messages that are stored together, and how they become rows of their own.
+
+-- What is left of one in a bundle, message by message.
+CREATE OR REPLACE VIEW keeper.bundled_message AS
+SELECT b.queue, b.first_seq + u.n - 1 AS seq, b.xid, u.session COLLATE "C" AS session, u.id COLLATE "C" AS message_id,
+       COALESCE(u.form, b.forms[1]) AS form, COALESCE(u.type, b.types[1]) AS content_type, u.body,
+       u.properties, u.ttl_us, u.not_before, b.enqueued_at,
+       CASE WHEN u.ttl_us IS NULL THEN b.expires_at ELSE b.enqueued_at + u.ttl_us * interval '1 microsecond' END AS expires_at,
+       b.first_seq AS bundle
+  FROM keeper.bundle b
+       CROSS JOIN LATERAL unnest(b.sessions, b.ids, b.forms, b.types, b.bodies, b.props, b.ttls, b.not_befores) WITH ORDINALITY
+         u(session, id, form, type, body, properties, ttl_us, not_before, n)
+ WHERE u.session IS NOT NULL AND (b.done >> (u.n - 1)::int) & 1 = 0;
+
+-- All messages that wait in ordered queues, however they are stored: for people, and for tests.
+CREATE OR REPLACE VIEW keeper.waiting_message AS
+SELECT m.queue, m.seq, m.session, m.message_id, m.form, m.content_type, m.body, m.properties, m.enqueued_at, m.expires_at
+  FROM keeper.message m
+ UNION ALL
+SELECT b.queue, b.seq, b.session, b.message_id, b.form, b.content_type, b.body, b.properties, b.enqueued_at, b.expires_at
+  FROM keeper.bundled_message b;
+
+-- Bundles that nobody has untied, as far as a snapshot and a number tell (discovery). Never found from the first number on: what
+-- is gone leaves traces there as long as some transaction might still see it.
+CREATE OR REPLACE FUNCTION keeper.undiscovered(q int, known pg_snapshot, left_after bigint)
+RETURNS TABLE (first_seq bigint, open int, xid xid8)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+AS $$
+BEGIN
+  IF left_after IS NOT NULL THEN
+    RETURN QUERY
+      SELECT b.first_seq, bit_count((b.members & ~b.done)::bit(64))::int, b.xid FROM keeper.bundle b
+       WHERE b.queue = q AND b.first_seq > left_after AND pg_visible_in_snapshot(b.xid, known)
+       ORDER BY b.first_seq LIMIT 70000;
+  ELSE
+    -- bundle_new
+    RETURN QUERY
+      SELECT b.first_seq, bit_count((b.members & ~b.done)::bit(64))::int, b.xid FROM keeper.bundle b
+       WHERE b.queue::bigint = q AND b.xid >= pg_snapshot_xmax(known)
+      UNION ALL
+      SELECT b.first_seq, bit_count((b.members & ~b.done)::bit(64))::int, b.xid FROM keeper.bundle b
+       WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(known)));
+  END IF;
+END $$;
+
+-- Makes rows of the messages of these bundles, or only of those of some sessions. The caller has seen to it that nobody
+-- else takes them meanwhile: it has locked discovery while nobody reads alone, or it is the reader. Tells what became a row.
+CREATE OR REPLACE FUNCTION keeper.untie(q int, firsts bigint[], of_sessions text[])
+RETURNS TABLE (of_session text, of_seq bigint, due timestamptz, stored_at timestamptz)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+BEGIN
+  -- Whoever completes messages of a bundle has it locked: what is done is known in the next statement.
+  PERFORM 1 FROM (SELECT f.first FROM unnest(firsts) f(first) ORDER BY f.first) f
+     CROSS JOIN LATERAL (SELECT FROM keeper.bundle x WHERE x.queue = q AND x.first_seq = f.first OFFSET 0 FOR UPDATE) b;
+  RETURN QUERY
+    INSERT INTO keeper.message AS m (seq, xid, queue, form, enqueued_at, expires_at, due_at, not_before, ttl_us, session,
+                                     message_id, content_type, body, properties)
+    SELECT b.seq, b.xid, q, b.form, b.enqueued_at, b.expires_at, b.not_before, b.not_before, b.ttl_us, b.session,
+           b.message_id, b.content_type, b.body, b.properties
+      FROM unnest(firsts) f(first)
+           CROSS JOIN LATERAL (SELECT * FROM keeper.bundled_message x WHERE x.queue = q AND x.bundle = f.first OFFSET 0) b
+     WHERE of_sessions IS NULL OR b.session IN (SELECT unnest(of_sessions))
+    RETURNING m.session, m.seq, m.due_at, m.enqueued_at;
+  IF of_sessions IS NOT NULL THEN
+    UPDATE keeper.bundle b SET done = b.done | t.moved
+      FROM (SELECT x.place_of,
+                   (SELECT bit_or(1::bigint << (u.n - 1)::int) FROM unnest(x.sessions) WITH ORDINALITY u(session, n)
+                     WHERE u.session IN (SELECT unnest(of_sessions))) AS moved
+              FROM unnest(firsts) f(first)
+                   CROSS JOIN LATERAL (SELECT y.ctid AS place_of, y.sessions FROM keeper.bundle y
+                                        WHERE y.queue = q AND y.first_seq = f.first OFFSET 0) x
+             OFFSET 0) t
+     WHERE b.ctid = t.place_of AND t.moved IS NOT NULL;
+  END IF;
+  DELETE FROM keeper.bundle b
+   WHERE b.ctid = ANY (ARRAY(
+     SELECT x.place_of
+       FROM unnest(firsts) f(first)
+            CROSS JOIN LATERAL (SELECT y.ctid AS place_of, y.done, y.members FROM keeper.bundle y
+                                 WHERE y.queue = q AND y.first_seq = f.first OFFSET 0) x
+      WHERE of_sessions IS NULL OR x.done = x.members));
+END $$;
+
+-- Makes rows of all messages of one session that are stored, unless somebody reads this queue alone, and sees to it that
+-- the session has a lane then. False when there are none.
+CREATE OR REPLACE FUNCTION keeper.untie_session(q int, one_session text) RETURNS boolean
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  place keeper.discovery;
+  firsts bigint[];
+  head bigint;
+BEGIN
+  SELECT * INTO place FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
+  IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q) THEN
+    RETURN false;
+  END IF;
+  -- Those that are left, and what is new.
+  firsts := ARRAY(
+    SELECT u.first_seq
+      FROM (SELECT l.first_seq FROM keeper.undiscovered(q, place.known, place.left_after) l WHERE place.left_after IS NOT NULL
+            UNION ALL
+            SELECT n.first_seq FROM keeper.undiscovered(q, place.known, NULL) n) u
+           CROSS JOIN LATERAL (SELECT x.sessions FROM keeper.bundle x
+                                WHERE x.queue = q AND x.first_seq = u.first_seq OFFSET 0) b
+     WHERE b.sessions @> ARRAY[one_session]);
+  IF cardinality(firsts) = 0 THEN
+    RETURN false;
+  END IF;
+  SELECT min(u.of_seq) INTO head FROM keeper.untie(q, firsts, ARRAY[one_session]) u;
+  WHILE head IS NOT NULL LOOP
+    -- Key share: who deletes the lane looks again for messages once it has it.
+    PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = one_session FOR KEY SHARE;
+    EXIT WHEN FOUND;
+    INSERT INTO keeper.lane (queue, session, status, place) VALUES (q, one_session, 0, head) ON CONFLICT DO NOTHING;
+    EXIT WHEN FOUND;
+  END LOOP;
+  RETURN head IS NOT NULL;
+END $$;
