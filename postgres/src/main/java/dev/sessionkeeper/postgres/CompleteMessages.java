@@ -11,7 +11,6 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /** Completes messages of many sessions with one statement, in lanes or carried, and answers. */
 final class CompleteMessages {
@@ -66,11 +65,8 @@ final class CompleteMessages {
           carried.forEach(SettleWork::succeed);
           return left;
         }
-        var parts =
-            carried.stream()
-                .collect(Collectors.partitioningBy(work -> written.contains(work.session())));
-        left.addAll(parts.get(true));
-        carried = parts.get(false);
+        carried.stream().filter(work -> written.contains(work.session())).forEach(left::add);
+        carried = carried.stream().filter(work -> !written.contains(work.session())).toList();
       }
     } catch (SQLException e) {
       if (NOT_THE_READER.equals(e.getSQLState())) {
