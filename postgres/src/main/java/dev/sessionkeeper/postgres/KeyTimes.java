@@ -53,34 +53,27 @@ final class KeyTimes {
             && Long.compareUnsigned(a.getLeastSignificantBits(), b.getLeastSignificantBits()) < 0);
   }
 
-  boolean isEmpty() {
-    return times.isEmpty();
-  }
-
   /** From the first to the last millisecond. */
   @Nullable String span() {
     return times.isEmpty() ? null : "[" + from + "," + to + "]";
   }
 
-  /**
-   * Sets parameters 13 to 17 of the function.
-   *
-   * @param areUnused whether all keys are used for the first time
-   */
-  void bind(Connection connection, PreparedStatement statement, boolean areUnused)
+  /** Sets parameters 13 to 17 of the function. */
+  void bind(Connection connection, PreparedStatement statement, MessageBatch.Use use)
       throws SQLException {
-    boolean areStoredTogether = areUnused && times.size() <= MOST_TIMES;
-    statement.setBoolean(13, areStoredTogether);
-    statement.setArray(
-        14, isEmpty() ? null : SqlArray.of(connection, "int8", locks(areStoredTogether)));
+    boolean areTogether = use == MessageBatch.Use.FIRST_TOGETHER && times.size() <= MOST_TIMES;
+    // An id that is used for the first time, and remembered with a row of its own, meets nobody.
+    boolean meetNobody = times.isEmpty() || (use != MessageBatch.Use.ANY && !areTogether);
+    statement.setBoolean(13, areTogether);
+    statement.setArray(14, meetNobody ? null : SqlArray.of(connection, "int8", locks(areTogether)));
     statement.setString(15, span());
     statement.setObject(16, low, java.sql.Types.OTHER);
     statement.setObject(17, high, java.sql.Types.OTHER);
   }
 
-  private long[] locks(boolean areStoredTogether) {
+  private long[] locks(boolean areTogether) {
     var each = times.size() > MOST_TIMES ? LongStream.empty() : times.stream().mapToLong(t -> t);
-    boolean isAny = areStoredTogether || times.size() > MOST_TIMES;
+    boolean isAny = areTogether || times.size() > MOST_TIMES;
     return LongStream.concat(each, isAny ? LongStream.of(ANY) : LongStream.empty()).toArray();
   }
 }

@@ -42,8 +42,7 @@ final class MessageBatch {
   private final Map<UUID, Message> distinct;
   private final Map<MessageId, UUID> shared;
 
-  /** This process has made all ids, and uses them for the first time. */
-  private final boolean areUnused;
+  private final Use use;
 
   private MessageBatch(
       QueueMode mode,
@@ -51,13 +50,23 @@ final class MessageBatch {
       List<UUID> keys,
       Map<UUID, Message> distinct,
       Map<MessageId, UUID> shared,
-      boolean areUnused) {
+      Use use) {
     this.mode = mode;
     this.sends = sends;
     this.keys = keys;
     this.distinct = distinct;
     this.shared = shared;
-    this.areUnused = areUnused;
+    this.use = use;
+  }
+
+  /** What is known of the ids, and so how they are remembered. */
+  enum Use {
+    /** This process made all of them and uses them for the first time: together. */
+    FIRST_TOGETHER,
+    /** The same, but each on its own. */
+    FIRST_EACH,
+    /** Somebody may have used them. */
+    ANY
   }
 
   /** Where a message is. */
@@ -70,13 +79,7 @@ final class MessageBatch {
 
   /** Messages that leave in a transaction of their own. */
   static MessageBatch of(QueueMode mode, List<List<Message>> sends) {
-    var batch = within(mode, sends, Map.of());
-    boolean areUnused = true;
-    for (var key : batch.keys) {
-      // All of them are asked: each is used now.
-      areUnused &= MessageId.isFirstUse(key);
-    }
-    return new MessageBatch(mode, sends, batch.keys, batch.distinct, Map.of(), areUnused);
+    return of(mode, sends, Map.of(), Use.FIRST_TOGETHER);
   }
 
   /**
@@ -86,16 +89,25 @@ final class MessageBatch {
    */
   static MessageBatch within(
       QueueMode mode, List<List<Message>> sends, Map<MessageId, UUID> shared) {
+    return of(mode, sends, shared, Use.FIRST_EACH);
+  }
+
+  private static MessageBatch of(
+      QueueMode mode, List<List<Message>> sends, Map<MessageId, UUID> shared, Use ifFirst) {
+    boolean areUnused = true;
     var keys = new ArrayList<UUID>();
     var distinct = new LinkedHashMap<UUID, Message>();
     for (var send : sends) {
       for (var message : send) {
         var key = MessageKey.of(message.id());
         keys.add(key);
-        distinct.putIfAbsent(key, message);
+        if (distinct.putIfAbsent(key, message) == null) {
+          // All of them are asked: each is used now.
+          areUnused &= MessageId.isFirstUse(key);
+        }
       }
     }
-    return new MessageBatch(mode, sends, keys, distinct, shared, false);
+    return new MessageBatch(mode, sends, keys, distinct, shared, areUnused ? ifFirst : Use.ANY);
   }
 
   boolean isEmpty() {
@@ -106,7 +118,7 @@ final class MessageBatch {
   MessageBatch without(Set<UUID> stored) {
     var left = new LinkedHashMap<>(distinct);
     left.keySet().removeAll(stored);
-    return new MessageBatch(mode, sends, keys, left, shared, false);
+    return new MessageBatch(mode, sends, keys, left, shared, Use.ANY);
   }
 
   /** Stores what is not known yet. */
@@ -114,8 +126,11 @@ final class MessageBatch {
     var places = HashMap.<UUID, Place>newHashMap(distinct.size());
     var left = this;
     while (!left.isEmpty() && !left.storeNew(connection, queue, shard, places)) {
-      // Some are known, or must be told apart in another way, and nothing was stored.
-      left = left.without(places.keySet());
+      // Nothing was stored: some are known, or they cannot be remembered together now.
+      left =
+          places.isEmpty()
+              ? new MessageBatch(mode, sends, keys, distinct, shared, Use.FIRST_EACH)
+              : left.without(places.keySet());
     }
     return places;
   }
@@ -127,7 +142,7 @@ final class MessageBatch {
     try (var statement = connection.prepareStatement(SEND)) {
       statement.setInt(1, queue);
       columns.bind(connection, statement);
-      KeyTimes.of(distinct.keySet()).bind(connection, statement, areUnused);
+      KeyTimes.of(distinct.keySet()).bind(connection, statement, use);
       statement.setLong(18, shard);
       try (var rows = statement.executeQuery()) {
         rows.next();

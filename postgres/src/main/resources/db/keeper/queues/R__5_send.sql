@@ -6,13 +6,13 @@
 -- message has any.  sizes: how many go into each bundle, at most 64 (a message with a shared body alone), and weights, how
 -- many bytes these have.
 -- are_unused: the sender has made all ids and uses them for the first time.  times: when ids that begin with the time were
--- made, in units of about a second, and span, from the first to the last millisecond; low_key, high_key: the least and the greatest of the keys.
+-- made, in units of about a second, NULL where no lock is needed; span, from the first to the last millisecond; low_key, high_key: the least and the greatest of the keys.
 -- One row: the first number of each bundle; the others follow it. Where ids are known already nothing is stored, and the
 -- row has their keys, and the numbers of the first ones. None at all: they cannot be stored as unused ones now.
 --
 -- How ids are told apart (Q-03): each has a row in "duplicate", whose key is unique. Unused ones are written to "sent" instead, one
 -- row for a bundle. An id may still be used by somebody else at the same time, to whom its sender gave it. Who writes to "sent" has
--- a shared lock on the times of its ids (1) until it commits; who writes ids that begin with the time to "duplicate" has one (2). The first makes sure
+-- a shared lock on the times of its ids (1) until it commits; who writes ids that begin with the time to "duplicate", and is not the first to use them, has one (2). The first makes sure
 -- that nobody has (2), and looks into "duplicate", or gives up and does as everybody does. The other has (2) first, waits for those who have (1), and
 -- looks into "sent". So of two that use one id, one sees the other. Nobody waits longer than for a commit of unused ids, which is
 -- never one of an application's own transaction.

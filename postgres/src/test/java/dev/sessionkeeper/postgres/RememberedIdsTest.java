@@ -211,6 +211,7 @@ class RememberedIdsTest {
       one.send(second, queue, List.of(messages.get(1)));
       one.send(first, queue, List.of(messages.get(2)));
       assertThat(send(two, messages.get(3))).isInstanceOf(SendOutcome.Stored.class);
+      assertThat(count("sent")).as("which was remembered as always").isEqualTo(1);
       first.commit();
       second.commit();
       first.setAutoCommit(true);
