@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
 
 /** When those of some keys were made that begin with the time. */
 final class KeyTimes {
-  private static final int TIMED = 7;
   private static final int MILLIS_SHIFT = 16;
 
   /** Times are told apart as well as they need to be to wait for each other. */
@@ -32,7 +31,7 @@ final class KeyTimes {
 
   static KeyTimes of(Collection<UUID> keys) {
     var all = new KeyTimes();
-    keys.stream().filter(key -> key.version() == TIMED).forEach(all::add);
+    keys.stream().filter(MessageKey::isTimed).forEach(all::add);
     return all;
   }
 

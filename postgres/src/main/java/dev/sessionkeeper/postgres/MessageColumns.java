@@ -59,7 +59,7 @@ final class MessageColumns {
       sessions[i] = message.session().map(SessionId::value).orElseThrow();
     }
     ids[i] = message.id().value();
-    needKeys |= !MessageKey.isTimed(ids[i]);
+    needKeys |= !MessageKey.isTimed(keys[i]);
     types[i] = Texts.storable(message.payload().contentType());
     properties[i] = PropertyText.of(message.properties());
     haveProperties |= properties[i] != null;

@@ -25,6 +25,11 @@ final class MessageKey {
     return isTimed(value) ? UUID.fromString(value) : hashed(value);
   }
 
+  /** Whether a key is an id that begins with the time; a hash never is. */
+  static boolean isTimed(UUID key) {
+    return key.version() == TIMED;
+  }
+
   /** Whether an id is its own key. Written as {@link UUID#toString} writes it, or it is not. */
   static boolean isTimed(String value) {
     if (value.length() != UUID_LENGTH || value.charAt(14) != '0' + TIMED) {

@@ -19,7 +19,6 @@ import dev.sessionkeeper.spi.HeldSession.Settled;
 import dev.sessionkeeper.spi.OperableSessions.Act;
 import dev.sessionkeeper.spi.SessionView;
 import dev.sessionkeeper.testkit.TestInRealTime;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -145,32 +144,17 @@ class BundlesTest {
   }
 
   private long count(String table) {
-    return number(
-        "SELECT count(*) FROM keeper."
-            + table
-            + " t JOIN keeper.queue k ON k.id = t.queue WHERE k.name = ?");
-  }
-
-  private long number(String sql) {
-    try (var connection = database.pool().getConnection();
-        var statement = connection.prepareStatement(sql)) {
-      statement.setString(1, queue.value());
-      try (var rows = statement.executeQuery()) {
-        rows.next();
-        return rows.getLong(1);
-      }
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
+    return database.count(table, queue);
   }
 
   private void killReader() {
-    number(
+    database.number(
         """
         WITH dead AS (UPDATE keeper.reader r SET epoch = r.epoch + 1, node = 'dead', until = clock_timestamp()
                         FROM keeper.queue k
                        WHERE k.id = r.queue AND k.name = ? RETURNING 1) SELECT count(*) FROM dead
-        """);
+        """,
+        queue);
   }
 
   @ParameterizedTest
@@ -226,11 +210,12 @@ class BundlesTest {
     reader.send(queue, alternating(4));
     var held = take(reader, ME);
     assertThat(work(held, 1)).containsExactly("0");
-    number(
+    database.number(
         """
         WITH lost AS (DELETE FROM keeper.reading r USING keeper.queue k WHERE k.id = r.queue AND k.name = ? RETURNING 1)
         SELECT count(*) FROM lost
-        """);
+        """,
+        queue);
     assertThat(drain(reader)).isEqualTo(Map.of(A, List.of("2"), B, List.of("1", "3")));
   }
 

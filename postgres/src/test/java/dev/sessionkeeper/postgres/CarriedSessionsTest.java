@@ -93,28 +93,15 @@ class CarriedSessionsTest {
   }
 
   private long count(String sql) {
-    try (var connection = database.pool().getConnection();
-        var statement = connection.prepareStatement(sql)) {
-      statement.setString(1, queue.value());
-      try (var rows = statement.executeQuery()) {
-        rows.next();
-        return rows.getLong(1);
-      }
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
+    return database.number(sql, queue);
   }
 
   private long lanes() {
-    return count(
-        "SELECT count(*) FROM keeper.lane l JOIN keeper.queue k ON k.id = l.queue WHERE k.name ="
-            + " ?");
+    return database.count("lane", queue);
   }
 
   private long readers() {
-    return count(
-        "SELECT count(*) FROM keeper.reader r JOIN keeper.queue k ON k.id = r.queue WHERE k.name ="
-            + " ?");
+    return database.count("reader", queue);
   }
 
   @TestInRealTime

@@ -10,7 +10,6 @@ import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SendOutcome;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.testkit.TestInRealTime;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,20 +72,7 @@ class RememberedIdsTest {
   }
 
   private long count(String table) {
-    try (var connection = database.pool().getConnection();
-        var statement =
-            connection.prepareStatement(
-                "SELECT count(*) FROM keeper."
-                    + table
-                    + " t JOIN keeper.queue k ON k.id = t.queue WHERE k.name = ?")) {
-      statement.setString(1, queue.value());
-      try (var rows = statement.executeQuery()) {
-        rows.next();
-        return rows.getLong(1);
-      }
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
+    return database.count(table, queue);
   }
 
   @Test
