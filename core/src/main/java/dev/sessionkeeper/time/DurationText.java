@@ -26,9 +26,14 @@ public final class DurationText {
    * @throws IllegalArgumentException saying what is allowed, without the value
    */
   public static Duration parse(String text) {
-    return read(text)
-        .filter(duration -> duration.compareTo(LONGEST) <= 0)
-        .orElseThrow(() -> new IllegalArgumentException("must be a duration such as 5m or PT5M"));
+    var duration =
+        read(text)
+            .orElseThrow(
+                () -> new IllegalArgumentException("must be a duration such as 5m or PT5M"));
+    if (duration.compareTo(LONGEST) > 0) {
+      throw new IllegalArgumentException("must be a duration of at most 36500d");
+    }
+    return duration;
   }
 
   private static Optional<Duration> read(String text) {

@@ -48,12 +48,19 @@ class DurationTextTest {
         "1w",
         "٥m",
         "9999999999999999999d",
-        "999999999999d",
         "PT99999999999999999999H"
       })
   void anythingElseIsRefused(String text) {
     assertThatThrownBy(() -> DurationText.parse(text))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("must be a duration such as 5m or PT5M");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"999999999999d", "36501d", "PT90000000H"})
+  void whatIsTooLongIsToldTheLimit(String text) {
+    assertThatThrownBy(() -> DurationText.parse(text))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("must be a duration of at most 36500d");
   }
 }
