@@ -51,10 +51,11 @@ final class DeleteMessages {
    *     it is done, or a message would come again after its successors are gone
    */
   CompletableFuture<Void> delete(String receipt, Lane lane) {
-    var deletion = new Deletion(receipt, lane, new CompletableFuture<>());
+    var deletion =
+        new Deletion(receipt, lane, new CompletableFuture<>(), new CompletableFuture<>());
     long number = deletions.incrementAndGet();
-    underWay.put(number, deletion.done());
-    var unused = deletion.done().whenComplete((done, failure) -> underWay.remove(number));
+    underWay.put(number, deletion.told());
+    var unused = deletion.told().whenComplete((told, failure) -> underWay.remove(number));
     waiting.add(deletion);
     runIfNeeded();
     return deletion.done();
@@ -127,7 +128,7 @@ final class DeleteMessages {
     for (int i = 0; i < batch.size(); i++) {
       var failure = failures.get(i);
       if (failure == null) {
-        batch.get(i).done().complete(null);
+        batch.get(i).complete();
       } else if (failure.isReceiptRefused()) {
         batch.get(i).fail(new ReceiptRefused(failure.reason()));
       } else if (isLast) {
@@ -152,10 +153,21 @@ final class DeleteMessages {
     private volatile boolean isBroken;
   }
 
-  private record Deletion(String receipt, Lane lane, CompletableFuture<Void> done) {
+  /**
+   * @param told complete when everybody who waits for {@code done} has been told: a stage completes
+   *     those that depend on it one after the other, and a close must not be the first of them
+   */
+  private record Deletion(
+      String receipt, Lane lane, CompletableFuture<Void> done, CompletableFuture<Void> told) {
+    void complete() {
+      done.complete(null);
+      told.complete(null);
+    }
+
     void fail(RuntimeException failure) {
       lane.isBroken = true;
       done.completeExceptionally(failure);
+      told.complete(null);
     }
   }
 
