@@ -4,6 +4,7 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.store.Pace;
+import dev.sessionkeeper.store.StoreThreads;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -26,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 final class ClaimSessions {
   private static final int MOST_LANES = 256;
 
+  /** Sessions of one round that mean load. */
+  private static final int MANY = 8;
+
   /** Of a round in which nothing was found that could be handed out. */
   private static final int MOST_PAGES = 16;
 
@@ -46,6 +50,7 @@ final class ClaimSessions {
   private List<CompletableFuture<Void>> joiners = new ArrayList<>();
   private boolean running;
   private boolean asked;
+  private volatile boolean isUnderLoad;
   private volatile boolean readyLeft;
   private volatile boolean areBundlesLeft;
   private volatile @Nullable String readBy;
@@ -168,8 +173,12 @@ final class ClaimSessions {
     asked = true;
     if (!running) {
       running = true;
-      var unused = Thread.ofVirtual().name("keeper-claim-" + queue.name()).start(this::runRounds);
+      startRounds();
     }
+  }
+
+  private void startRounds() {
+    StoreThreads.start("keeper-claim-" + queue.name(), isUnderLoad, this::runRounds);
   }
 
   /** Does at once what its time has come for. */
@@ -241,7 +250,9 @@ final class ClaimSessions {
         lock.unlock();
       }
       try {
-        pace.end(round(waiting));
+        int served = round(waiting);
+        pace.end(served);
+        isUnderLoad = served >= MANY;
         joining.forEach(joiner -> joiner.complete(null));
       } catch (RuntimeException e) {
         joining.forEach(joiner -> joiner.completeExceptionally(e));
@@ -250,6 +261,10 @@ final class ClaimSessions {
               remove(acceptor);
               acceptor.fail(e);
             });
+      }
+      if (isUnderLoad && StoreThreads.isTooLight()) {
+        startRounds();
+        return;
       }
     }
   }

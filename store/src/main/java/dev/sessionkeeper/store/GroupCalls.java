@@ -15,6 +15,9 @@ import java.util.function.Consumer;
  * every call itself and must not throw.
  */
 public final class GroupCalls<C> {
+  /** Calls of one group that mean load. */
+  private static final int MANY = 3;
+
   private final ConcurrentLinkedQueue<C> waiting = new ConcurrentLinkedQueue<>();
   private final AtomicInteger count = new AtomicInteger();
   private final AtomicBoolean running = new AtomicBoolean();
@@ -22,6 +25,7 @@ public final class GroupCalls<C> {
   private final String name;
   private final Consumer<List<C>> task;
   private final Rhythm rhythm;
+  private volatile boolean isUnderLoad;
 
   /**
    * Prepares.
@@ -44,22 +48,40 @@ public final class GroupCalls<C> {
 
   private void startIfIdle() {
     if (running.compareAndSet(false, true)) {
-      var unused = Thread.ofVirtual().name(name).start(this::runUntilEmpty);
+      start();
     }
   }
 
+  private void start() {
+    StoreThreads.start(name, isUnderLoad, this::runUntilEmpty);
+  }
+
   private void runUntilEmpty() {
+    boolean isHandedOver = false;
     try {
-      for (var group = next(); !group.isEmpty(); group = next()) {
-        task.accept(group);
-        rhythm.ended(group.size(), count.get());
-      }
+      isHandedOver = runGroups();
     } finally {
-      running.set(false);
-      if (!waiting.isEmpty()) {
-        startIfIdle();
+      if (!isHandedOver) {
+        running.set(false);
+        if (!waiting.isEmpty()) {
+          startIfIdle();
+        }
       }
     }
+  }
+
+  /** Whether another thread goes on; else nobody waits any more. */
+  private boolean runGroups() {
+    for (var group = next(); !group.isEmpty(); group = next()) {
+      task.accept(group);
+      rhythm.ended(group.size(), count.get());
+      isUnderLoad = group.size() >= MANY;
+      if (isUnderLoad && StoreThreads.isTooLight()) {
+        start();
+        return true;
+      }
+    }
+    return false;
   }
 
   private List<C> next() {

@@ -29,6 +29,39 @@ class GroupCallsTest {
     assertThat(groups).containsExactly(List.of(1), List.of(2, 3, 4), List.of(5, 6));
   }
 
+  /** Who is alone needs no thread of the kernel; a crowd does not wait for a carrier. */
+  @Test
+  void aCrowdIsServedByAPlatformThreadAndWhoIsAloneByAVirtualOne() {
+    var wereVirtual = Collections.synchronizedList(new ArrayList<Boolean>());
+    var calls =
+        new GroupCalls<Integer>(
+            "test",
+            3,
+            Rhythm.atOnce(),
+            group -> {
+              wereVirtual.add(Thread.currentThread().isVirtual());
+              take(group);
+            });
+    calls.add(1);
+    Awaitility.await().until(() -> groups.size() == 1);
+    for (int i = 2; i <= 8; i++) {
+      calls.add(i);
+    }
+    first.countDown();
+    Awaitility.await().until(() -> groups.size() == 4);
+    Awaitility.await()
+        .untilAsserted(
+            () -> {
+              calls.add(0);
+              assertThat(wereVirtual.getLast()).isTrue();
+            });
+
+    // One; three, by which it is seen; three and one by the other thread.
+    assertThat(groups.subList(0, 4))
+        .containsExactly(List.of(1), List.of(2, 3, 4), List.of(5, 6, 7), List.of(8));
+    assertThat(wereVirtual.subList(0, 4)).containsExactly(true, true, false, false);
+  }
+
   private void take(List<Integer> group) {
     groups.add(group);
     try {

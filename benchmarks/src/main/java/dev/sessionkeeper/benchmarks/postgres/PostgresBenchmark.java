@@ -33,6 +33,8 @@ public final class PostgresBenchmark {
           "latency",
           "idle");
 
+  private static final Duration WARM_UP = Duration.ofSeconds(24);
+
   private final EmbeddedPostgres postgres;
   private final int repetitions;
   private final Duration window;
@@ -77,6 +79,10 @@ public final class PostgresBenchmark {
 
   private void steady(String cell, int sessions, int producers, int batch) throws Exception {
     var shape = new SteadyState(sessions, producers, batch, Duration.ofSeconds(6), window);
+    // Does not count: the compiler is at work for so long.
+    var first = new SteadyState(sessions, producers, batch, Duration.ofSeconds(6), WARM_UP);
+    steady(first, RowPerSessionArm::open);
+    steady(first, KeeperArm::open);
     var bare = new ArrayList<SteadyState.Result>();
     var keeper = new ArrayList<SteadyState.Result>();
     for (int i = 0; i < repetitions; i++) {
