@@ -31,6 +31,7 @@ final class Usage {
             "batches",
             "acknowledged",
             "pending",
+            "forgotten",
             "differences");
 
     @Mixin Remote remote = new Remote();

@@ -162,7 +162,7 @@ final class WaitForMessages {
     public void run() throws InterruptedException {
       long asked = waitNanos > 0 ? time.nanoTime() : 0;
       try {
-        var batch = hold.session.receive(most, Duration.ofNanos(waitNanos));
+        var batch = hold.session.receiveKnown(most, Duration.ofNanos(waitNanos));
         if (!batch.isEmpty()) {
           next = Optional.of(new Come(batch));
           return;

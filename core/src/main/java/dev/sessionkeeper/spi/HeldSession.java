@@ -33,6 +33,14 @@ public interface HeldSession extends AutoCloseable {
   List<Delivery> receive(int max, Duration wait) throws InterruptedException;
 
   /**
+   * As {@link #receive}, for who asks again and again: the store need not be asked whether
+   * something has come in the last moment, if it comes here by itself soon.
+   */
+  default List<Delivery> receiveKnown(int max, Duration wait) throws InterruptedException {
+    return receive(max, wait);
+  }
+
+  /**
    * Settles deliveries in order, all or nothing. What was handed out behind a retried, or parked,
    * one is void and comes again later; that is no attempt.
    *

@@ -16,6 +16,7 @@ final class Acceptor {
   private @Nullable HeldLane served;
   private @Nullable RuntimeException failure;
   private boolean tookPart;
+  private boolean isOverdue;
   private boolean gone;
 
   Acceptor(Owner owner) {
@@ -75,7 +76,10 @@ final class Acceptor {
     lock.lock();
     try {
       tookPart = true;
-      changed.signal();
+      // Who has time left looks at it when that is over.
+      if (isOverdue) {
+        changed.signal();
+      }
     } finally {
       lock.unlock();
     }
@@ -98,6 +102,7 @@ final class Acceptor {
         if (left > 0) {
           changed.awaitNanos(left);
         } else {
+          isOverdue = true;
           changed.await();
         }
       }

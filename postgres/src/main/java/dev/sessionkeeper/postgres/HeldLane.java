@@ -231,7 +231,12 @@ final class HeldLane implements HeldSession {
 
   @Override
   public List<Delivery> receive(int max, Duration wait) throws InterruptedException {
-    return receiving.receive(max, wait);
+    return receiving.receive(max, wait, false);
+  }
+
+  @Override
+  public List<Delivery> receiveKnown(int max, Duration wait) throws InterruptedException {
+    return receiving.receive(max, wait, true);
   }
 
   @Override

@@ -110,13 +110,16 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     setup.listen();
     var acceptor = claims.add(owner);
     pollWithin();
+    boolean isServed = false;
     try {
       var lane = acceptor.await(time(), wait);
-      return lane.isPresent()
-          ? new AcceptResult.Accepted(lane.get())
-          : new AcceptResult.NoSession();
+      isServed = lane.isPresent();
+      return isServed ? new AcceptResult.Accepted(lane.get()) : new AcceptResult.NoSession();
     } finally {
-      claims.remove(acceptor);
+      // Who serves has taken it out, and may have the lock for as long as it serves others.
+      if (!isServed) {
+        claims.remove(acceptor);
+      }
     }
   }
 

@@ -23,7 +23,12 @@ final class ReceiveMessages {
     this.settling = settling;
   }
 
-  List<Delivery> receive(int max, Duration wait) throws InterruptedException {
+  /**
+   * Receives.
+   *
+   * @param isPatient whether something that has just been sent may be missed, if it comes soon
+   */
+  List<Delivery> receive(int max, Duration wait, boolean isPatient) throws InterruptedException {
     if (max < 1) {
       throw new IllegalArgumentException("max must be at least 1, was " + max);
     }
@@ -62,7 +67,7 @@ final class ReceiveMessages {
           continue;
         }
         hasLooked = true;
-      } else if (!hasLooked) {
+      } else if (!hasLooked && (hold.isWritten || !isPatient)) {
         hasLooked = true;
         if (!queue.claims().isCurrent()) {
           // A round that begins now discovers everything whose send has returned.
