@@ -51,6 +51,7 @@ final class ClaimSessions {
   private boolean running;
   private boolean asked;
   private volatile boolean isUnderLoad;
+  private volatile boolean areSendersHeldUp;
   private volatile boolean readyLeft;
   private volatile boolean areBundlesLeft;
   private volatile @Nullable String readBy;
@@ -75,6 +76,15 @@ final class ClaimSessions {
   /** Something was sent by this process. */
   void changed() {
     changedAt = time.nanoTime();
+  }
+
+  /** While they are, rounds make room for them: they are fewer and larger. */
+  void areSendersHeldUp(boolean areHeldUp) {
+    areSendersHeldUp = areHeldUp;
+  }
+
+  private boolean areSendersHeldUp() {
+    return areSendersHeldUp && time.nanoTime() - changedAt < CURRENT_NANOS;
   }
 
   /** Whether what the last round saw is as good as new. */
@@ -251,7 +261,7 @@ final class ClaimSessions {
       }
       try {
         int served = round(waiting);
-        pace.end(served);
+        pace.end(served, areSendersHeldUp() && joining.isEmpty());
         isUnderLoad = served >= MANY;
         joining.forEach(joiner -> joiner.complete(null));
       } catch (RuntimeException e) {

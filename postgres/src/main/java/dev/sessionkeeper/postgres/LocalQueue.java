@@ -8,6 +8,9 @@ sealed interface LocalQueue extends AutoCloseable permits OrderedQueue, Unordere
   /** Something may have come: whoever waits looks. */
   void wake();
 
+  /** Senders of this process come as fast as they are answered, or not any more. */
+  default void areSendersHeldUp(boolean areHeldUp) {}
+
   /** A session that this process holds has new messages. */
   void tellNews(SessionId session);
 

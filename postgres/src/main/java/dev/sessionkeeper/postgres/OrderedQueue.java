@@ -182,6 +182,11 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     pulse.beat();
   }
 
+  @Override
+  public void areSendersHeldUp(boolean areHeldUp) {
+    claims.areSendersHeldUp(areHeldUp);
+  }
+
   /** Other processes look again. */
   void tellOthers() {
     setup.notifications().sent(id());

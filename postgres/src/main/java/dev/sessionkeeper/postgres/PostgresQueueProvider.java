@@ -316,7 +316,10 @@ public final class PostgresQueueProvider
                 setup.connections(),
                 setup.time(),
                 setup.node().sendShard(),
-                () -> announce(known)));
+                areSendersHeldUp -> {
+                  local(known).areSendersHeldUp(areSendersHeldUp);
+                  announce(known);
+                }));
   }
 
   private void announce(QueueTable.Known known) {

@@ -36,7 +36,7 @@ final class SendMessages {
   private final QueueTable.Known queue;
   private final Connections connections;
   private final long shard;
-  private final Runnable afterCommit;
+  private final AfterCommit afterCommit;
   private final GroupCalls<Call> group;
 
   SendMessages(
@@ -44,7 +44,7 @@ final class SendMessages {
       Connections connections,
       TimeSource time,
       long shard,
-      Runnable afterCommit) {
+      AfterCommit afterCommit) {
     this.queue = queue;
     this.connections = connections;
     this.shard = shard;
@@ -52,6 +52,12 @@ final class SendMessages {
     this.group =
         new GroupCalls<>(
             "keeper-send-" + queue.name(), MOST_CALLS, Rhythm.together(time), this::sendAll);
+  }
+
+  /** Is told of every commit, and whether senders come as fast as they are answered. */
+  @FunctionalInterface
+  interface AfterCommit {
+    void sent(boolean areSendersHeldUp);
   }
 
   private record Call(List<Message> messages, CompletableFuture<List<SendOutcome>> answer) {}
@@ -93,7 +99,7 @@ final class SendMessages {
       count += call.messages.size();
     }
     sendGroup(together);
-    afterCommit.run();
+    afterCommit.sent(group.areCallersHeldUp());
   }
 
   private void sendGroup(List<Call> calls) {

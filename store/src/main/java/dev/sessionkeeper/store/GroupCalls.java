@@ -46,6 +46,11 @@ public final class GroupCalls<C> {
     startIfIdle();
   }
 
+  /** Whether callers come as fast as they are answered. */
+  public boolean areCallersHeldUp() {
+    return rhythm.areCallersHeldUp();
+  }
+
   private void startIfIdle() {
     if (running.compareAndSet(false, true)) {
       start();

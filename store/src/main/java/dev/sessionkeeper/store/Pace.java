@@ -7,12 +7,18 @@ import java.util.function.BooleanSupplier;
 
 /**
  * A least distance between the beginnings of two pieces of work, so that under load they are few
- * and large: a given one after a small piece, and at least three times what it took after a large
- * one. Whoever comes later does not wait. For one thread at a time.
+ * and large: a given one after a small piece, at least three times what it took after a large one,
+ * and sixteen times if others are held up meanwhile. Whoever comes later does not wait. For one
+ * thread at a time.
  */
 public final class Pace {
   private static final int LARGE = 8;
   private static final int TIMES = 3;
+
+  /** While others are held up: pieces of this size, and how much further apart. */
+  private static final int VERY_LARGE = 32;
+
+  private static final int TIMES_WHILE_HELD_UP = 16;
   private static final long MOST_NANOS = Duration.ofMillis(20).toNanos();
 
   private final TimeSource time;
@@ -48,9 +54,25 @@ public final class Pace {
     began = time.nanoTime();
   }
 
+  /** Between the beginning of the last piece and that of the next. */
+  Duration distance() {
+    return Duration.ofNanos(distance);
+  }
+
   /** What was begun is done, and had this size. */
   public void end(int size) {
+    end(size, false);
+  }
+
+  /**
+   * As {@link #end(int)}.
+   *
+   * @param areOthersHeldUp whether others wait for what this work takes away from them: time of the
+   *     same store and the same processors
+   */
+  public void end(int size, boolean areOthersHeldUp) {
     long took = time.nanoTime() - began;
-    distance = size < LARGE ? least : Math.clamp(TIMES * took, least, Math.max(least, MOST_NANOS));
+    int times = areOthersHeldUp && size >= VERY_LARGE ? TIMES_WHILE_HELD_UP : TIMES;
+    distance = size < LARGE ? least : Math.clamp(times * took, least, Math.max(least, MOST_NANOS));
   }
 }

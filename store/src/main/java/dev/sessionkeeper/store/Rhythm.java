@@ -19,6 +19,14 @@ public interface Rhythm {
   /** A group of this size is answered, and so many calls have come meanwhile. */
   void ended(int size, int waiting);
 
+  /**
+   * Whether callers come as fast as they are answered, so that they would be more if that were
+   * sooner.
+   */
+  default boolean areCallersHeldUp() {
+    return false;
+  }
+
   /** At once. */
   static Rhythm atOnce() {
     return new Distance(TimeSource.system(), Duration.ZERO, () -> false);
@@ -87,10 +95,18 @@ public interface Rhythm {
     private static final int PART = 4;
     private static final long MOST_NANOS = Duration.ofMillis(2).toNanos();
 
+    /** From so many callers on, and this share of the time, they are held up. */
+    private static final int MANY = 3;
+
+    private static final double SHARE = 0.5;
+    private static final double WEIGHT = 0.1;
+
     private final TimeSource time;
     private long began;
     private long ended;
     private long took;
+    private double share;
+    private volatile boolean areHeldUp;
     private volatile int expected = 1;
     private volatile @Nullable Thread gatherer;
 
@@ -121,9 +137,17 @@ public interface Rhythm {
 
     @Override
     public void ended(int size, int waiting) {
-      ended = time.nanoTime();
-      took = ended - began;
+      long now = time.nanoTime();
+      took = now - began;
+      share += WEIGHT * (took / Math.max(1.0, now - ended) - share);
+      areHeldUp = share > SHARE && size + waiting >= MANY;
+      ended = now;
       expected = size + waiting;
+    }
+
+    @Override
+    public boolean areCallersHeldUp() {
+      return areHeldUp;
     }
   }
 }
