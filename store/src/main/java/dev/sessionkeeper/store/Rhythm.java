@@ -139,7 +139,7 @@ public interface Rhythm {
     public void ended(int size, int waiting) {
       long now = time.nanoTime();
       took = now - began;
-      share += WEIGHT * (took / Math.max(1.0, now - ended) - share);
+      share += WEIGHT * (took / (double) Math.max(1, now - ended) - share);
       areHeldUp = share > SHARE && size + waiting >= MANY;
       ended = now;
       expected = size + waiting;
