@@ -30,6 +30,8 @@ final class ClaimSessions {
   /** Sessions of one round that mean load. */
   private static final int MANY = 8;
 
+  private static final int MOST_TRIES = 8;
+
   /** Of a round in which nothing was found that could be handed out. */
   private static final int MOST_PAGES = 16;
 
@@ -202,6 +204,21 @@ final class ClaimSessions {
   }
 
   private void lookAtLate(Runnable write) {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        tryToLookAtLate(write);
+        return;
+      } catch (KeeperException.Unavailable e) {
+        // A connection that broke: done twice it is the same, and who only looks need not know.
+        if (attempt == MOST_TRIES) {
+          throw e;
+        }
+        Connections.pause(attempt);
+      }
+    }
+  }
+
+  private void tryToLookAtLate(Runnable write) {
     write.run();
     Waits.join(join());
     if (queue.alone().isReading()) {

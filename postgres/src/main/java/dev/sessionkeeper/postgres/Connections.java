@@ -82,6 +82,20 @@ final class Connections implements AutoCloseable {
     }
   }
 
+  /** As {@link #call}, for what only reads: it is run again after a lost connection, too. */
+  <T> T look(Database.Work<T> work) {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        return tryCall(work);
+      } catch (SQLException e) {
+        if (!SqlErrors.isConnectionLoss(e) || !REPEAT.allowsAfter(attempt)) {
+          throw SqlErrors.translate(e);
+        }
+        pause(attempt);
+      }
+    }
+  }
+
   static void pause(int attempt) {
     try {
       Thread.sleep(REPEAT.delayAfter(attempt, RandomGenerator.getDefault()));

@@ -55,7 +55,7 @@ final class DeadLetterTable {
     var found =
         setup
             .connections()
-            .call(connection -> read(connection, session, behind, request.limit() + 1));
+            .look(connection -> read(connection, session, behind, request.limit() + 1));
     return Page.of(found, request.limit(), letter -> PageCursor.after(list, letter.id()));
   }
 
@@ -135,7 +135,7 @@ final class DeadLetterTable {
   private long[] select(Selection selection) {
     return setup
         .connections()
-        .call(
+        .look(
             connection -> {
               try (var statement = select(connection, selection);
                   var rows = statement.executeQuery()) {

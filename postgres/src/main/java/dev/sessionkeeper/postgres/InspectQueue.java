@@ -95,7 +95,7 @@ final class InspectQueue {
   private QueueStats stats(String sql, int ready, int held) {
     return setup
         .connections()
-        .call(
+        .look(
             connection -> {
               try (var totals = connection.prepareStatement(STATS);
                   var parts = connection.prepareStatement(sql)) {
@@ -123,7 +123,7 @@ final class InspectQueue {
     var found =
         setup
             .connections()
-            .call(connection -> read(connection, status, behind, request.limit() + 1));
+            .look(connection -> read(connection, status, behind, request.limit() + 1));
     return Page.of(found, request.limit(), view -> PageCursor.after(list, view.id().value()));
   }
 
