@@ -106,6 +106,7 @@ final class SendMessages {
     try {
       var batch = MessageBatch.of(queue.mode(), calls.stream().map(Call::messages).toList());
       var outcomes = batch.outcomes(store(batch));
+      group.answers();
       for (int i = 0; i < calls.size(); i++) {
         calls.get(i).answer.complete(outcomes.get(i));
       }

@@ -18,6 +18,8 @@ public final class GroupCalls<C> {
   /** Calls of one group that mean load. */
   private static final int MANY = 3;
 
+  private static final int UNKNOWN = -1;
+
   private final ConcurrentLinkedQueue<C> waiting = new ConcurrentLinkedQueue<>();
   private final AtomicInteger count = new AtomicInteger();
   private final AtomicBoolean running = new AtomicBoolean();
@@ -26,6 +28,9 @@ public final class GroupCalls<C> {
   private final Consumer<List<C>> task;
   private final Rhythm rhythm;
   private volatile boolean isUnderLoad;
+
+  /** How many came while the group was under way; only the thread that runs groups knows. */
+  private int cameMeanwhile = UNKNOWN;
 
   /**
    * Prepares.
@@ -44,6 +49,17 @@ public final class GroupCalls<C> {
     waiting.add(call);
     rhythm.arrived(count.incrementAndGet());
     startIfIdle();
+  }
+
+  /**
+   * The task tells that it will now answer its group: who waits already is not one of those. A
+   * caller is back before the last one is answered, and must not be taken for somebody else. A task
+   * that does not tell this has a rhythm that does not ask.
+   */
+  public void answers() {
+    if (cameMeanwhile == UNKNOWN) {
+      cameMeanwhile = count.get();
+    }
   }
 
   /** Whether callers come as fast as they are answered. */
@@ -78,8 +94,10 @@ public final class GroupCalls<C> {
   /** Whether another thread goes on; else nobody waits any more. */
   private boolean runGroups() {
     for (var group = next(); !group.isEmpty(); group = next()) {
+      cameMeanwhile = UNKNOWN;
       task.accept(group);
-      rhythm.ended(group.size(), count.get());
+      answers();
+      rhythm.ended(group.size(), cameMeanwhile);
       isUnderLoad = group.size() >= MANY;
       if (isUnderLoad && StoreThreads.isTooLight()) {
         start();

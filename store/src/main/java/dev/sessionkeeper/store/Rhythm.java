@@ -16,8 +16,8 @@ public interface Rhythm {
   /** A call has come; so many wait now. On the caller's thread. */
   default void arrived(int waiting) {}
 
-  /** A group of this size is answered, and so many calls have come meanwhile. */
-  void ended(int size, int waiting);
+  /** A group of this size is answered; so many others had come before its callers could be back. */
+  void ended(int size, int others);
 
   /**
    * Whether callers come as fast as they are answered, so that they would be more if that were
@@ -81,7 +81,7 @@ public interface Rhythm {
     }
 
     @Override
-    public void ended(int size, int waiting) {
+    public void ended(int size, int others) {
       pace.end(size);
     }
   }
@@ -136,13 +136,13 @@ public interface Rhythm {
     }
 
     @Override
-    public void ended(int size, int waiting) {
+    public void ended(int size, int others) {
       long now = time.nanoTime();
       took = now - began;
       share += WEIGHT * (took / (double) Math.max(1, now - ended) - share);
-      areHeldUp = share > SHARE && size + waiting >= MANY;
+      areHeldUp = share > SHARE && size + others >= MANY;
       ended = now;
-      expected = size + waiting;
+      expected = size + others;
     }
 
     @Override

@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -60,6 +62,42 @@ class GroupCallsTest {
     assertThat(groups.subList(0, 4))
         .containsExactly(List.of(1), List.of(2, 3, 4), List.of(5, 6, 7), List.of(8));
     assertThat(wereVirtual.subList(0, 4)).containsExactly(true, true, false, false);
+  }
+
+  /** Else the next group would wait for people who do not exist. */
+  @Test
+  void whoIsBackBeforeTheLastOneIsAnsweredIsNotTakenForSomebodyElse() {
+    var told = Collections.synchronizedList(new ArrayList<List<Integer>>());
+    var calls = new AtomicReference<GroupCalls<Integer>>();
+    calls.set(
+        new GroupCalls<>(
+            "test",
+            10,
+            new Rhythm() {
+              @Override
+              public void begin(AtomicInteger waiting) {}
+
+              @Override
+              public void ended(int size, int others) {
+                told.add(List.of(size, others));
+              }
+            },
+            group -> {
+              take(group);
+              calls.get().answers();
+              if (told.isEmpty()) {
+                group.forEach(calls.get()::add);
+              }
+            }));
+    calls.get().add(1);
+    Awaitility.await().until(() -> groups.size() == 1);
+    calls.get().add(2);
+    calls.get().add(3);
+    first.countDown();
+
+    Awaitility.await().until(() -> told.size() == 2);
+    assertThat(groups).containsExactly(List.of(1), List.of(2, 3, 1));
+    assertThat(told).as("size, others").containsExactly(List.of(1, 2), List.of(3, 0));
   }
 
   private void take(List<Integer> group) {
