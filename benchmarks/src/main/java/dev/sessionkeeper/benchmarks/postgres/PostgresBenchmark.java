@@ -1,6 +1,7 @@
 package dev.sessionkeeper.benchmarks.postgres;
 
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,8 +74,20 @@ public final class PostgresBenchmark {
     }
   }
 
+  /**
+   * A new database. The last one goes first, with all it would have the server do: what one turn
+   * leaves behind must not be cleared away in the next one, which is the other's.
+   */
   private DataSource fresh() {
-    return postgres.createDatabase("bench" + databases.incrementAndGet());
+    int last = databases.getAndIncrement();
+    try (var connection = postgres.dataSource().getConnection();
+        var statement = connection.createStatement()) {
+      statement.execute("DROP DATABASE IF EXISTS bench" + last + " WITH (FORCE)");
+      statement.execute("CHECKPOINT");
+    } catch (SQLException e) {
+      throw new IllegalStateException("Cannot drop the database of the last turn", e);
+    }
+    return postgres.createDatabase("bench" + databases.get());
   }
 
   private void steady(String cell, int sessions, int producers, int batch) throws Exception {
