@@ -85,7 +85,7 @@ final class ClaimSessions {
     areSendersHeldUp = areHeldUp;
   }
 
-  private boolean areSendersHeldUp() {
+  boolean areSendersHeldUp() {
     return areSendersHeldUp && time.nanoTime() - changedAt < CURRENT_NANOS;
   }
 

@@ -8,8 +8,12 @@ sealed interface LocalQueue extends AutoCloseable permits OrderedQueue, Unordere
   /** Something may have come: whoever waits looks. */
   void wake();
 
-  /** Senders of this process come as fast as they are answered, or not any more. */
-  default void areSendersHeldUp(boolean areHeldUp) {}
+  /**
+   * Messages of this process are stored: whoever waits looks, here and elsewhere.
+   *
+   * @param areSendersHeldUp whether senders come as fast as they are answered
+   */
+  void sent(boolean areSendersHeldUp);
 
   /** A session that this process holds has new messages. */
   void tellNews(SessionId session);

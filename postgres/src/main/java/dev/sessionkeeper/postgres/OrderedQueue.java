@@ -182,9 +182,14 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     pulse.beat();
   }
 
+  /** While this process reads alone nobody else can take them; when it ends, it says so. */
   @Override
-  public void areSendersHeldUp(boolean areHeldUp) {
-    claims.areSendersHeldUp(areHeldUp);
+  public void sent(boolean areSendersHeldUp) {
+    claims.areSendersHeldUp(areSendersHeldUp);
+    wake();
+    if (!alone.isReading()) {
+      tellOthers();
+    }
   }
 
   /** Other processes look again. */
@@ -224,6 +229,11 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
       before.superseded();
     }
     drops.start();
+  }
+
+  /** Whether senders of this process come as fast as they are answered. */
+  boolean areSendersHeldUp() {
+    return claims.areSendersHeldUp();
   }
 
   /** Nobody here works, nor waits for work: who is here waits for its last settlement. */

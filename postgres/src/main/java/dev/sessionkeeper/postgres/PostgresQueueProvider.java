@@ -316,10 +316,7 @@ public final class PostgresQueueProvider
                 setup.connections(),
                 setup.time(),
                 setup.node().sendShard(),
-                areSendersHeldUp -> {
-                  local(known).areSendersHeldUp(areSendersHeldUp);
-                  announce(known);
-                }));
+                areSendersHeldUp -> local(known).sent(areSendersHeldUp)));
   }
 
   private void announce(QueueTable.Known known) {

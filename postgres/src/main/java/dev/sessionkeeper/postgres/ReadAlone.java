@@ -375,6 +375,7 @@ final class ReadAlone {
     bundles.clear();
     sessions.lose();
     stop();
+    queue.tellOthers();
   }
 
   private void end() {

@@ -35,7 +35,8 @@ final class SettleSessions {
         new GroupCalls<>(
             "keeper-settle-" + queue.name(),
             MOST_CALLS,
-            Rhythm.apart(queue.time(), PACE, queue::doAllWaitForSettlements),
+            Rhythm.apart(
+                queue.time(), PACE, queue::doAllWaitForSettlements, queue::areSendersHeldUp),
             this::settleAll);
   }
 

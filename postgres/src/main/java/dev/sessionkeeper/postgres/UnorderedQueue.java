@@ -147,6 +147,12 @@ final class UnorderedQueue implements MessageSource, LocalQueue {
   }
 
   @Override
+  public void sent(boolean areSendersHeldUp) {
+    wake();
+    setup.notifications().sent(known.id());
+  }
+
+  @Override
   public void tellNews(SessionId session) {
     pulse.beat();
   }

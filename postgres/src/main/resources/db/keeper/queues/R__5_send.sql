@@ -41,8 +41,10 @@ BEGIN
          ARRAY(SELECT nextval('keeper.message_seq') FROM generate_series(1, cardinality(sizes)))
     INTO ttl, remembered, firsts
     FROM keeper.queue k WHERE k.id = q;
-  -- One that is too large must not be stored: nobody could read its bundle.
-  PERFORM moment + keeper.micros(t.longest) FROM (SELECT max(u) FROM unnest(ttls) u) t(longest) WHERE ttls IS NOT NULL;
+  IF ttls IS NOT NULL THEN
+    -- One that is too large must not be stored: nobody could read its bundle.
+    PERFORM moment + keeper.micros(t.longest) FROM (SELECT max(u) FROM unnest(ttls) u) t(longest);
+  END IF;
   IF remembered > interval '0' AND are_unused THEN
     SELECT bool_and(pg_try_advisory_xact_lock_shared(keeper.time_lock(q, t.made_at, 1))
                     AND pg_try_advisory_lock(keeper.time_lock(q, t.made_at, 2))

@@ -11,10 +11,13 @@ import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.HeldSession.Settled;
 import dev.sessionkeeper.spi.OperableSessions;
+import dev.sessionkeeper.store.Notices;
 import dev.sessionkeeper.testkit.TestInRealTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 
 /** What is special about sessions that one process carries, beside the contract they keep. */
@@ -126,6 +129,45 @@ class CarriedSessionsTest extends ReadsAlone {
     assertThat(readers()).isZero();
     held.close();
     others.close();
+  }
+
+  /** Nobody else could take them; and who waits elsewhere is told when that has changed. */
+  @TestInRealTime
+  void whoReadsAloneTellsOthersOfWhatItSendsOnlyWhenItEnds() throws Exception {
+    send(A, "1");
+    var held = take(reader, queue, ME);
+    Thread.sleep(100);
+    try (var notices = Notices.over(database.pool(), database.postgres().dataSource())) {
+      var tellers = new Tellers();
+      notices.listen("keeper_queues", tellers);
+      await().until(() -> tellers.isListening);
+      send(A, "2");
+      send(B, "1");
+      other.send(queue, List.of(Message.of(B, Payload.text("2"))));
+      await().until(() -> !tellers.nodes.isEmpty());
+      Thread.sleep(50);
+      assertThat(tellers.nodes).as("the other process").hasSize(1);
+
+      assertThat(take(other, queue, OTHER).id()).isEqualTo(B);
+      await().atMost(SOON).until(() -> tellers.nodes.size() == 2);
+    }
+    held.close();
+  }
+
+  /** Who has told something about queues. */
+  private static final class Tellers implements Notices.Ear {
+    final Set<String> nodes = ConcurrentHashMap.newKeySet();
+    volatile boolean isListening;
+
+    @Override
+    public void heard(String payload) {
+      nodes.add(payload.split(" ", 3)[1]);
+    }
+
+    @Override
+    public void everything() {
+      isListening = true;
+    }
   }
 
   @TestInRealTime

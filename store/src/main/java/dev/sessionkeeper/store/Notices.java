@@ -31,8 +31,12 @@ import org.slf4j.LoggerFactory;
 public final class Notices implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Notices.class);
   private static final Pattern CHANNEL = Pattern.compile("[a-z][a-z0-9_]{0,62}");
+  // A crash ends all who listen, so that nothing need be written for one before they are told.
   private static final String NOTIFY =
-      "SELECT pg_notify(n.channel, n.payload) FROM unnest(?, ?) AS n (channel, payload)";
+      """
+      SELECT set_config('synchronous_commit', 'off', true), pg_notify(n.channel, n.payload)
+        FROM unnest(?, ?) AS n (channel, payload)
+      """;
   // Wakes the listening thread, so that it sees what has changed for it.
   private static final String WAKE = "keeper_wake";
   private static final Duration QUIET = Duration.ofMillis(5);

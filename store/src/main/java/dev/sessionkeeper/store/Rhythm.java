@@ -29,24 +29,30 @@ public interface Rhythm {
 
   /** At once. */
   static Rhythm atOnce() {
-    return new Distance(TimeSource.system(), Duration.ZERO, () -> false);
+    return new Distance(TimeSource.system(), Duration.ZERO, () -> false, () -> false);
   }
 
   /**
    * At a distance, for calls whose answers nobody waits for: under load groups are few and large.
    */
   static Rhythm apart(TimeSource time, Duration distance) {
-    return new Distance(time, distance, () -> false);
+    return new Distance(time, distance, () -> false, () -> false);
   }
 
   /**
-   * As {@link #apart(TimeSource, Duration)}, but at once when nobody else will come.
+   * As {@link #apart(TimeSource, Duration)}, but at once when nobody else will come, and further
+   * while others are held up.
    *
    * @param isNobodyLeft asked while calls wait: whether no further one can come before these are
    *     answered
+   * @param areOthersHeldUp see {@link Pace#end(int, boolean)}
    */
-  static Rhythm apart(TimeSource time, Duration distance, BooleanSupplier isNobodyLeft) {
-    return new Distance(time, distance, isNobodyLeft);
+  static Rhythm apart(
+      TimeSource time,
+      Duration distance,
+      BooleanSupplier isNobodyLeft,
+      BooleanSupplier areOthersHeldUp) {
+    return new Distance(time, distance, isNobodyLeft, areOthersHeldUp);
   }
 
   /** With those who are just coming back, for callers that call again when they are answered. */
@@ -58,11 +64,17 @@ public interface Rhythm {
   final class Distance implements Rhythm {
     private final Pace pace;
     private final BooleanSupplier isNobodyLeft;
+    private final BooleanSupplier areOthersHeldUp;
     private volatile @Nullable Thread sleeper;
 
-    Distance(TimeSource time, Duration distance, BooleanSupplier isNobodyLeft) {
+    Distance(
+        TimeSource time,
+        Duration distance,
+        BooleanSupplier isNobodyLeft,
+        BooleanSupplier areOthersHeldUp) {
       this.pace = Pace.of(time, distance);
       this.isNobodyLeft = isNobodyLeft;
+      this.areOthersHeldUp = areOthersHeldUp;
     }
 
     @Override
@@ -82,7 +94,7 @@ public interface Rhythm {
 
     @Override
     public void ended(int size, int others) {
-      pace.end(size);
+      pace.end(size, areOthersHeldUp.getAsBoolean());
     }
   }
 

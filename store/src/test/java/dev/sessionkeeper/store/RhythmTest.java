@@ -23,7 +23,7 @@ class RhythmTest {
       new GroupCalls<>(
           "test",
           10,
-          Rhythm.apart(TimeSource.system(), LONG, isNobodyLeft::get),
+          Rhythm.apart(TimeSource.system(), LONG, isNobodyLeft::get, () -> false),
           group -> groups.add(List.copyOf(group)));
 
   @Test
