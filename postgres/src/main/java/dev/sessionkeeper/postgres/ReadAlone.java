@@ -47,6 +47,7 @@ final class ReadAlone {
   private volatile boolean isAllAsked;
   private volatile boolean isExpiredAsked;
   private volatile long notBefore;
+  private volatile long keepLanesUntil;
   private final AtomicLong unusual = new AtomicLong();
   private volatile long metAt;
   private boolean hasLookedForPile;
@@ -63,6 +64,7 @@ final class ReadAlone {
     this.sessions = new CarriedSessions(queue);
     this.notBefore = time.nanoTime();
     this.windowBegan = notBefore;
+    this.keepLanesUntil = notBefore;
     this.metAt = notBefore - MEET_AGAIN_NANOS;
   }
 
@@ -116,8 +118,11 @@ final class ReadAlone {
     }
   }
 
-  /** Everything that has been read has its lane when the next round is over. */
+  /**
+   * Everything that has been read has its lane when the next round is over, and keeps it a while.
+   */
   void writeAll() {
+    keepLanesUntil = time.nanoTime() + ALONE.toNanos();
     isAllAsked = true;
   }
 
@@ -231,7 +236,7 @@ final class ReadAlone {
       queue.alarm().ringWithin(LOOK_FOR_ROOM);
       return 0;
     }
-    var news = table.read(current, Math.max(1, room), beats);
+    var news = table.read(current, Math.max(1, room), beats, askedAt - keepLanesUntil >= 0);
     if (news.isLost) {
       lose();
       return -1;

@@ -22,7 +22,7 @@ final class ReaderTable {
       "SELECT "
           + HandedRow.COLUMNS
           + BundleRow.COLUMNS
-          + " FROM keeper.read_new(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+          + " FROM keeper.read_new(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String WRITE_DOWN =
       "SELECT of_session, held_until FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String ASK = "SELECT keeper.ask_reader(?)";
@@ -153,8 +153,12 @@ final class ReaderTable {
     }
   }
 
-  /** What became visible since that snapshot, or the next page of it. */
-  News read(Reading reading, int most, boolean beats) {
+  /**
+   * What became visible since that snapshot, or the next page of it.
+   *
+   * @param relieves whether sessions whose lanes are not needed any more are carried again
+   */
+  News read(Reading reading, int most, boolean beats, boolean relieves) {
     return queue
         .connections()
         .call(
@@ -170,6 +174,7 @@ final class ReaderTable {
                 statement.setLong(8, Reading.MOST_BYTES);
                 statement.setBoolean(9, beats);
                 statement.setBoolean(10, reading.isFirst());
+                statement.setBoolean(11, relieves);
                 try (var rows = statement.executeQuery()) {
                   var news = new News();
                   while (rows.next()) {

@@ -62,9 +62,12 @@ END $$;
 -- is_first: nothing was read yet; then bundles that are older than the snapshot count as well, because a bundle that is there
 -- has not been untied.
 DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, boolean, bigint, bigint);
+-- relieves: lanes that are not needed any more are carried again.
 DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, bigint, text, bigint, int, bigint, boolean);
+DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, bigint, text, bigint, int, bigint, boolean, boolean);
 CREATE OR REPLACE FUNCTION keeper.read_new(q int, my_epoch bigint, known_to text, known_seq bigint, goal text,
-                                           after_seq bigint, most int, most_bytes bigint, beats boolean, is_first boolean)
+                                           after_seq bigint, most int, most_bytes bigint, beats boolean, is_first boolean,
+                                           relieves boolean)
 RETURNS SETOF keeper.news
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -85,6 +88,7 @@ DECLARE
   fresh text[];
   existing text[];
   begun timestamptz;
+  ready text[];
   said keeper.news;
 BEGIN
   SELECT s.last_value, r.begun_at INTO last_seq, begun
@@ -143,6 +147,49 @@ BEGIN
               ORDER BY b.first_seq),
            true, EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q)
       INTO bundles, are_rows, are_lanes;
+  END IF;
+
+  -- Lanes that nobody holds are carried again if there is nothing unusual about them, or a queue with lasting work would keep
+  -- the lanes it once had. Locked first and looked at in a later statement, as in place_lane. Messages that the snapshot
+  -- sees with which this reading began stay where they are: without their lane nobody would find them after a crash.
+  IF relieves AND are_lanes AND goal IS NULL AND upto IS NULL AND NOT is_first THEN
+    PERFORM 1 FROM keeper.reader r
+      WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR KEY SHARE;
+    IF FOUND THEN
+      ready := ARRAY(SELECT l.session FROM keeper.lane l
+                      WHERE l.queue::bigint = q AND l.status = 0 AND l.aside IS NULL
+                      ORDER BY l.place LIMIT 256 FOR UPDATE SKIP LOCKED);
+    END IF;
+    IF cardinality(ready) > 0 THEN
+      ready := ARRAY(
+        SELECT p.session
+          FROM (SELECT f.session, f.n, m.is_usual, sum(m.count) OVER line AS messages, sum(m.bytes) OVER line AS bytes
+                  FROM unnest(ready) WITH ORDINALITY f(session, n)
+                       CROSS JOIN LATERAL (
+                         SELECT count(*) AS count, sum(octet_length(x.body)) AS bytes,
+                                bool_and(x.due_at IS NULL AND x.expires_at > moment
+                                         AND pg_visible_in_snapshot(x.xid, old)
+                                         AND NOT pg_visible_in_snapshot(x.xid, d.known)) AS is_usual
+                           FROM keeper.message x CROSS JOIN keeper.discovery d
+                          WHERE x.queue = q AND x.session = f.session AND d.queue = q OFFSET 0) m
+                WINDOW line AS (ORDER BY f.n)) p
+         WHERE p.is_usual AND p.messages <= most AND p.bytes <= most_bytes
+         ORDER BY p.n);
+      PERFORM set_config('synchronous_commit', 'off', true);
+      DELETE FROM keeper.lane l
+       WHERE l.ctid = ANY (ARRAY(
+         SELECT x.place_of FROM unnest(ready) f(session)
+                CROSS JOIN LATERAL (SELECT y.ctid AS place_of FROM keeper.lane y
+                                     WHERE y.queue = q AND y.session = f.session OFFSET 0) x));
+      RETURN QUERY
+        SELECT 4::smallint, m.session, NULL::bigint, m.expires_at, NULL::text, m.seq, m.attempts, m.form & 3::smallint,
+               false, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
+               CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, NULL::text[],
+               NULL::text[], NULL::smallint[], NULL::text[], NULL::bytea[], NULL::text[], NULL::bigint[], NULL::timestamptz[]
+          FROM unnest(ready) WITH ORDINALITY f(session, n)
+               CROSS JOIN LATERAL (SELECT * FROM keeper.message x WHERE x.queue = q AND x.session = f.session OFFSET 0) m
+         ORDER BY f.n, m.seq;
+    END IF;
   END IF;
 
   -- Nobody but this reader makes lanes. Where there are some, messages of their sessions are theirs; that is settled

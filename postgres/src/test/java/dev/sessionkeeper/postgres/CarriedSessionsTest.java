@@ -212,12 +212,7 @@ class CarriedSessionsTest extends ReadsAlone {
   void whatADeadReaderHadReadIsFoundAgainAndCountsAsTried() throws Exception {
     send(A, "1");
     take(reader, queue, ME);
-    count(
-        """
-        WITH dead AS (UPDATE keeper.reader r SET epoch = r.epoch + 1, node = 'dead', until = clock_timestamp()
-                        FROM keeper.queue k
-                       WHERE k.id = r.queue AND k.name = ? RETURNING 1) SELECT count(*) FROM dead
-        """);
+    endReader();
     send(B, "later");
 
     var found = take(other, queue, OTHER);

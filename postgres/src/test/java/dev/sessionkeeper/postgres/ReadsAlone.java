@@ -83,6 +83,16 @@ abstract class ReadsAlone {
     return database.number(sql, queue);
   }
 
+  /** As if the reader had died, and its lease had run out. */
+  void endReader() {
+    count(
+        """
+        WITH dead AS (UPDATE keeper.reader r SET epoch = r.epoch + 1, node = 'dead', until = clock_timestamp()
+                        FROM keeper.queue k
+                       WHERE k.id = r.queue AND k.name = ? RETURNING 1) SELECT count(*) FROM dead
+        """);
+  }
+
   long lanes() {
     return database.count("lane", queue);
   }
