@@ -269,6 +269,10 @@ public final class PostgresQueueProvider
     var known = find(queue);
     int replayed = new DeadLetterTable(known, setup).replay(selection, alongside);
     announce(known);
+    if (local(known) instanceof OrderedQueue ordered) {
+      // Who carries newer ones has read them by then, and puts them where they belong (D-02).
+      Waits.quietly(ordered.claims().join());
+    }
     return replayed;
   }
 

@@ -174,6 +174,8 @@ BEGIN
                           WHERE x.queue = q AND x.session = f.session AND d.queue = q OFFSET 0) m
                 WINDOW line AS (ORDER BY f.n)) p
          WHERE p.is_usual AND p.messages <= most AND p.bytes <= most_bytes
+           -- It might be replayed, and come before these (D-02).
+           AND NOT EXISTS (SELECT FROM keeper.dead_letter d WHERE d.queue = q AND d.session = p.session)
          ORDER BY p.n);
       PERFORM set_config('synchronous_commit', 'off', true);
       DELETE FROM keeper.lane l

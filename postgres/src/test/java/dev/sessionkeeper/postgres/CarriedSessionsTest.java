@@ -9,6 +9,7 @@ import dev.sessionkeeper.Message;
 import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.AcceptResult;
+import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
 import dev.sessionkeeper.spi.HeldSession.Settled;
 import dev.sessionkeeper.spi.OperableSessions;
 import dev.sessionkeeper.store.Notices;
@@ -268,6 +269,30 @@ class CarriedSessionsTest extends ReadsAlone {
                         """)
                     == 1);
     held.close();
+  }
+
+  /** They are in memory already when the older one comes back. */
+  @TestInRealTime
+  void aReplayedMessageComesBeforeNewerOnesThatAreCarried() throws Exception {
+    send(A, "1");
+    var held = take(reader, queue, ME);
+    var first = held.receive(1, SOON).get(0);
+    held.settle(List.of(new Settled(first.sequence(), Settlement.deadLetter("no"))))
+        .toCompletableFuture()
+        .get();
+    held.close();
+    send(B, "1");
+    send(A, "2");
+    assertThat(take(reader, queue, ME).id()).isEqualTo(B);
+    assertThat(reader.stats(queue).readySessions()).isEqualTo(1);
+    assertThat(lanes()).isZero();
+
+    assertThat(reader.replay(queue, new Selection.All())).isEqualTo(1);
+    var again = take(reader, queue, ME);
+    assertThat(again.receiveKnown(2, Duration.ZERO))
+        .extracting(delivery -> delivery.payload().asText())
+        .containsExactly("1", "2");
+    again.close();
   }
 
   @TestInRealTime
