@@ -32,6 +32,7 @@ final class ReadAlone {
   private static final Duration ALONE = Duration.ofSeconds(5);
   private static final Duration NOT_WORTH_IT = Duration.ofSeconds(10);
   private static final long MEET_AGAIN_NANOS = Duration.ofMillis(100).toNanos();
+  private static final long RELIEVE_NANOS = Duration.ofMillis(20).toNanos();
   private static final int JUDGE_AFTER = 256;
   private static final int MOST_UNUSUAL_PART = 4;
 
@@ -50,6 +51,7 @@ final class ReadAlone {
   private volatile long keepLanesUntil;
   private final AtomicLong unusual = new AtomicLong();
   private volatile long metAt;
+  private long relievedAt;
   private boolean hasLookedForPile;
   private long judgedAt;
   private long windowBegan;
@@ -65,6 +67,7 @@ final class ReadAlone {
     this.notBefore = time.nanoTime();
     this.windowBegan = notBefore;
     this.keepLanesUntil = notBefore;
+    this.relievedAt = notBefore - RELIEVE_NANOS;
     this.metAt = notBefore - MEET_AGAIN_NANOS;
   }
 
@@ -236,7 +239,11 @@ final class ReadAlone {
       queue.alarm().ringWithin(LOOK_FOR_ROOM);
       return 0;
     }
-    var news = table.read(current, Math.max(1, room), beats, askedAt - keepLanesUntil >= 0);
+    boolean relieves = askedAt - keepLanesUntil >= 0 && askedAt - relievedAt >= RELIEVE_NANOS;
+    if (relieves) {
+      relievedAt = askedAt;
+    }
+    var news = table.read(current, Math.max(1, room), beats, relieves);
     if (news.isLost) {
       lose();
       return -1;

@@ -89,6 +89,12 @@ DECLARE
   existing text[];
   begun timestamptz;
   ready text[];
+  relieved text[] := '{}';
+  one text;
+  at_first pg_snapshot;
+  its_messages int;
+  its_bytes bigint;
+  is_usual boolean;
   said keeper.news;
 BEGIN
   SELECT s.last_value, r.begun_at INTO last_seq, begun
@@ -152,35 +158,45 @@ BEGIN
   -- Lanes that nobody holds are carried again if there is nothing unusual about them, or a queue with lasting work would keep
   -- the lanes it once had. Locked first and looked at in a later statement, as in place_lane. Messages that the snapshot
   -- sees with which this reading began stay where they are: without their lane nobody would find them after a crash.
-  IF relieves AND are_lanes AND goal IS NULL AND upto IS NULL AND NOT is_first THEN
+  IF relieves AND are_lanes AND goal IS NULL AND upto IS NULL AND NOT is_first
+     AND EXISTS (SELECT FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0) THEN
     PERFORM 1 FROM keeper.reader r
       WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR KEY SHARE;
     IF FOUND THEN
       ready := ARRAY(SELECT l.session FROM keeper.lane l
                       WHERE l.queue::bigint = q AND l.status = 0 AND l.aside IS NULL
-                      ORDER BY l.place LIMIT 256 FOR UPDATE SKIP LOCKED);
+                      ORDER BY l.place LIMIT 64 FOR UPDATE SKIP LOCKED);
     END IF;
     IF cardinality(ready) > 0 THEN
+      SELECT d.known INTO at_first FROM keeper.discovery d WHERE d.queue = q;
       ready := ARRAY(
-        SELECT p.session
-          FROM (SELECT f.session, f.n, m.is_usual, sum(m.count) OVER line AS messages, sum(m.bytes) OVER line AS bytes
-                  FROM unnest(ready) WITH ORDINALITY f(session, n)
-                       CROSS JOIN LATERAL (
-                         SELECT count(*) AS count, sum(octet_length(x.body)) AS bytes,
-                                bool_and(x.due_at IS NULL AND x.expires_at > moment
-                                         AND pg_visible_in_snapshot(x.xid, old)
-                                         AND NOT pg_visible_in_snapshot(x.xid, d.known)) AS is_usual
-                           FROM keeper.message x CROSS JOIN keeper.discovery d
-                          WHERE x.queue = q AND x.session = f.session AND d.queue = q OFFSET 0) m
-                WINDOW line AS (ORDER BY f.n)) p
-         WHERE p.is_usual AND p.messages <= most AND p.bytes <= most_bytes
-           -- It might be replayed, and come before these (D-02).
-           AND NOT EXISTS (SELECT FROM keeper.dead_letter d WHERE d.queue = q AND d.session = p.session)
-         ORDER BY p.n);
+        SELECT f.session
+          FROM unnest(ready) WITH ORDINALITY f(session, n)
+               CROSS JOIN LATERAL (SELECT x.xid, x.due_at FROM keeper.message x WHERE x.queue = q AND x.session = f.session
+                                    ORDER BY x.seq LIMIT 1) head
+         WHERE head.due_at IS NULL AND NOT pg_visible_in_snapshot(head.xid, at_first)
+           -- A dead one might be replayed, and come before these (D-02).
+           AND NOT EXISTS (SELECT FROM keeper.dead_letter d WHERE d.queue = q AND d.session = f.session)
+         ORDER BY f.n);
+      FOREACH one IN ARRAY ready LOOP
+        SELECT count(*), sum(octet_length(m.body)),
+               bool_and(m.due_at IS NULL AND m.expires_at > moment AND pg_visible_in_snapshot(m.xid, old)
+                        AND NOT pg_visible_in_snapshot(m.xid, at_first))
+          INTO its_messages, its_bytes, is_usual
+          FROM (SELECT * FROM keeper.message x WHERE x.queue = q AND x.session = one ORDER BY x.seq LIMIT most + 1) m;
+        most := most - its_messages;
+        most_bytes := most_bytes - its_bytes;
+        EXIT WHEN most < 0 OR most_bytes < 0;
+        IF is_usual THEN
+          relieved := relieved || one;
+        END IF;
+      END LOOP;
+    END IF;
+    IF cardinality(relieved) > 0 THEN
       PERFORM set_config('synchronous_commit', 'off', true);
       DELETE FROM keeper.lane l
        WHERE l.ctid = ANY (ARRAY(
-         SELECT x.place_of FROM unnest(ready) f(session)
+         SELECT x.place_of FROM unnest(relieved) f(session)
                 CROSS JOIN LATERAL (SELECT y.ctid AS place_of FROM keeper.lane y
                                      WHERE y.queue = q AND y.session = f.session OFFSET 0) x));
       RETURN QUERY
@@ -188,8 +204,9 @@ BEGIN
                false, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
                CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, NULL::text[],
                NULL::text[], NULL::smallint[], NULL::text[], NULL::bytea[], NULL::text[], NULL::bigint[], NULL::timestamptz[]
-          FROM unnest(ready) WITH ORDINALITY f(session, n)
+          FROM unnest(relieved) WITH ORDINALITY f(session, n)
                CROSS JOIN LATERAL (SELECT * FROM keeper.message x WHERE x.queue = q AND x.session = f.session OFFSET 0) m
+         WHERE pg_visible_in_snapshot(m.xid, old)
          ORDER BY f.n, m.seq;
     END IF;
   END IF;

@@ -11,6 +11,8 @@ import java.util.List;
 
 /** Sessions that had to have a lane, and need none any more although they have work. */
 class CarriedAgainTest extends ReadsAlone {
+  /** Lanes are looked at now and then, not in every round. */
+  private static final Duration SHORTLY = Duration.ofMillis(50);
 
   /** Else a session that always has work would never be carried again. */
   @TestInRealTime
@@ -18,6 +20,7 @@ class CarriedAgainTest extends ReadsAlone {
     var held = leaveWithALane();
     held.close();
     assertThat(lanes()).isEqualTo(1);
+    Thread.sleep(SHORTLY);
 
     var again = take(reader, queue, ME);
     assertThat(lanes()).isZero();
@@ -37,6 +40,7 @@ class CarriedAgainTest extends ReadsAlone {
   @TestInRealTime
   void whatIsCarriedAgainIsFoundAfterACrash() throws Exception {
     leaveWithALane().close();
+    Thread.sleep(SHORTLY);
     var again = take(reader, queue, ME);
     assertThat(lanes()).isZero();
     endReader();
@@ -55,6 +59,7 @@ class CarriedAgainTest extends ReadsAlone {
     var held = take(reader, queue, ME);
     retry(held);
     held.close();
+    Thread.sleep(SHORTLY);
 
     var again = take(reader, queue, ME);
     assertThat(lanes()).isEqualTo(1);
@@ -75,6 +80,7 @@ class CarriedAgainTest extends ReadsAlone {
     assertThat(readers()).isEqualTo(1);
     first.close();
     second.close();
+    Thread.sleep(SHORTLY);
     var third = take(reader, queue, ME);
     var fourth = take(reader, queue, ME);
     assertThat(
