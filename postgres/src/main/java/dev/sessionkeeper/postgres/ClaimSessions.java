@@ -231,6 +231,14 @@ final class ClaimSessions {
     }
   }
 
+  /** No other process carries sessions of this queue when it returns, nor begins to for a while. */
+  void requireNoOtherReader() {
+    Waits.join(join());
+    if (readBy != null && !queue.alone().isReading()) {
+      requireLanes();
+    }
+  }
+
   /** Nobody carries sessions of this queue when it returns, nor begins to for a while. */
   void requireLanes() {
     long began = time.nanoTime();

@@ -267,10 +267,14 @@ public final class PostgresQueueProvider
    */
   public int replay(QueueName queue, Selection selection, Alongside alongside) {
     var known = find(queue);
+    var ordered = local(known) instanceof OrderedQueue it ? it : null;
+    if (ordered != null) {
+      ordered.claims().requireNoOtherReader();
+    }
     int replayed = new DeadLetterTable(known, setup).replay(selection, alongside);
     announce(known);
-    if (local(known) instanceof OrderedQueue ordered) {
-      // Who carries newer ones has read them by then, and puts them where they belong (D-02).
+    if (ordered != null) {
+      // Who carries newer ones here has read them by then, and puts them where they belong (D-02).
       Waits.quietly(ordered.claims().join());
     }
     return replayed;

@@ -299,6 +299,26 @@ class CarriedSessionsTest extends ReadsAlone {
     }
   }
 
+  /** What it has in memory, it would hand out first. */
+  @TestInRealTime
+  void whoReplaysElsewhereWaitsUntilNobodyReadsAlone() throws Exception {
+    send(A, "1");
+    bury(take(reader, queue, ME));
+    send(B, "1");
+    send(A, "2");
+    var first = take(reader, queue, ME);
+    assertThat(readers()).isEqualTo(1);
+
+    assertThat(other.replay(queue, new Selection.All())).isEqualTo(1);
+    assertThat(readers()).isZero();
+    var again = take(reader, queue, ME);
+    assertThat(again.receiveKnown(2, Duration.ZERO))
+        .extracting(d -> d.payload().asText())
+        .containsExactly("1", "2");
+    first.close();
+    again.close();
+  }
+
   private static void bury(HeldSession held) throws Exception {
     var head = held.receive(1, SOON).get(0);
     held.settle(List.of(new Settled(head.sequence(), Settlement.deadLetter("no"))))
