@@ -158,14 +158,14 @@ BEGIN
   -- Lanes that nobody holds are carried again if there is nothing unusual about them, or a queue with lasting work would keep
   -- the lanes it once had. Locked first and looked at in a later statement, as in place_lane. Messages that the snapshot
   -- sees with which this reading began stay where they are: without their lane nobody would find them after a crash.
-  IF relieves AND are_lanes AND goal IS NULL AND upto IS NULL AND NOT is_first
+  IF relieves AND are_lanes AND goal IS NULL AND NOT is_first
      AND EXISTS (SELECT FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0) THEN
     PERFORM 1 FROM keeper.reader r
       WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR KEY SHARE;
     IF FOUND THEN
       ready := ARRAY(SELECT l.session FROM keeper.lane l
                       WHERE l.queue::bigint = q AND l.status = 0 AND l.aside IS NULL
-                      ORDER BY l.place LIMIT 64 FOR UPDATE SKIP LOCKED);
+                      ORDER BY l.place LIMIT 128 FOR UPDATE SKIP LOCKED);
     END IF;
     IF cardinality(ready) > 0 THEN
       SELECT d.known INTO at_first FROM keeper.discovery d WHERE d.queue = q;

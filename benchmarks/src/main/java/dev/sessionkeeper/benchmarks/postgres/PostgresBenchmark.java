@@ -34,7 +34,7 @@ public final class PostgresBenchmark {
           "latency",
           "idle");
 
-  private static final Duration WARM_UP = Duration.ofSeconds(24);
+  private static final Duration WARM_UP = Duration.ofSeconds(54);
 
   private final EmbeddedPostgres postgres;
   private final int repetitions;
