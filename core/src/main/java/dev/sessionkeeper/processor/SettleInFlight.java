@@ -8,6 +8,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The settlements of one hold that are not yet durable: a bounded number, so that the worker may go
@@ -26,6 +27,7 @@ final class SettleInFlight {
   private final long patienceNanos;
   private final Semaphore window = new Semaphore(WINDOW);
   private volatile boolean failed;
+  private @Nullable Together last;
 
   SettleInFlight(Hold hold, Setup setup, LoseLease losses) {
     this.hold = hold;
@@ -39,18 +41,46 @@ final class SettleInFlight {
     return failed;
   }
 
+  /** One settlement; a provider may have the same answer for several that follow each other. */
   void add(CompletionStage<Void> stage) {
-    if (!await(1)) {
+    if (!await(1) || (last != null && last.join(stage))) {
       return;
     }
-    var unused =
-        stage.whenComplete(
-            (done, error) -> {
-              if (error != null) {
-                fail(error);
-              }
-              window.release();
-            });
+    var next = new Together(stage);
+    last = next;
+    var unused = stage.whenComplete((done, error) -> next.answered(error));
+  }
+
+  /** Settlements that have one answer. */
+  private final class Together {
+    private final CompletionStage<Void> stage;
+    private int count = 1;
+    private boolean isAnswered;
+
+    Together(CompletionStage<Void> stage) {
+      this.stage = stage;
+    }
+
+    synchronized boolean join(CompletionStage<Void> other) {
+      if (other != stage || isAnswered) {
+        return false;
+      }
+      count++;
+      return true;
+    }
+
+    private synchronized int close() {
+      isAnswered = true;
+      return count;
+    }
+
+    void answered(@Nullable Throwable error) {
+      int all = close();
+      if (error != null) {
+        fail(error);
+      }
+      window.release(all);
+    }
   }
 
   /** Waits for all of them. */
@@ -73,6 +103,9 @@ final class SettleInFlight {
 
   /** False, and the hold is over, when nothing becomes durable for as long as a lease lasts. */
   private boolean await(int permits) {
+    if (window.tryAcquire(permits)) {
+      return true;
+    }
     long started = time.nanoTime();
     while (!tryAcquire(permits)) {
       if (!hold.isHeld()) {
