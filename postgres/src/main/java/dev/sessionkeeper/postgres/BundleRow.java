@@ -102,7 +102,7 @@ final class BundleRow {
         dueAt);
   }
 
-  OpenBundles.Bundle open() {
-    return new OpenBundles.Bundle(first, sessions, done);
+  OpenBundle open() {
+    return new OpenBundle(first, sessions, done);
   }
 }

@@ -20,7 +20,7 @@ final class BundleSizes {
 
   /** The next message. */
   void add(int bytes, boolean isShared) {
-    boolean isFull = size == OpenBundles.MOST_MESSAGES || weight + bytes > MOST_BYTES;
+    boolean isFull = size == OpenBundle.MOST_MESSAGES || weight + bytes > MOST_BYTES;
     if (size > 0 && (isFull || isShared || isAlone)) {
       end();
     }

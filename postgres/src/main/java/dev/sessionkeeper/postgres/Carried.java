@@ -41,15 +41,8 @@ final class Carried {
     return messages.isEmpty() ? 0 : messages.getFirst().delivery().sequence();
   }
 
-  /** Puts it where it belongs: one that was replayed comes before newer ones (D-02). */
   void add(ClaimedLane.Found found) {
-    var behind = new ArrayDeque<ClaimedLane.Found>();
-    while (!messages.isEmpty()
-        && messages.getLast().delivery().sequence() > found.delivery().sequence()) {
-      behind.addFirst(messages.removeLast());
-    }
-    messages.addLast(found);
-    messages.addAll(behind);
+    InOrder.add(messages, found, one -> one.delivery().sequence());
   }
 
   void beginWriting() {

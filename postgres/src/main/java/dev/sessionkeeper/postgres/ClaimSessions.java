@@ -30,8 +30,6 @@ final class ClaimSessions {
   /** Sessions of one round that mean load. */
   private static final int MANY = 8;
 
-  private static final int MOST_TRIES = 8;
-
   /** Of a round in which nothing was found that could be handed out. */
   private static final int MOST_PAGES = 16;
 
@@ -210,7 +208,7 @@ final class ClaimSessions {
         return;
       } catch (KeeperException.Unavailable e) {
         // A connection that broke: done twice it is the same, and who only looks need not know.
-        if (attempt == MOST_TRIES) {
+        if (!Connections.mayRepeatAfter(attempt)) {
           throw e;
         }
         Connections.pause(attempt);

@@ -17,10 +17,9 @@ final class CompleteMessages {
   private static final String OF_LANES =
       "SELECT * FROM keeper.settle_lanes(?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String OF_CARRIED =
-      "SELECT * FROM keeper.settle_carried(?, ?, ?, ?, ?, ?, ?, ?, ?)";
+      "SELECT * FROM keeper.settle_carried(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String MESSAGE_GONE = "SK001";
   private static final String NOT_THE_READER = "SK002";
-  private static final int MOST_TRIES = 8;
 
   private final OrderedQueue queue;
 
@@ -58,9 +57,10 @@ final class CompleteMessages {
     }
     var left = new ArrayList<SettleWork>();
     var carried = works;
+    long note = queue.alone().bundles().nextNote();
     try {
       while (!carried.isEmpty()) {
-        var written = complete(carried, reading.get(), !left.isEmpty());
+        var written = complete(carried, reading.get(), note, !left.isEmpty());
         if (written.isEmpty()) {
           carried.forEach(SettleWork::succeed);
           return left;
@@ -79,14 +79,14 @@ final class CompleteMessages {
   }
 
   /** Completes all of them, or tells which have a lane, and then none. */
-  private Set<SessionId> complete(List<SettleWork> works, Reading reading, boolean again)
+  private Set<SessionId> complete(List<SettleWork> works, Reading reading, long note, boolean again)
       throws SQLException {
     var busy = works.stream().filter(work -> !work.done().isEmpty()).toList();
     if (busy.isEmpty()) {
       return Set.of();
     }
     var bundles = queue.alone().bundles();
-    var completed = bundles.tellApart(busy);
+    var completed = bundles.tellApart(busy, note);
     var written =
         repeat(
             (connection, once) ->
@@ -123,7 +123,7 @@ final class CompleteMessages {
       try {
         return queue.connections().tryCall(connection -> statement.run(connection, again));
       } catch (SQLException e) {
-        if (!SqlErrors.isConnectionLoss(e) || attempt == MOST_TRIES) {
+        if (!SqlErrors.isConnectionLoss(e) || !Connections.mayRepeatAfter(attempt)) {
           throw e;
         }
         Connections.pause(attempt + 4);
@@ -156,19 +156,25 @@ final class CompleteMessages {
       Connection connection,
       long readerEpoch,
       List<SettleWork> works,
-      OpenBundles.Completed done,
+      Completed done,
       boolean again)
       throws SQLException {
     try (var statement = connection.prepareStatement(OF_CARRIED)) {
       statement.setInt(1, queue.id());
       statement.setLong(2, readerEpoch);
       statement.setArray(3, SqlArray.of(connection, "text", sessionsOf(works)));
-      statement.setArray(4, SqlArray.of(connection, "int8", done.firsts()));
-      statement.setArray(5, SqlArray.of(connection, "int8", done.masks()));
-      statement.setArray(6, SqlArray.of(connection, "text", done.sessions.toArray(String[]::new)));
-      statement.setArray(7, SqlArray.of(connection, "int8", done.sequences.toArray(Long[]::new)));
-      statement.setBoolean(8, again);
-      statement.setLong(9, queue.node().shard());
+      statement.setLong(4, done.note);
+      statement.setArray(5, SqlArray.of(connection, "int8", done.incomplete.firsts()));
+      statement.setArray(6, SqlArray.of(connection, "int8", done.incomplete.masks()));
+      statement.setArray(7, SqlArray.of(connection, "int8", done.complete.firsts()));
+      statement.setArray(8, SqlArray.of(connection, "int8", done.complete.masks()));
+      statement.setArray(9, SqlArray.of(connection, "int8", done.late.firsts()));
+      statement.setArray(10, SqlArray.of(connection, "int8", done.late.masks()));
+      statement.setArray(11, SqlArray.of(connection, "int8", done.over));
+      statement.setArray(12, SqlArray.of(connection, "text", done.sessions.toArray(String[]::new)));
+      statement.setArray(13, SqlArray.of(connection, "int8", done.sequences.toArray(Long[]::new)));
+      statement.setBoolean(14, again);
+      statement.setLong(15, queue.node().shard());
       return sessions(statement);
     }
   }

@@ -96,6 +96,11 @@ final class Connections implements AutoCloseable {
     }
   }
 
+  /** Whether a connection that broke is worth another try. */
+  static boolean mayRepeatAfter(int attempt) {
+    return REPEAT.allowsAfter(attempt);
+  }
+
   static void pause(int attempt) {
     try {
       Thread.sleep(REPEAT.delayAfter(attempt, RandomGenerator.getDefault()));

@@ -67,7 +67,7 @@ final class FetchMessages {
 
   private Answer fetchAll(Connection connection, List<Call> unsorted) throws SQLException {
     var calls = unsorted.stream().sorted(Comparator.comparing(Call::session)).toList();
-    try (var statement = connection.prepareStatement(FETCH)) {
+    try (var statement = BinaryAnswer.prepare(connection, FETCH)) {
       statement.setInt(1, queue.id());
       statement.setArray(
           2,

@@ -86,14 +86,9 @@ final class Fetched {
     return old;
   }
 
-  /** One that came by itself; one that was replayed comes before newer ones (D-02). */
+  /** One that came by itself. */
   void feed(Delivery delivery) {
-    var behind = new ArrayDeque<Delivery>();
-    while (!deliveries.isEmpty() && deliveries.getLast().sequence() > delivery.sequence()) {
-      behind.addFirst(deliveries.removeLast());
-    }
-    deliveries.addLast(delivery);
-    deliveries.addAll(behind);
+    InOrder.add(deliveries, delivery, Delivery::sequence);
   }
 
   /** Everything, for somebody else. */

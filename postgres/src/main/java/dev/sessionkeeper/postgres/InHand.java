@@ -6,7 +6,6 @@ import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.HeldSession.Settled;
 import java.util.ArrayDeque;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -17,7 +16,7 @@ import java.util.Set;
 final class InHand {
   private final SessionId session;
   private final ArrayDeque<Long> open = new ArrayDeque<>();
-  private final Set<Long> settling = new LinkedHashSet<>();
+  private final ArrayDeque<Long> settling = new ArrayDeque<>();
   private int failures;
 
   InHand(SessionId session) {
@@ -45,7 +44,7 @@ final class InHand {
 
   /** What is settled without having been in anybody's hands. */
   void settleUnseen(long sequence) {
-    settling.add(sequence);
+    settling.addLast(sequence);
   }
 
   /**
@@ -56,8 +55,7 @@ final class InHand {
   void settle(List<Settled> settlements) {
     requireInOrder(settlements);
     for (var settled : settlements) {
-      open.removeFirst();
-      settling.add(settled.sequence());
+      settling.addLast(open.removeFirst());
     }
     if (!settlements.isEmpty()
         && stopsTheSession(settlements.get(settlements.size() - 1).settlement())) {
@@ -67,7 +65,8 @@ final class InHand {
 
   /** They are settled for good. */
   void settled(List<Settled> settlements) {
-    settlements.forEach(settled -> settling.remove(settled.sequence()));
+    // Mostly they come back as they were sent: then each is the first one.
+    settlements.forEach(settled -> settling.removeFirstOccurrence(settled.sequence()));
   }
 
   /**

@@ -45,8 +45,11 @@ final class InspectQueue {
       """
       WITH bundled AS MATERIALIZED (
         SELECT u.session COLLATE "C" AS session, count(*) AS backlog, min(b.enqueued_at) AS enqueued_at
-          FROM keeper.bundle b CROSS JOIN LATERAL unnest(b.sessions) WITH ORDINALITY u(session, n)
-         WHERE b.queue = ? AND u.session COLLATE "C" > ? AND (b.done >> (u.n - 1)::int) & 1 = 0 GROUP BY 1)
+          FROM keeper.bundle b
+               LEFT JOIN keeper.noted k ON k.queue = b.queue AND k.first = b.first_seq
+               CROSS JOIN LATERAL unnest(b.sessions) WITH ORDINALITY u(session, n)
+         WHERE b.queue = ? AND u.session COLLATE "C" > ?
+           AND ((b.done | COALESCE(k.mask, 0)) >> (u.n - 1)::int) & 1 = 0 GROUP BY 1)
       (SELECT l.session, COALESCE(l.aside, l.status) AS shown,
              c.backlog + COALESCE((SELECT b.backlog FROM bundled b WHERE b.session = l.session), 0),
              COALESCE((extract(epoch FROM clock_timestamp() - h.enqueued_at) * 1000000)::bigint, 0),

@@ -83,7 +83,7 @@ final class LaneTable {
 
   private Result claim(Connection connection, List<Acceptor> waiting, int batch)
       throws SQLException {
-    try (var statement = connection.prepareStatement(CLAIM)) {
+    try (var statement = BinaryAnswer.prepare(connection, CLAIM)) {
       statement.setInt(1, queue.id());
       statement.setArray(
           2,

@@ -1,11 +1,12 @@
 package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.SessionId;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
@@ -17,59 +18,15 @@ import java.util.function.Predicate;
  * be open here for a moment. Then the statement that names it changes nothing, or says so.
  */
 final class OpenBundles {
-  /** As many messages as a bundle can have: a bit for each. */
-  static final int MOST_MESSAGES = Long.SIZE;
-
   private final ReentrantLock lock = new ReentrantLock();
-  private final TreeMap<Long, Bundle> bundles = new TreeMap<>();
+  private final TreeMap<Long, OpenBundle> bundles = new TreeMap<>();
+  private final CompletionNotes notes = new CompletionNotes();
+  private final AtomicLong lastNote = new AtomicLong();
 
-  /** A bundle as it was read. */
-  static final class Bundle {
-    private final long first;
-    private final SessionId[] sessions;
-    private long open;
+  /** Nothing of them is open, but they may still be there. */
+  private final Set<Long> leftOver = new HashSet<>();
 
-    Bundle(long first, SessionId[] sessions, long done) {
-      this.first = first;
-      this.sessions = sessions;
-      this.open = ~done & all(sessions.length);
-    }
-
-    private static long all(int count) {
-      return -1L >>> (MOST_MESSAGES - count);
-    }
-
-    /** The bit of a message, if it is open; else zero. */
-    private long bit(long sequence) {
-      long place = sequence - first;
-      return place < sessions.length ? open & (1L << place) : 0;
-    }
-
-    private long bitsOf(Set<SessionId> chosen) {
-      long bits = 0;
-      for (int i = 0; i < sessions.length; i++) {
-        bits |= chosen.contains(sessions[i]) ? 1L << i : 0;
-      }
-      return bits & open;
-    }
-  }
-
-  /** Completed messages of bundles, as bits, and those that are rows. */
-  static final class Completed {
-    private final TreeMap<Long, Long> masks = new TreeMap<>();
-    final List<String> sessions = new ArrayList<>();
-    final List<Long> sequences = new ArrayList<>();
-
-    long[] firsts() {
-      return masks.keySet().stream().mapToLong(Long::longValue).toArray();
-    }
-
-    long[] masks() {
-      return masks.values().stream().mapToLong(Long::longValue).toArray();
-    }
-  }
-
-  void add(Collection<Bundle> read) {
+  void add(Collection<OpenBundle> read) {
     locked(() -> read.forEach(bundle -> bundles.put(bundle.first, bundle)));
   }
 
@@ -82,7 +39,7 @@ final class OpenBundles {
     return firsts(bundle -> true);
   }
 
-  private long[] firsts(Predicate<Bundle> wanted) {
+  private long[] firsts(Predicate<OpenBundle> wanted) {
     lock.lock();
     try {
       return bundles.values().stream().filter(wanted).mapToLong(bundle -> bundle.first).toArray();
@@ -94,19 +51,33 @@ final class OpenBundles {
   /** The open messages of these sessions are rows now. */
   void becameRows(Set<SessionId> chosen) {
     locked(
-        () ->
-            bundles
-                .values()
-                .removeIf(
-                    bundle -> {
-                      bundle.open &= ~bundle.bitsOf(chosen);
-                      return bundle.open == 0;
-                    }));
+        () -> {
+          for (var bundle : List.copyOf(bundles.values())) {
+            bundle.close(bundle.bitsOf(chosen));
+            // It went when it was untied, unless its other messages were completed after that.
+            if (forgetIfDone(bundle)) {
+              leftOver.add(bundle.first);
+            }
+          }
+        });
+  }
+
+  private boolean forgetIfDone(OpenBundle bundle) {
+    if (!bundle.isDone() || !bundles.remove(bundle.first, bundle)) {
+      return false;
+    }
+    notes.release(bundle);
+    return true;
+  }
+
+  /** The number of a settlement, which it keeps when it is repeated. */
+  long nextNote() {
+    return lastNote.incrementAndGet();
   }
 
   /** What is completed, told apart by how it is stored. */
-  Completed tellApart(List<SettleWork> works) {
-    var completed = new Completed();
+  Completed tellApart(List<SettleWork> works, long note) {
+    var completed = new Completed(note);
     locked(
         () -> {
           for (var work : works) {
@@ -116,37 +87,54 @@ final class OpenBundles {
               }
             }
           }
+          completed.end(leftOver);
+          completed.late = Completed.Bits.of(notes.late(), OpenBundle::done);
+          completed.over = notes.over();
         });
     return completed;
   }
 
   private void tellApart(SettleWork work, long sequence, Completed completed) {
     var below = bundles.floorEntry(sequence);
-    long bit = below == null ? 0 : below.getValue().bit(sequence);
-    if (bit == 0) {
+    if (below != null && below.getValue().isOpen(sequence)) {
+      completed.add(below.getValue(), sequence);
+    } else {
       completed.sessions.add(work.session().value());
       completed.sequences.add(sequence);
-    } else {
-      completed.masks.merge(below.getKey(), bit, (a, b) -> a | b);
     }
   }
 
   /** They are completed in the database. */
   void close(Completed completed) {
     locked(
-        () ->
-            completed.masks.forEach(
-                (first, mask) ->
-                    bundles.computeIfPresent(
-                        first,
-                        (key, bundle) -> {
-                          bundle.open &= ~mask;
-                          return bundle.open == 0 ? null : bundle;
-                        })));
+        () -> {
+          notes.deleted(completed.over);
+          completed.late.bundles().forEach(notes::release);
+          for (long first : completed.complete.firsts()) {
+            leftOver.remove(first);
+          }
+          for (var bundle : completed.complete.bundles()) {
+            bundle.close(bundle.mask());
+            forgetIfDone(bundle);
+          }
+          notes.add(completed.note, completed.incomplete.bundles());
+          for (var bundle : completed.incomplete.bundles()) {
+            bundle.close(bundle.mask());
+            // What was open besides has become rows meanwhile.
+            if (forgetIfDone(bundle)) {
+              leftOver.add(bundle.first);
+            }
+          }
+        });
   }
 
   void clear() {
-    locked(bundles::clear);
+    locked(
+        () -> {
+          bundles.clear();
+          leftOver.clear();
+          notes.clear();
+        });
   }
 
   private void locked(Runnable change) {

@@ -13,7 +13,8 @@ package dev.sessionkeeper.postgres;
  * @param carryFrom how many sessions a process takes within a quarter of a second before it reads a
  *     queue alone, if no other process wants sessions of it, and carries them in memory; zero at
  *     once, {@link #NEVER} never
- * @param page messages that such a process reads at once, where more has piled up
+ * @param page messages that such a process reads first, where more has piled up; later pages are
+ *     four times as large
  */
 public record PostgresOptions(
     int maxConnections, int prefetch, boolean migrate, boolean keepHouse, int carryFrom, int page) {

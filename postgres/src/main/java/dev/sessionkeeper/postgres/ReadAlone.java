@@ -25,6 +25,9 @@ final class ReadAlone {
   /** So much has piled up that it is better read than given lanes. */
   private static final int PILE = 1024;
 
+  /** The first page is there soon; those behind it are larger, and a hold has more to do then. */
+  private static final int LARGER_PAGES = 4;
+
   private static final Duration QUIET = Duration.ofSeconds(1);
   private static final Duration LOOK_FOR_ROOM = Duration.ofMillis(5);
   private static final long WINDOW_NANOS = Duration.ofMillis(250).toNanos();
@@ -271,7 +274,10 @@ final class ReadAlone {
   /** How many messages may be read now. */
   private int room(Reading current) {
     int most = current.mostInMemory();
-    boolean isTight = current.isInPages() || sessions.waiting() > most / 2;
+    if (current.isInPages()) {
+      return Math.clamp(most - sessions.inMemory(), 0, page * LARGER_PAGES);
+    }
+    boolean isTight = sessions.waiting() > most / 2;
     return isTight ? Math.clamp(most - sessions.inMemory(), 0, page) : page;
   }
 

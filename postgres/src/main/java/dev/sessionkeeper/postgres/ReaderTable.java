@@ -26,7 +26,7 @@ final class ReaderTable {
   private static final String WRITE_DOWN =
       "SELECT of_session, held_until FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String ASK = "SELECT keeper.ask_reader(?)";
-  private static final String FORGET = "DELETE FROM keeper.reader WHERE queue = ? AND node = ?";
+  private static final String FORGET = "SELECT keeper.forget_reader(?, ?)";
 
   private final OrderedQueue queue;
 
@@ -84,7 +84,7 @@ final class ReaderTable {
   /** What a look brought. */
   static final class News {
     final Map<SessionId, Fresh> messages = new LinkedHashMap<>();
-    final List<OpenBundles.Bundle> bundles = new ArrayList<>();
+    final List<OpenBundle> bundles = new ArrayList<>();
     final List<ClaimSessions.News> heldLanes = new ArrayList<>();
     private boolean hasRows;
     boolean isLost;
@@ -163,7 +163,7 @@ final class ReaderTable {
         .connections()
         .call(
             connection -> {
-              try (var statement = connection.prepareStatement(READ)) {
+              try (var statement = BinaryAnswer.prepare(connection, READ)) {
                 statement.setInt(1, queue.id());
                 statement.setLong(2, reading.epoch());
                 statement.setString(3, reading.knownTo());

@@ -31,7 +31,6 @@ final class SendMessages {
   private static final int MOST_MESSAGES = 1000;
 
   private static final int MOST_CALLS = 512;
-  private static final int MOST_TRIES = 8;
 
   private final QueueTable.Known queue;
   private final Connections connections;
@@ -138,7 +137,7 @@ final class SendMessages {
         if (!SqlErrors.isConnectionLoss(e)) {
           throw SqlErrors.translate(e);
         }
-        if (attempt == MOST_TRIES) {
+        if (!Connections.mayRepeatAfter(attempt)) {
           throw new KeeperException.OutcomeUnknown("Sending to " + queue.name(), e);
         }
         Connections.pause(attempt + 4);

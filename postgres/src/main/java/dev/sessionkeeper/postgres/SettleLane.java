@@ -24,6 +24,12 @@ final class SettleLane {
   private final Set<Settled> settledAlready = new HashSet<>();
   private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
 
+  /** The one that was sent last, if nothing else was since, and after how many failures. */
+  private @Nullable CompleteCall completing;
+
+  private int completingSince;
+  private CompletableFuture<Void> completed = CompletableFuture.completedFuture(null);
+
   SettleLane(OrderedQueue queue, Hold hold) {
     this.queue = queue;
     this.hold = hold;
@@ -32,26 +38,43 @@ final class SettleLane {
   /** Sends them; the caller has the lock. */
   CompletableFuture<Void> send(List<Settled> settlements, Optional<SessionState.Write> state) {
     hold.inHand.settle(settlements);
-    var finished =
-        answer(settlements, state).whenComplete((done, error) -> finish(settlements, error));
-    last = finished;
-    return finished;
-  }
-
-  private CompletableFuture<Void> answer(
-      List<Settled> settlements, Optional<SessionState.Write> state) {
     if (settledAlready.containsAll(settlements)) {
       settlements.forEach(settledAlready::remove);
+      hold.inHand.settled(settlements);
       return CompletableFuture.completedFuture(null);
     }
-    if (areCompletions(settlements, state)) {
-      var sequences = settlements.stream().mapToLong(Settled::sequence).toArray();
-      return queue
-          .settles()
-          .complete(hold.id, hold.epoch, sequences, voidAfterFailure(), () -> !hold.isWritten);
+    return areCompletions(settlements, state)
+        ? complete(settlements)
+        : sendAlone(settlements, state);
+  }
+
+  private CompletableFuture<Void> complete(List<Settled> settlements) {
+    int failures = hold.inHand.failures();
+    if (completing != null && failures == completingSince && completing.join(settlements)) {
+      return completed;
     }
+    var next =
+        new CompleteCall(
+            hold.id, hold.epoch, settlements, voidAfter(failures), () -> !hold.isWritten);
+    completing = next;
+    completingSince = failures;
+    completed = next.answer().whenComplete((done, error) -> finish(next.settlements(), error));
+    last = completed;
+    queue.settles().complete(next);
+    return completed;
+  }
+
+  private CompletableFuture<Void> sendAlone(
+      List<Settled> settlements, Optional<SessionState.Write> state) {
+    completing = null;
     var call = new SettleCall(hold.id, hold.epoch, false, settlements, false, state);
-    return queue.settles().settle(call, voidAfterFailure());
+    var finished =
+        queue
+            .settles()
+            .settle(call, voidAfter(hold.inHand.failures()))
+            .whenComplete((done, error) -> finish(settlements, error));
+    last = finished;
+    return finished;
   }
 
   /** Whether this is the common case, which needs no lane. */
@@ -63,8 +86,7 @@ final class SettleLane {
     return settled.settlement() instanceof Settlement.Complete;
   }
 
-  private BooleanSupplier voidAfterFailure() {
-    int failures = hold.inHand.failures();
+  private BooleanSupplier voidAfter(int failures) {
     return () -> {
       hold.lock.lock();
       try {
@@ -83,6 +105,7 @@ final class SettleLane {
       return;
     }
     sequences.forEach(hold.inHand::settleUnseen);
+    completing = null;
     var old = sequences.stream().map(next -> new Settled(next, Settlement.complete())).toList();
     var unused =
         queue

@@ -40,7 +40,7 @@ final class SettleSessions {
             this::settleAll);
   }
 
-  private sealed interface Call {
+  sealed interface Call permits CompleteCall, Free, Mixed {
     SessionId session();
 
     CompletableFuture<Void> answer();
@@ -56,30 +56,11 @@ final class SettleSessions {
     }
   }
 
-  private record Complete(
-      SessionId session,
-      long epoch,
-      long[] sequences,
-      BooleanSupplier voided,
-      BooleanSupplier isCarried,
-      CompletableFuture<Void> answer)
-      implements Call {
-    @Override
-    public boolean isVoid() {
-      return voided.getAsBoolean();
-    }
-
-    @Override
-    public long first() {
-      return sequences[0];
-    }
-  }
-
-  private record Free(
+  record Free(
       SessionId session, long epoch, BooleanSupplier isCarried, CompletableFuture<Void> answer)
       implements Call {}
 
-  private record Mixed(SettleCall call, BooleanSupplier voided, CompletableFuture<Void> answer)
+  record Mixed(SettleCall call, BooleanSupplier voided, CompletableFuture<Void> answer)
       implements Call {
     @Override
     public SessionId session() {
@@ -97,20 +78,8 @@ final class SettleSessions {
     }
   }
 
-  /**
-   * Completes messages.
-   *
-   * @param voided asked when its turn has come: whether one before it has failed meanwhile
-   * @param isCarried asked then too: whether its session has no lane
-   */
-  CompletableFuture<Void> complete(
-      SessionId session,
-      long epoch,
-      long[] sequences,
-      BooleanSupplier voided,
-      BooleanSupplier isCarried) {
-    return add(
-        new Complete(session, epoch, sequences, voided, isCarried, new CompletableFuture<>()));
+  void complete(CompleteCall call) {
+    group.add(call);
   }
 
   CompletableFuture<Void> free(SessionId session, long epoch) {
@@ -162,9 +131,8 @@ final class SettleSessions {
       }
       switch (call) {
         case Mixed one -> mixed.put(one.session(), one);
-        case Complete one -> {
-          if (!work(together, one.session(), one.epoch, one.isCarried)
-              .complete(one.epoch, one.sequences, one.answer())) {
+        case CompleteCall one -> {
+          if (!work(together, one.session(), one.epoch(), one::isCarried).complete(one)) {
             behind.add(one.session());
             later.add(one);
           }

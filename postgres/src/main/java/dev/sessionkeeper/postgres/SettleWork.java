@@ -42,12 +42,12 @@ final class SettleWork {
   }
 
   /** False when it is of another hold. */
-  boolean complete(long ofEpoch, long[] sequences, CompletableFuture<Void> answer) {
-    if (ofEpoch != epoch) {
+  boolean complete(CompleteCall call) {
+    if (call.epoch() != epoch) {
       return false;
     }
-    done.add(sequences);
-    answers.add(answer);
+    done.add(call.take());
+    answers.add(call.answer());
     return true;
   }
 

@@ -155,7 +155,7 @@ final class SharedLane implements HeldSession {
 
   private List<Delivery> receive(Connection connection, int max, boolean again)
       throws SQLException {
-    try (var statement = connection.prepareStatement(RECEIVE)) {
+    try (var statement = BinaryAnswer.prepare(connection, RECEIVE)) {
       statement.setInt(1, queue.id());
       statement.setString(2, id.value());
       statement.setLong(3, epoch);

@@ -69,7 +69,7 @@ final class UnorderedQueue implements MessageSource, LocalQueue {
   }
 
   private List<Receipted> receive(Connection connection, int max) throws SQLException {
-    try (var statement = connection.prepareStatement(RECEIVE)) {
+    try (var statement = BinaryAnswer.prepare(connection, RECEIVE)) {
       statement.setInt(1, known.id());
       statement.setInt(2, max);
       statement.setLong(3, setup.node().shard());

@@ -1,6 +1,6 @@
 -- Messages that are stored together, and how they become rows of their own.
 
--- What is left of one in a bundle, message by message.
+-- What is left of one in a bundle, message by message, as far as its own bits tell.
 CREATE OR REPLACE VIEW keeper.bundled_message AS
 SELECT b.queue, b.first_seq + u.n - 1 AS seq, b.xid, u.session COLLATE "C" AS session, u.id COLLATE "C" AS message_id,
        COALESCE(u.form, b.forms[1]) AS form, COALESCE(u.type, b.types[1]) AS content_type, u.body,
@@ -12,13 +12,45 @@ SELECT b.queue, b.first_seq + u.n - 1 AS seq, b.xid, u.session COLLATE "C" AS se
          u(session, id, form, type, body, properties, ttl_us, not_before, n)
  WHERE u.session IS NOT NULL AND (b.done >> (u.n - 1)::int) & 1 = 0;
 
+-- What notes say of bundles.
+CREATE OR REPLACE VIEW keeper.noted AS
+SELECT c.queue, u.first, bit_or(u.mask) AS mask
+  FROM keeper.completion c CROSS JOIN LATERAL unnest(c.firsts, c.masks) u(first, mask)
+ GROUP BY c.queue, u.first;
+
 -- All messages that wait in ordered queues, however they are stored: for people, and for tests.
 CREATE OR REPLACE VIEW keeper.waiting_message AS
 SELECT m.queue, m.seq, m.session, m.message_id, m.form, m.content_type, m.body, m.properties, m.enqueued_at, m.expires_at
   FROM keeper.message m
  UNION ALL
 SELECT b.queue, b.seq, b.session, b.message_id, b.form, b.content_type, b.body, b.properties, b.enqueued_at, b.expires_at
-  FROM keeper.bundled_message b;
+  FROM keeper.bundled_message b LEFT JOIN keeper.noted n ON n.queue = b.queue AND n.first = b.bundle
+ WHERE n.mask IS NULL OR (n.mask >> (b.seq - b.bundle)::int) & 1 = 0;
+
+-- Sets bits of a bundle; with the last one it goes.
+CREATE OR REPLACE FUNCTION keeper.tick_off(q int, first bigint, mask bigint) RETURNS void
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
+AS $$
+DECLARE
+  is_complete boolean;
+BEGIN
+  UPDATE keeper.bundle b SET done = b.done | mask WHERE b.queue = q AND b.first_seq = first
+  RETURNING b.done = b.members INTO is_complete;
+  IF is_complete THEN
+    DELETE FROM keeper.bundle b WHERE b.queue = q AND b.first_seq = first;
+  END IF;
+END $$;
+
+-- Lets bundles say what their notes say. The caller has ended the reader, or keeps its settlements away.
+CREATE OR REPLACE FUNCTION keeper.fold_notes(q int) RETURNS void
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
+AS $$
+BEGIN
+  PERFORM keeper.tick_off(q, n.first, n.mask) FROM keeper.noted n WHERE n.queue = q;
+  DELETE FROM keeper.completion c WHERE c.queue = q;
+END $$;
 
 -- Bundles that nobody has untied, as far as a snapshot and a number tell (discovery). Never found from the first number on: what
 -- is gone leaves traces there as long as some transaction might still see it.

@@ -98,6 +98,9 @@ BEGIN
     PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
     DELETE FROM keeper.reader r WHERE r.queue = q AND r.until <= moment
     RETURNING r.beat_at + (r.until - r.beat_at) / 2 INTO suspect_until;
+    IF FOUND THEN
+      PERFORM keeper.fold_notes(q);
+    END IF;
     -- Somebody may have begun to read this moment.
     is_new := NOT EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q);
   END IF;

@@ -34,38 +34,42 @@ BEGIN
   END IF;
 END $$;
 
--- Marks messages of bundles as completed, each mask with the bits of those that are, and counts them. A bundle of which
--- nothing is left goes. Only the reader calls it.
-CREATE OR REPLACE FUNCTION keeper.complete_bundled(q int, firsts bigint[], masks bigint[], lenient boolean, of_shard bigint)
+-- Completes messages of bundles, each mask with their bits, and counts them: a note for those that have more (firsts), and those that
+-- have not (complete) go, with masks of zero where they had nothing left before. Only the reader calls it.
+DROP FUNCTION IF EXISTS keeper.complete_bundled(int, bigint[], bigint[], boolean, bigint);
+CREATE OR REPLACE FUNCTION keeper.complete_bundled(q int, of_note bigint, firsts bigint[], masks bigint[], complete bigint[],
+  complete_masks bigint[], lenient boolean, of_shard bigint)
 RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET enable_bitmapscan = off SET jit = off
 AS $$
 DECLARE
-  places tid[];
-  afters bigint[];
-  full_at tid[];
   completed bigint;
-  are_new boolean;
+  gone_now int;
 BEGIN
-  SELECT array_agg(b.place_of) FILTER (WHERE b.done | m.mask <> b.members),
-         array_agg(b.done | m.mask) FILTER (WHERE b.done | m.mask <> b.members),
-         array_agg(b.place_of) FILTER (WHERE b.done | m.mask = b.members),
-         sum(bit_count(((b.done | m.mask) # b.done)::bit(64))),
-         count(b.place_of) = cardinality(firsts) AND bool_and(b.done & m.mask = 0)
-    INTO places, afters, full_at, completed, are_new
-    FROM (SELECT u.first, u.mask FROM unnest(firsts, masks) u(first, mask) ORDER BY u.first) m
-         LEFT JOIN LATERAL (SELECT x.ctid AS place_of, x.done, x.members FROM keeper.bundle x
-                             WHERE x.queue = q AND x.first_seq = m.first OFFSET 0 FOR NO KEY UPDATE) b ON true;
-  IF NOT (are_new OR lenient) THEN
-    RAISE EXCEPTION 'a settled message is gone' USING ERRCODE = 'SK001';
+  IF lenient THEN
+    -- Some of it may have been done before, without an answer.
+    SELECT COALESCE(sum(bit_count((u.mask & ~(b.done | COALESCE(n.mask, 0)))::bit(64))), 0) INTO completed
+      FROM (SELECT * FROM unnest(firsts, masks) UNION ALL SELECT * FROM unnest(complete, complete_masks)) u(first, mask)
+           CROSS JOIN LATERAL (SELECT x.done FROM keeper.bundle x WHERE x.queue = q AND x.first_seq = u.first OFFSET 0) b
+           LEFT JOIN (SELECT * FROM keeper.noted x WHERE x.queue = q OFFSET 0) n ON n.first = u.first;
+  ELSE
+    SELECT COALESCE(sum(bit_count(u.mask::bit(64))), 0) INTO completed FROM unnest(masks || complete_masks) u(mask);
   END IF;
-  IF full_at IS NOT NULL THEN
-    DELETE FROM keeper.bundle b WHERE b.ctid = ANY (full_at);
+  IF cardinality(firsts) > 0 THEN
+    INSERT INTO keeper.completion VALUES (q, of_note, firsts, masks) ON CONFLICT DO NOTHING;
+    IF NOT (FOUND OR lenient) THEN
+      RAISE EXCEPTION 'note % was written before', of_note;
+    END IF;
   END IF;
-  IF places IS NOT NULL THEN
-    UPDATE keeper.bundle b SET done = p.done FROM unnest(places, afters) p(place_of, done) WHERE b.ctid = p.place_of;
+  IF cardinality(complete) > 0 THEN
+    -- bundle_pkey
+    DELETE FROM keeper.bundle b WHERE b.queue = q AND b.first_seq = ANY (complete);
+    GET DIAGNOSTICS gone_now = ROW_COUNT;
+    IF gone_now < cardinality(array_remove(complete_masks, 0)) AND NOT lenient THEN
+      RAISE EXCEPTION 'a settled message is gone' USING ERRCODE = 'SK001';
+    END IF;
   END IF;
   IF completed > 0 THEN
     UPDATE keeper.tally t SET gone = t.gone + completed WHERE t.queue = q AND t.shard = of_shard;

@@ -57,12 +57,128 @@ DO $$ BEGIN
   END IF;
 END $$;
 
+-- The next page of what lies between two snapshots: so many messages, or so large ones, but one at least. Tells its bundles, and its
+-- last number if that is not the end.
+CREATE OR REPLACE FUNCTION keeper.next_page(q int, old pg_snapshot, seen pg_snapshot, after_seq bigint, most int,
+  most_bytes bigint, is_first boolean, OUT upto bigint, OUT bundles bigint[])
+LANGUAGE plpgsql
+-- Without sorting: message_line and bundle_pkey are merged, and no more of them is read than the page has.
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off
+AS $$
+DECLARE
+  next record;
+  its_messages bigint := 0;
+  its_bytes bigint := 0;
+  its_end bigint;
+BEGIN
+  bundles := '{}';
+  FOR next IN
+    SELECT x.seq, x.last, x.bytes, x.messages, x.is_bundle
+      FROM ((SELECT m.seq, m.seq AS last, octet_length(m.body)::bigint AS bytes, 1::bigint AS messages, false AS is_bundle
+               FROM keeper.message m
+              WHERE m.queue + 0 = q AND m.seq > after_seq
+                AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen)
+              ORDER BY m.seq)
+            UNION ALL
+            (SELECT b.first_seq, b.last_seq, b.bytes, b.last_seq - b.first_seq + 1, true
+               FROM keeper.bundle b
+              WHERE b.queue = q AND b.first_seq > after_seq
+                AND (is_first OR NOT pg_visible_in_snapshot(b.xid, old)) AND pg_visible_in_snapshot(b.xid, seen)
+              ORDER BY b.first_seq)) x
+     ORDER BY x.seq
+  LOOP
+    its_messages := its_messages + next.messages;
+    its_bytes := its_bytes + next.bytes;
+    IF its_end IS NOT NULL AND (its_messages > most OR its_bytes > most_bytes) THEN
+      upto := its_end;
+      RETURN;
+    END IF;
+    its_end := next.last;
+    IF next.is_bundle THEN
+      bundles := bundles || next.seq;
+    END IF;
+  END LOOP;
+END $$;
+
+-- Lets lanes go that nobody holds and that have nothing unusual about them, or a queue with lasting work would keep those it
+-- once had; what they have is told like everything new. Locked first and looked at in a later statement, as in place_lane.
+-- Messages that the snapshot sees with which this reading began stay where they are: without their lane nobody would find them
+-- after a crash.
+CREATE OR REPLACE FUNCTION keeper.relieve_lanes(q int, my_epoch bigint, old pg_snapshot, moment timestamptz, most int,
+  most_bytes bigint)
+RETURNS SETOF keeper.news
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  ready text[];
+  relieved text[] := '{}';
+  one text;
+  at_first pg_snapshot;
+  its_messages int;
+  its_bytes bigint;
+  is_usual boolean;
+BEGIN
+  IF NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0) THEN
+    RETURN;
+  END IF;
+  PERFORM 1 FROM keeper.reader r
+    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR KEY SHARE;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  ready := ARRAY(SELECT l.session FROM keeper.lane l
+                  WHERE l.queue::bigint = q AND l.status = 0 AND l.aside IS NULL
+                  ORDER BY l.place LIMIT 128 FOR UPDATE SKIP LOCKED);
+  SELECT d.known INTO at_first FROM keeper.discovery d WHERE d.queue = q;
+  ready := ARRAY(
+    SELECT f.session
+      FROM unnest(ready) WITH ORDINALITY f(session, n)
+           CROSS JOIN LATERAL (SELECT x.xid, x.due_at FROM keeper.message x WHERE x.queue = q AND x.session = f.session
+                                ORDER BY x.seq LIMIT 1) head
+     WHERE head.due_at IS NULL AND NOT pg_visible_in_snapshot(head.xid, at_first)
+       -- A dead one might be replayed, and come before these (D-02).
+       AND NOT EXISTS (SELECT FROM keeper.dead_letter d WHERE d.queue = q AND d.session = f.session)
+     ORDER BY f.n);
+  FOREACH one IN ARRAY ready LOOP
+    SELECT count(*), sum(octet_length(m.body)),
+           bool_and(m.due_at IS NULL AND m.expires_at > moment AND pg_visible_in_snapshot(m.xid, old)
+                    AND NOT pg_visible_in_snapshot(m.xid, at_first))
+      INTO its_messages, its_bytes, is_usual
+      FROM (SELECT * FROM keeper.message x WHERE x.queue = q AND x.session = one ORDER BY x.seq LIMIT most + 1) m;
+    most := most - its_messages;
+    most_bytes := most_bytes - its_bytes;
+    EXIT WHEN most < 0 OR most_bytes < 0;
+    IF is_usual THEN
+      relieved := relieved || one;
+    END IF;
+  END LOOP;
+  IF cardinality(relieved) = 0 THEN
+    RETURN;
+  END IF;
+  PERFORM set_config('synchronous_commit', 'off', true);
+  DELETE FROM keeper.lane l
+   WHERE l.ctid = ANY (ARRAY(
+     SELECT x.place_of FROM unnest(relieved) f(session)
+            CROSS JOIN LATERAL (SELECT y.ctid AS place_of FROM keeper.lane y
+                                 WHERE y.queue = q AND y.session = f.session OFFSET 0) x));
+  RETURN QUERY
+    SELECT 4::smallint, m.session, NULL::bigint, m.expires_at, NULL::text, m.seq, m.attempts, m.form & 3::smallint,
+           false, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
+           CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, NULL::text[],
+           NULL::text[], NULL::smallint[], NULL::text[], NULL::bytea[], NULL::text[], NULL::bigint[], NULL::timestamptz[]
+      FROM unnest(relieved) WITH ORDINALITY f(session, n)
+           CROSS JOIN LATERAL (SELECT * FROM keeper.message x WHERE x.queue = q AND x.session = f.session OFFSET 0) m
+     WHERE pg_visible_in_snapshot(m.xid, old)
+     ORDER BY f.n, m.seq;
+END $$;
+
 -- What became visible since that snapshot, in the order of the numbers, up to the most. Where that is not all, the rest is
 -- read by further calls, with the snapshot up to which is read (goal) and the last number of the page before.
 -- is_first: nothing was read yet; then bundles that are older than the snapshot count as well, because a bundle that is there
--- has not been untied.
+-- has not been untied. relieves: lanes that are not needed any more are carried again.
 DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, boolean, bigint, bigint);
--- relieves: lanes that are not needed any more are carried again.
 DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, bigint, text, bigint, int, bigint, boolean);
 DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, bigint, text, bigint, int, bigint, boolean, boolean);
 CREATE OR REPLACE FUNCTION keeper.read_new(q int, my_epoch bigint, known_to text, known_seq bigint, goal text,
@@ -88,13 +204,6 @@ DECLARE
   fresh text[];
   existing text[];
   begun timestamptz;
-  ready text[];
-  relieved text[] := '{}';
-  one text;
-  at_first pg_snapshot;
-  its_messages int;
-  its_bytes bigint;
-  is_usual boolean;
   said keeper.news;
 BEGIN
   SELECT s.last_value, r.begun_at INTO last_seq, begun
@@ -129,86 +238,13 @@ BEGIN
            EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q)
       INTO bundles, are_rows, are_lanes;
   ELSE
-    -- message_line, bundle_pkey. A page is so many, or so large; where it ends before the goal, by that number.
-    SELECT CASE WHEN count(*) < most AND max(p.bytes) <= most_bytes AND max(p.messages) < most THEN NULL
-                ELSE max(p.last) FILTER (WHERE p.n = 1 OR (p.bytes <= most_bytes AND p.messages <= most)) END
-      INTO upto
-      FROM (SELECT x.last, row_number() OVER line AS n, sum(x.bytes) OVER line AS bytes, sum(x.messages) OVER line AS messages
-              FROM ((SELECT f.seq, f.seq AS last, octet_length(f.body)::bigint AS bytes, 1::bigint AS messages
-                       FROM keeper.message f
-                      WHERE f.queue + 0 = q AND f.seq > after_seq
-                        AND NOT pg_visible_in_snapshot(f.xid, old) AND pg_visible_in_snapshot(f.xid, seen)
-                      ORDER BY f.seq LIMIT most)
-                    UNION ALL
-                    (SELECT b.first_seq, b.last_seq, b.bytes, b.last_seq - b.first_seq + 1
-                       FROM keeper.bundle b
-                      WHERE b.queue = q AND b.first_seq > after_seq
-                        AND (is_first OR NOT pg_visible_in_snapshot(b.xid, old)) AND pg_visible_in_snapshot(b.xid, seen)
-                      ORDER BY b.first_seq LIMIT most)) x
-            WINDOW line AS (ORDER BY x.seq)) p;
-    SELECT ARRAY(
-             SELECT b.first_seq FROM keeper.bundle b
-              WHERE b.queue = q AND b.first_seq > after_seq AND b.first_seq <= COALESCE(upto, 9223372036854775807)
-                AND (is_first OR NOT pg_visible_in_snapshot(b.xid, old)) AND pg_visible_in_snapshot(b.xid, seen)
-              ORDER BY b.first_seq),
-           true, EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q)
-      INTO bundles, are_rows, are_lanes;
+    SELECT p.upto, p.bundles INTO upto, bundles FROM keeper.next_page(q, old, seen, after_seq, most, most_bytes, is_first) p;
+    are_rows := true;
+    are_lanes := EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q);
   END IF;
 
-  -- Lanes that nobody holds are carried again if there is nothing unusual about them, or a queue with lasting work would keep
-  -- the lanes it once had. Locked first and looked at in a later statement, as in place_lane. Messages that the snapshot
-  -- sees with which this reading began stay where they are: without their lane nobody would find them after a crash.
-  IF relieves AND are_lanes AND goal IS NULL AND NOT is_first
-     AND EXISTS (SELECT FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0) THEN
-    PERFORM 1 FROM keeper.reader r
-      WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR KEY SHARE;
-    IF FOUND THEN
-      ready := ARRAY(SELECT l.session FROM keeper.lane l
-                      WHERE l.queue::bigint = q AND l.status = 0 AND l.aside IS NULL
-                      ORDER BY l.place LIMIT 128 FOR UPDATE SKIP LOCKED);
-    END IF;
-    IF cardinality(ready) > 0 THEN
-      SELECT d.known INTO at_first FROM keeper.discovery d WHERE d.queue = q;
-      ready := ARRAY(
-        SELECT f.session
-          FROM unnest(ready) WITH ORDINALITY f(session, n)
-               CROSS JOIN LATERAL (SELECT x.xid, x.due_at FROM keeper.message x WHERE x.queue = q AND x.session = f.session
-                                    ORDER BY x.seq LIMIT 1) head
-         WHERE head.due_at IS NULL AND NOT pg_visible_in_snapshot(head.xid, at_first)
-           -- A dead one might be replayed, and come before these (D-02).
-           AND NOT EXISTS (SELECT FROM keeper.dead_letter d WHERE d.queue = q AND d.session = f.session)
-         ORDER BY f.n);
-      FOREACH one IN ARRAY ready LOOP
-        SELECT count(*), sum(octet_length(m.body)),
-               bool_and(m.due_at IS NULL AND m.expires_at > moment AND pg_visible_in_snapshot(m.xid, old)
-                        AND NOT pg_visible_in_snapshot(m.xid, at_first))
-          INTO its_messages, its_bytes, is_usual
-          FROM (SELECT * FROM keeper.message x WHERE x.queue = q AND x.session = one ORDER BY x.seq LIMIT most + 1) m;
-        most := most - its_messages;
-        most_bytes := most_bytes - its_bytes;
-        EXIT WHEN most < 0 OR most_bytes < 0;
-        IF is_usual THEN
-          relieved := relieved || one;
-        END IF;
-      END LOOP;
-    END IF;
-    IF cardinality(relieved) > 0 THEN
-      PERFORM set_config('synchronous_commit', 'off', true);
-      DELETE FROM keeper.lane l
-       WHERE l.ctid = ANY (ARRAY(
-         SELECT x.place_of FROM unnest(relieved) f(session)
-                CROSS JOIN LATERAL (SELECT y.ctid AS place_of FROM keeper.lane y
-                                     WHERE y.queue = q AND y.session = f.session OFFSET 0) x));
-      RETURN QUERY
-        SELECT 4::smallint, m.session, NULL::bigint, m.expires_at, NULL::text, m.seq, m.attempts, m.form & 3::smallint,
-               false, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
-               CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, NULL::text[],
-               NULL::text[], NULL::smallint[], NULL::text[], NULL::bytea[], NULL::text[], NULL::bigint[], NULL::timestamptz[]
-          FROM unnest(relieved) WITH ORDINALITY f(session, n)
-               CROSS JOIN LATERAL (SELECT * FROM keeper.message x WHERE x.queue = q AND x.session = f.session OFFSET 0) m
-         WHERE pg_visible_in_snapshot(m.xid, old)
-         ORDER BY f.n, m.seq;
-    END IF;
+  IF relieves AND are_lanes AND goal IS NULL AND NOT is_first THEN
+    RETURN QUERY SELECT * FROM keeper.relieve_lanes(q, my_epoch, old, moment, most, most_bytes);
   END IF;
 
   -- Nobody but this reader makes lanes. Where there are some, messages of their sessions are theirs; that is settled
@@ -316,11 +352,14 @@ BEGIN
   RETURN NEXT said;
 END $$;
 
--- Completes messages of sessions that are carried: bundled ones by their bits, others by their numbers. Returns the sessions
+-- Completes messages of sessions that are carried: bundled ones by their bits (keeper.complete_bundled), others by their numbers.
+-- folds: bundles with old notes, and all their bits. over_notes: notes of which nothing is left. Returns the sessions
 -- that have been written down meanwhile; if there are any, nothing was changed at all.
 DROP FUNCTION IF EXISTS keeper.settle_carried(int, bigint, text[], text[], bigint[], boolean, bigint);
-CREATE OR REPLACE FUNCTION keeper.settle_carried(q int, my_epoch bigint, sessions text[], firsts bigint[], masks bigint[],
-  done_sessions text[], done_seqs bigint[], lenient boolean, of_shard bigint)
+DROP FUNCTION IF EXISTS keeper.settle_carried(int, bigint, text[], bigint[], bigint[], text[], bigint[], boolean, bigint);
+CREATE OR REPLACE FUNCTION keeper.settle_carried(q int, my_epoch bigint, sessions text[], of_note bigint, firsts bigint[],
+  masks bigint[], complete bigint[], complete_masks bigint[], folds bigint[], fold_masks bigint[], over_notes bigint[], done_sessions text[],
+  done_seqs bigint[], lenient boolean, of_shard bigint)
 RETURNS SETOF text
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -341,8 +380,12 @@ BEGIN
       RETURN;
     END IF;
   END IF;
-  IF cardinality(firsts) > 0 THEN
-    PERFORM keeper.complete_bundled(q, firsts, masks, lenient, of_shard);
+  PERFORM keeper.complete_bundled(q, of_note, firsts, masks, complete, complete_masks, lenient, of_shard);
+  IF cardinality(folds) > 0 THEN
+    PERFORM keeper.tick_off(q, f.first, f.mask) FROM unnest(folds, fold_masks) f(first, mask);
+  END IF;
+  IF cardinality(over_notes) > 0 THEN
+    DELETE FROM keeper.completion c WHERE c.queue = q AND c.note = ANY (over_notes);
   END IF;
   IF cardinality(done_seqs) > 0 THEN
     PERFORM keeper.complete_messages(q, done_sessions, done_seqs, NULL, lenient, of_shard);
@@ -376,6 +419,7 @@ BEGIN
   IF NOT FOUND THEN
     RETURN;
   END IF;
+  PERFORM keeper.fold_notes(q);
   IF cardinality(firsts) > 0 THEN
     -- Who is not among the sessions, but has something left, has waited as long as that.
     WITH rows AS MATERIALIZED (
@@ -420,3 +464,13 @@ CREATE OR REPLACE FUNCTION keeper.ask_reader(q int) RETURNS void
 LANGUAGE sql AS $$
   UPDATE keeper.discovery d SET asked_at = clock_timestamp() WHERE d.queue = q
 $$;
+
+-- Ends a reading that this process began without learning of it.
+CREATE OR REPLACE FUNCTION keeper.forget_reader(q int, at_node text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM keeper.reader r WHERE r.queue = q AND r.node = at_node;
+  IF FOUND THEN
+    PERFORM keeper.fold_notes(q);
+  END IF;
+END $$;

@@ -1,0 +1,77 @@
+package dev.sessionkeeper.postgres;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.ToLongFunction;
+import java.util.stream.LongStream;
+
+/**
+ * What a settlement of carried sessions completes, told apart by how it is stored. Made by {@link
+ * OpenBundles}, under its lock; what is not private does not change any more then.
+ */
+final class Completed {
+  final long note;
+
+  /** Messages that are rows. */
+  final List<String> sessions = new ArrayList<>();
+
+  final List<Long> sequences = new ArrayList<>();
+
+  /** Bundles that have more than it completes: what the note says of them. */
+  Bits incomplete = Bits.NONE;
+
+  /** Bundles that are complete with it; those that were before have no bits. */
+  Bits complete = Bits.NONE;
+
+  /** Bundles with old notes, and all that was completed of them before. */
+  Bits late = Bits.NONE;
+
+  /** Notes that are over. */
+  long[] over = {};
+
+  private final List<OpenBundle> touched = new ArrayList<>();
+
+  /**
+   * Bundles by their first numbers, and bits of each.
+   *
+   * @param bundles without those that are not known any more, which stand at the end
+   */
+  record Bits(List<OpenBundle> bundles, long[] firsts, long[] masks) {
+    static final Bits NONE = new Bits(List.of(), new long[0], new long[0]);
+
+    static Bits of(List<OpenBundle> bundles, ToLongFunction<OpenBundle> mask) {
+      return new Bits(
+          bundles,
+          bundles.stream().mapToLong(bundle -> bundle.first).toArray(),
+          bundles.stream().mapToLong(mask).toArray());
+    }
+
+    private Bits and(Collection<Long> others) {
+      var all = LongStream.concat(Arrays.stream(firsts), others.stream().mapToLong(n -> n));
+      return new Bits(bundles, all.toArray(), Arrays.copyOf(masks, masks.length + others.size()));
+    }
+  }
+
+  Completed(long note) {
+    this.note = note;
+  }
+
+  void add(OpenBundle bundle, long sequence) {
+    if (bundle.complete(sequence, this)) {
+      touched.add(bundle);
+    }
+  }
+
+  /** Nothing is added any more. */
+  void end(Collection<Long> leftOver) {
+    var parts = new ArrayList<OpenBundle>();
+    var wholes = new ArrayList<OpenBundle>();
+    for (var bundle : touched) {
+      (bundle.isWhole() ? wholes : parts).add(bundle);
+    }
+    incomplete = Bits.of(parts, OpenBundle::mask);
+    complete = Bits.of(wholes, OpenBundle::mask).and(leftOver);
+  }
+}

@@ -1,0 +1,78 @@
+package dev.sessionkeeper.postgres;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The notes that the database has of this process: what is completed of bundles that have more. A
+ * note is over when none of its bundles needs it. Guarded by the lock of {@link OpenBundles}.
+ */
+final class CompletionNotes {
+  /** When there are more, the bundles of the oldest one are told what is completed of them. */
+  private static final int MOST = 64;
+
+  private final Set<Note> needed = new LinkedHashSet<>();
+  private final Set<Long> over = new HashSet<>();
+
+  /** A row of the database. */
+  static final class Note {
+    private final long number;
+    private final List<OpenBundle> bundles = new ArrayList<>();
+    private int needs;
+
+    Note(long number) {
+      this.number = number;
+    }
+  }
+
+  /** Was written down, and is about these. */
+  void add(long number, List<OpenBundle> bundles) {
+    if (bundles.isEmpty()) {
+      return;
+    }
+    var note = new Note(number);
+    note.bundles.addAll(bundles);
+    note.needs = bundles.size();
+    bundles.forEach(bundle -> bundle.notes.add(note));
+    needed.add(note);
+  }
+
+  /** This bundle is gone, or has been told everything. */
+  void release(OpenBundle bundle) {
+    for (var note : bundle.notes) {
+      if (--note.needs == 0) {
+        needed.remove(note);
+        over.add(note.number);
+      }
+    }
+    bundle.notes.clear();
+  }
+
+  /** Those that are over, and still there. */
+  long[] over() {
+    return over.stream().mapToLong(Long::longValue).toArray();
+  }
+
+  void deleted(long[] numbers) {
+    for (long number : numbers) {
+      over.remove(number);
+    }
+  }
+
+  /** Bundles that have waited for their last message while many notes were written. */
+  List<OpenBundle> late() {
+    if (needed.size() <= MOST) {
+      return List.of();
+    }
+    var oldest = needed.iterator().next();
+    return oldest.bundles.stream().filter(bundle -> bundle.notes.contains(oldest)).toList();
+  }
+
+  void clear() {
+    needed.clear();
+    over.clear();
+  }
+}
