@@ -8,18 +8,10 @@ import java.util.function.DoubleSupplier;
 /**
  * A peer that this process can call.
  *
- * @param startCounts whether the clock runs from the start of the consumers instead of the first
- *     message: so for the product, against which every doubt goes
  * @param filling how the backlog is stored
  * @param cpuSeconds what client and engine have used so far
  */
-record ArmPeer(
-    String name,
-    double goal,
-    boolean startCounts,
-    Fill filling,
-    Engine engine,
-    DoubleSupplier cpuSeconds)
+record ArmPeer(String name, double goal, Fill filling, Engine engine, DoubleSupplier cpuSeconds)
     implements Peer {
 
   /** Starts a fresh engine with an empty queue. */
@@ -62,13 +54,7 @@ record ArmPeer(
       long violations = load.violations.sum();
       arm.stopConsuming();
       return new Drained(
-          sent,
-          fillSeconds,
-          handled,
-          (first - began) / 1e9,
-          (end - (startCounts ? began : first)) / 1e9,
-          cpu,
-          violations);
+          sent, fillSeconds, handled, (first - began) / 1e9, (end - began) / 1e9, cpu, violations);
     }
   }
 

@@ -4,14 +4,19 @@ import dev.sessionkeeper.benchmarks.postgres.CpuTime;
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import javax.sql.DataSource;
 
 /**
  * Databases of one server, one for each turn. What a turn leaves behind goes before the next one
  * begins, so that nobody is vacuumed or written to disk at another's expense.
  */
-final class Databases {
+final class Databases implements FreshDatabases {
+  /** Where a process of a peer finds which one the server is. */
+  static final String PID = "KEEPER_BENCHMARK_SERVER";
+
   private final EmbeddedPostgres postgres;
   private final List<String> names = new ArrayList<>();
   private int created;
@@ -28,8 +33,16 @@ final class Databases {
     return name;
   }
 
-  javax.sql.DataSource fresh() {
+  @Override
+  public DataSource fresh() {
     return postgres.dataSource(create());
+  }
+
+  /** How a client in another process finds the server, and is told its databases later. */
+  Map<String, String> environmentOfProcess() {
+    var all = new HashMap<>(environment("postgres"));
+    all.put(PID, Long.toString(postgres.pid()));
+    return all;
   }
 
   /** How a client of another language finds a database. */
@@ -43,7 +56,8 @@ final class Databases {
         "PGPASSWORD", postgres.password());
   }
 
-  double cpuSeconds() {
+  @Override
+  public double cpuSeconds() {
     return CpuTime.secondsOf(postgres.pid());
   }
 

@@ -1,6 +1,5 @@
 package dev.sessionkeeper.benchmarks.peers;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -39,18 +38,11 @@ record NodePeer(
     var process =
         start("drain", backlog.messages(), backlog.keys(), (double) backlog.cap().toSeconds());
     try (var lines = process.inputReader(StandardCharsets.UTF_8)) {
-      await("filled", lines);
+      Answer.await("filled", name, lines);
       double cpu = databases.cpuSeconds();
-      var answer = await("drained", lines);
+      var answer = Answer.await("drained", name, lines);
       cpu = databases.cpuSeconds() - cpu;
-      return new Drained(
-          (long) answer[0],
-          answer[1],
-          (long) answer[2],
-          answer[3],
-          answer[4],
-          answer[5] + cpu,
-          (long) answer[6]);
+      return Answer.drained(answer, cpu);
     } finally {
       end(process);
     }
@@ -61,8 +53,8 @@ record NodePeer(
     var process =
         start("delays", pace.perSecond(), pace.keys(), (double) pace.window().toSeconds());
     try (var lines = process.inputReader(StandardCharsets.UTF_8)) {
-      var answer = await("delays", lines);
-      return new Delays(answer[0], answer[1], answer[2], (long) answer[3]);
+      var answer = Answer.await("delays", name, lines);
+      return Answer.delays(answer);
     } finally {
       end(process);
     }
@@ -83,17 +75,6 @@ record NodePeer(
     builder.environment().putAll(databases.environment(databases.create()));
     builder.environment().putAll(settings);
     return builder.start();
-  }
-
-  /** The numbers after this word; other lines are not for us. */
-  private double[] await(String word, BufferedReader lines) throws IOException {
-    for (var line = lines.readLine(); line != null; line = lines.readLine()) {
-      var parts = line.split(" ", -1);
-      if (parts[0].equals(word)) {
-        return java.util.Arrays.stream(parts).skip(1).mapToDouble(Double::parseDouble).toArray();
-      }
-    }
-    throw new IllegalStateException(name + " ended before it said " + word);
   }
 
   private static void end(Process process) throws InterruptedException {

@@ -13,7 +13,7 @@ interface Peer {
   /** Why it cannot run here, if so. */
   Optional<String> missing();
 
-  /** Whether a turn profits from those before it: it runs in this process. */
+  /** Whether a turn profits from those before it: its process lasts. */
   boolean warmsUp();
 
   /** Stores the backlog, then lets it be handled. */
@@ -36,7 +36,8 @@ interface Peer {
    * What became of a backlog.
    *
    * @param startSeconds from the start of the consumers to the first message
-   * @param drainSeconds from the first message on
+   * @param drainSeconds from the start of the consumers on; for peers on Node from the first
+   *     message on, because they load what they need before that
    * @param cpuSeconds of client and engine while messages were handled
    * @param violations messages that were not the next one of their producer and key
    */

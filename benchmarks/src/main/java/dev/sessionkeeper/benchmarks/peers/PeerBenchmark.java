@@ -22,7 +22,7 @@ import java.util.Map;
 public final class PeerBenchmark {
   private static final PrintStream OUT = System.out;
   private static final int KEYS = 1000;
-  private static final Duration WARM_UP = Duration.ofSeconds(15);
+  private static final Duration WARM_UP = Duration.ofSeconds(30);
   private static final Duration WARM_UP_CAP = Duration.ofSeconds(3);
   private static final Duration PACED = Duration.ofSeconds(10);
   private static final double PER_SECOND = 1000;

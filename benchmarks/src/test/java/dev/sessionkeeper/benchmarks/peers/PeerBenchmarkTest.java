@@ -37,7 +37,7 @@ final class PeerBenchmarkTest {
   void theProductAndAPeerHandleEverythingInOrderAndAreReported() throws Exception {
     var turns = new LinkedHashMap<Peer, List<Peer.Drained>>();
     for (var name : List.of(Peers.PRODUCT, "artemis")) {
-      var peer = named(name);
+      var peer = new Arms(databases).named(name);
       var drained = peer.drain(SMALL);
       assertThat(drained.sent()).as(name).isEqualTo(SMALL.messages());
       assertThat(drained.isComplete()).as(name).isTrue();
@@ -48,8 +48,20 @@ final class PeerBenchmarkTest {
   }
 
   @Test
+  void thePeersOfTheRunHaveAProcessOfTheirOwnThatTakesTurnAfterTurn() throws Exception {
+    var product = named(Peers.PRODUCT);
+    for (int turn = 0; turn < 2; turn++) {
+      var drained = product.drain(SMALL);
+      assertThat(drained.sent()).isEqualTo(SMALL.messages());
+      assertThat(drained.isComplete()).isTrue();
+      assertThat(drained.violations()).isZero();
+      assertThat(drained.cpuSeconds()).isPositive();
+    }
+  }
+
+  @Test
   void aPeerOnTheSameServerLeavesNoDatabaseBehind() throws Exception {
-    assertThat(named("db-scheduler").drain(SMALL).isComplete()).isTrue();
+    assertThat(new Arms(databases).named("db-scheduler").drain(SMALL).isComplete()).isTrue();
     databases.clear();
     try (var connection = postgres.dataSource().getConnection();
         var statement = connection.createStatement();
@@ -63,7 +75,8 @@ final class PeerBenchmarkTest {
 
   @Test
   void delaysAreTakenAtTheAskedPace() throws Exception {
-    var delays = named(Peers.PRODUCT).delays(new Peer.Pace(100, 40, Duration.ofSeconds(2)));
+    var product = new Arms(databases).named(Peers.PRODUCT);
+    var delays = product.delays(new Peer.Pace(100, 40, Duration.ofSeconds(2)));
     assertThat(delays.reached()).isBetween(20.0, 200.0);
     assertThat(delays.p50Millis()).isPositive().isLessThanOrEqualTo(delays.p99Millis());
   }
@@ -71,7 +84,7 @@ final class PeerBenchmarkTest {
   @Test
   void anOrderThatIsNotKeptIsCounted() throws Exception {
     var backwards =
-        new ArmPeer("backwards", 3, false, new Fill(1, 10), keys -> new BackwardsArm(), () -> 0);
+        new ArmPeer("backwards", 3, new Fill(1, 10), keys -> new BackwardsArm(), () -> 0);
     var drained = backwards.drain(new Peer.Backlog(100, 5, Duration.ofSeconds(5)));
     assertThat(drained.isComplete()).isTrue();
     assertThat(drained.violations()).isPositive();
