@@ -42,6 +42,7 @@ class PlanStabilityTest {
       List.of(
           "message",
           "bundle",
+          "completion",
           "lane",
           "duplicate",
           "sent",
@@ -104,6 +105,23 @@ class PlanStabilityTest {
       execute(connection, "SELECT count(*) FROM keeper.lane WHERE reason = 'none'");
     }
     assertThat(reads().scans()).isGreaterThan(before.scans());
+  }
+
+  @Test
+  void aPageOfAPileReadsNoMoreThanItHandsOut() throws Exception {
+    for (int i = 0; i < 32; i++) {
+      provider.send(
+          QUEUE,
+          IntStream.range(0, 960).mapToObj(n -> message(SessionId.of("pile-" + n), "x")).toList());
+    }
+    var before = reads();
+    try (var connection = database.pool().getConnection()) {
+      execute(
+          connection,
+          "SELECT keeper.next_page(id, '1:1:', pg_current_snapshot(), 0, 128, 1000000, true)"
+              + " FROM keeper.queue");
+    }
+    assertThat(reads().rows() - before.rows()).as("of 480 bundles").isLessThan(128);
   }
 
   private void assertWorkReadsLittle(String when) throws Exception {
