@@ -62,7 +62,7 @@ final class SettleInFlight {
     }
 
     synchronized boolean join(CompletionStage<Void> other) {
-      if (other != stage || isAnswered) {
+      if (!other.equals(stage) || isAnswered) {
         return false;
       }
       count++;
