@@ -54,7 +54,7 @@ final class InHand {
    */
   void settle(List<Settled> settlements) {
     requireInOrder(settlements);
-    for (var settled : settlements) {
+    for (int i = 0; i < settlements.size(); i++) {
       settling.addLast(open.removeFirst());
     }
     if (!settlements.isEmpty()

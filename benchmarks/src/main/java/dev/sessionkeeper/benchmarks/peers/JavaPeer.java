@@ -52,12 +52,13 @@ final class JavaPeer implements Peer {
   @Override
   public Drained drain(Backlog backlog) throws Exception {
     return Answer.drained(
-        ask("drain", backlog.messages(), backlog.keys(), backlog.cap().toSeconds()), 0);
+        ask("drain", backlog.messages(), backlog.keys(), (double) backlog.cap().toSeconds()), 0);
   }
 
   @Override
   public Delays delays(Pace pace) throws Exception {
-    return Answer.delays(ask("delays", pace.perSecond(), pace.keys(), pace.window().toSeconds()));
+    return Answer.delays(
+        ask("delays", pace.perSecond(), pace.keys(), (double) pace.window().toSeconds()));
   }
 
   private double[] ask(String mode, double amount, int keys, double seconds) throws IOException {

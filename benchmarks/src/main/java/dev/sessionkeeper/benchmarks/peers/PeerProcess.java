@@ -46,16 +46,21 @@ final class PeerProcess implements FreshDatabases {
       var drained = peer.drain(new Peer.Backlog((int) amount, keys, time));
       say(
           mode,
-          drained.sent(),
+          (double) drained.sent(),
           drained.fillSeconds(),
-          drained.handled(),
+          (double) drained.handled(),
           drained.startSeconds(),
           drained.drainSeconds(),
           drained.cpuSeconds(),
-          drained.violations());
+          (double) drained.violations());
     } else {
       var delays = peer.delays(new Peer.Pace(amount, keys, time));
-      say(mode, delays.reached(), delays.p50Millis(), delays.p99Millis(), delays.violations());
+      say(
+          mode,
+          delays.reached(),
+          delays.p50Millis(),
+          delays.p99Millis(),
+          (double) delays.violations());
     }
   }
 
