@@ -18,8 +18,12 @@ import javax.sql.DataSource;
  * <p>Nothing is set on a connection that outlives its use, so a pool may share them with anybody.
  */
 final class Connections implements AutoCloseable {
+  /**
+   * For about a second. A pool hands out connections without a look that were in use half a second
+   * ago, so when all of them break at once a shorter time may meet nothing but broken ones.
+   */
   private static final RetryPolicy REPEAT =
-      new RetryPolicy(8, Duration.ofMillis(2), 2, Duration.ofMillis(200), 0.5);
+      new RetryPolicy(12, Duration.ofMillis(2), 2, Duration.ofMillis(200), 0.5);
 
   private final DataSource unpooled;
   private final DataSource pool;

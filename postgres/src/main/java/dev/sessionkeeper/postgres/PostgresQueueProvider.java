@@ -22,7 +22,6 @@ import dev.sessionkeeper.spi.QueueStats;
 import dev.sessionkeeper.spi.ResumableSessions;
 import dev.sessionkeeper.spi.SessionStatus;
 import dev.sessionkeeper.spi.SessionView;
-import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.Migrations;
 import dev.sessionkeeper.store.Notices;
 import dev.sessionkeeper.time.TimeSource;
@@ -71,7 +70,7 @@ public final class PostgresQueueProvider
     var notices = shared.or(() -> ownNotices).orElseThrow();
     var notifications = new Notifications(notices, node, new Listening());
     this.setup = new Setup(connections, node, time, options, notifications, log);
-    this.table = new QueueTable(Database.of(connections.source()));
+    this.table = new QueueTable(connections);
     this.keep = new Keep(setup);
   }
 

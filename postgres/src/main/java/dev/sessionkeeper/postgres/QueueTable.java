@@ -40,11 +40,13 @@ final class QueueTable {
         FROM keeper.queue WHERE name = ?
       """;
 
+  private final Connections connections;
   private final Database database;
   private final ConcurrentHashMap<QueueName, Known> known = new ConcurrentHashMap<>();
 
-  QueueTable(Database database) {
-    this.database = database;
+  QueueTable(Connections connections) {
+    this.connections = connections;
+    this.database = Database.of(connections.source());
   }
 
   /** What never changes of a queue. */
@@ -69,11 +71,11 @@ final class QueueTable {
   }
 
   Optional<QueueSettings> settings(QueueName queue) {
-    return database.withConnection(connection -> find(connection, queue));
+    return connections.look(connection -> find(connection, queue));
   }
 
   List<QueueName> names() {
-    return database.withConnection(
+    return connections.look(
         connection -> {
           try (var statement =
                   connection.prepareStatement("SELECT name FROM keeper.queue ORDER BY name");
@@ -95,7 +97,7 @@ final class QueueTable {
     if (found != null) {
       return found;
     }
-    var read = database.withConnection(connection -> read(connection, queue));
+    var read = connections.look(connection -> read(connection, queue));
     known.put(queue, read);
     return read;
   }

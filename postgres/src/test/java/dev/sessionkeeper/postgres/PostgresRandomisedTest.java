@@ -7,7 +7,6 @@ import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.spi.SessionSource;
 import dev.sessionkeeper.testkit.DelegatingProvider;
 import dev.sessionkeeper.testkit.RandomisedRun;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -26,11 +25,6 @@ class PostgresRandomisedTest {
   private static final QueueName QUEUE = QueueName.of("randomised");
   private static final long SEED = 13;
   private static final int CUTS = 12;
-  private static final String CUT =
-      """
-      SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-       WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%keeper.%'
-      """;
 
   @ParameterizedTest
   @ValueSource(ints = {0, PostgresOptions.NEVER})
@@ -49,7 +43,7 @@ class PostgresRandomisedTest {
 
       var report =
           RandomisedRun.on(provider, QUEUE, SEED)
-              .troubled(CUTS, () -> cut.addAndGet(cutAll(database)))
+              .troubled(CUTS, () -> cut.addAndGet(database.cutConnections()))
               .run(Duration.ofSeconds(300));
 
       assertThat(report.violations()).as("%s", report).isEmpty();
@@ -86,17 +80,6 @@ class PostgresRandomisedTest {
       assertThat(report.violations()).as("%s", report).isEmpty();
       assertThat(report.sent()).isEqualTo(20_000);
       assertThat(one.stats(QUEUE).depth()).isZero();
-    }
-  }
-
-  private static int cutAll(TestDatabase database) {
-    try (var connection = database.postgres().dataSource().getConnection();
-        var statement = connection.createStatement();
-        var rows = statement.executeQuery(CUT)) {
-      rows.next();
-      return rows.getInt(1);
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
     }
   }
 }

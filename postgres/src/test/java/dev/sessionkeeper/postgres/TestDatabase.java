@@ -8,6 +8,12 @@ import java.sql.SQLException;
 
 /** A real PostgreSQL for the tests of this module, with a pool as an application would have one. */
 final class TestDatabase implements AutoCloseable {
+  private static final String CUT =
+      """
+      SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+       WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%keeper.%'
+      """;
+
   private final EmbeddedPostgres postgres;
   private final HikariDataSource pool;
 
@@ -53,6 +59,18 @@ final class TestDatabase implements AutoCloseable {
             + table
             + " t JOIN keeper.queue k ON k.id = t.queue WHERE k.name = ?",
         queue);
+  }
+
+  /** Breaks all connections that the queues use, and tells how many. */
+  int cutConnections() {
+    try (var connection = postgres.dataSource().getConnection();
+        var statement = connection.createStatement();
+        var rows = statement.executeQuery(CUT)) {
+      rows.next();
+      return rows.getInt(1);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   EmbeddedPostgres postgres() {
