@@ -104,6 +104,10 @@ final class ClaimSessions {
     return readyLeft;
   }
 
+  private boolean areLanesLeft() {
+    return readyLeft && !queue.alone().isReading();
+  }
+
   /** Whether the last round left messages that it did not look at. */
   boolean areBundlesLeft() {
     return areBundlesLeft;
@@ -284,7 +288,11 @@ final class ClaimSessions {
       }
       try {
         int served = round(waiting);
-        pace.end(served, areSendersHeldUp() && joining.isEmpty());
+        if (areLanesLeft()) {
+          pace.end(); // Work waits for those who come, not the other way round.
+        } else {
+          pace.end(served, areSendersHeldUp() && joining.isEmpty());
+        }
         isUnderLoad = served >= MANY;
         joining.forEach(joiner -> joiner.complete(null));
       } catch (RuntimeException e) {

@@ -72,7 +72,7 @@ final class ReceiveMessages {
         if (!queue.claims().isCurrent()) {
           // A round that begins now discovers everything whose send has returned.
           Waits.join(queue.claims().join());
-          if (queue.claims().areBundlesLeft() && AcceptByName.untie(queue, hold.id)) {
+          if (!isPatient && queue.claims().areBundlesLeft() && AcceptByName.untie(queue, hold.id)) {
             hold.suspectMore();
           }
           continue;
@@ -144,9 +144,21 @@ final class ReceiveMessages {
 
   /** False when the time is up. */
   private boolean awaitNews(long deadline) throws InterruptedException {
+    queue.receiverWaits(1);
+    try {
+      if (queue.claims().areBundlesLeft()) {
+        // What is left of a pile is looked through as long as somebody waits.
+        queue.claims().wake();
+      }
+      return awaitNewsHere(deadline);
+    } finally {
+      queue.receiverWaits(-1);
+    }
+  }
+
+  private boolean awaitNewsHere(long deadline) throws InterruptedException {
     hold.lock.lockInterruptibly();
     try {
-      queue.receiverWaits(1);
       hold.fetched.beginWait(time.nanoTime());
       while (hold.fetched.isEmpty()
           && !hold.fetched.mayHaveMore()
@@ -165,7 +177,6 @@ final class ReceiveMessages {
       }
       return true;
     } finally {
-      queue.receiverWaits(-1);
       hold.lock.unlock();
     }
   }

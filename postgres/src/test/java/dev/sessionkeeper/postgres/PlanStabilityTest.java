@@ -124,6 +124,49 @@ class PlanStabilityTest {
     assertThat(reads().rows() - before.rows()).as("of 480 bundles").isLessThan(128);
   }
 
+  /**
+   * Looking through a pile for one session costs as much as a round for all of them. (Seen red:
+   * with each session that ran out of messages.)
+   */
+  @Test
+  void whatIsBehindAPileIsNotLookedForOneSessionAtATime() throws Exception {
+    try (var connection = database.pool().getConnection()) {
+      execute(connection, "ALTER SYSTEM SET track_functions = 'pl'");
+      execute(connection, "SELECT pg_reload_conf()");
+    }
+    provider.send(QUEUE, List.of(message(SessionId.of("early"), "1")));
+    var accepted =
+        (AcceptResult.Accepted)
+            provider.sessions(QUEUE).acceptNext(Owner.of("planner"), Duration.ofSeconds(10));
+    try (var held = accepted.session()) {
+      settle(held, held.receive(1, Duration.ZERO).get(0).sequence(), Settlement.complete());
+      for (int i = 0; i < 12; i++) {
+        provider.send(
+            QUEUE,
+            IntStream.range(0, 1000).mapToObj(n -> message(SessionId.of("pile"), "x")).toList());
+      }
+      provider.send(QUEUE, List.of(message(SessionId.of("early"), "2")));
+      assertThat(held.receiveKnown(1, Duration.ofSeconds(10))).hasSize(1);
+    }
+    flushStatistics();
+    assertThat(calls("send")).isPositive();
+    assertThat(calls("untie_session")).isZero();
+  }
+
+  private long calls(String function) throws SQLException {
+    try (var connection = database.pool().getConnection();
+        var statement =
+            connection.prepareStatement(
+                "SELECT COALESCE(sum(calls), 0) FROM pg_stat_user_functions WHERE funcname = ?")) {
+      execute(connection, "SELECT pg_stat_clear_snapshot()");
+      statement.setString(1, function);
+      try (var rows = statement.executeQuery()) {
+        rows.next();
+        return rows.getLong(1);
+      }
+    }
+  }
+
   private void assertWorkReadsLittle(String when) throws Exception {
     var before = reads();
     work(ROUNDS);

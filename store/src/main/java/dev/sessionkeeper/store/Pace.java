@@ -59,6 +59,11 @@ public final class Pace {
     return Duration.ofNanos(distance);
   }
 
+  /** What was begun is done, and nothing is gained by waiting longer than the given distance. */
+  public void end() {
+    end(1, false);
+  }
+
   /** What was begun is done, and had this size. */
   public void end(int size) {
     end(size, false);

@@ -9,20 +9,22 @@ import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.processor.SessionProcessor;
 import java.util.ArrayList;
+import java.util.List;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 
 /** The product: the provider and the whole processor, with its default settings. */
 public final class KeeperArm implements Arm {
   private static final QueueName QUEUE = QueueName.of("bench");
 
-  private final PostgresQueueProvider provider;
+  /** More than one stand for as many processes: none of them knows of the others. */
+  private final List<PostgresQueueProvider> providers;
+
   private final SessionId[] ids;
   private final int concurrency;
-  private @Nullable SessionProcessor processor;
+  private final List<SessionProcessor> processors = new ArrayList<>();
 
-  private KeeperArm(PostgresQueueProvider provider, int sessions, int concurrency) {
-    this.provider = provider;
+  private KeeperArm(List<PostgresQueueProvider> providers, int sessions, int concurrency) {
+    this.providers = providers;
     this.concurrency = concurrency;
     this.ids = new SessionId[sessions];
     for (int i = 0; i < sessions; i++) {
@@ -31,9 +33,17 @@ public final class KeeperArm implements Arm {
   }
 
   public static KeeperArm open(DataSource database, int sessions) {
-    var provider = PostgresQueueProvider.create(database);
-    provider.declare(QUEUE, QueueSettings.ordered());
-    return new KeeperArm(provider, sessions, Integer.getInteger("slots", 256));
+    return open(database, sessions, 1);
+  }
+
+  /** With so many processes that consume; the first of them sends. */
+  static KeeperArm open(DataSource database, int sessions, int consumers) {
+    var providers = new ArrayList<PostgresQueueProvider>();
+    for (int i = 0; i < consumers; i++) {
+      providers.add(PostgresQueueProvider.create(database));
+    }
+    providers.get(0).declare(QUEUE, QueueSettings.ordered());
+    return new KeeperArm(providers, sessions, Integer.getInteger("slots", 256));
   }
 
   @Override
@@ -46,7 +56,7 @@ public final class KeeperArm implements Arm {
           messages.add(
               Message.of(ids[sessions[i]], Payload.bytes(bodies[i], "application/octet-stream")));
         }
-        provider.send(QUEUE, messages);
+        providers.get(0).send(QUEUE, messages);
       }
 
       @Override
@@ -56,30 +66,30 @@ public final class KeeperArm implements Arm {
 
   @Override
   public void consume(Load load) {
-    processor =
-        SessionProcessor.builder(
-                provider,
-                QUEUE,
-                (delivery, session) -> {
-                  load.handle(delivery.payload().unsafeBytes());
-                  return Settlement.complete();
-                })
-            .maxConcurrentSessions(Math.min(concurrency, ids.length))
-            .build()
-            .start();
+    for (var provider : providers) {
+      processors.add(
+          SessionProcessor.builder(
+                  provider,
+                  QUEUE,
+                  (delivery, session) -> {
+                    load.handle(delivery.payload().unsafeBytes());
+                    return Settlement.complete();
+                  })
+              .maxConcurrentSessions(Math.min(concurrency, ids.length))
+              .build()
+              .start());
+    }
   }
 
   @Override
   public void stopConsuming() {
-    if (processor != null) {
-      processor.close();
-      processor = null;
-    }
+    processors.forEach(SessionProcessor::close);
+    processors.clear();
   }
 
   @Override
   public void close() {
     stopConsuming();
-    provider.close();
+    providers.forEach(PostgresQueueProvider::close);
   }
 }

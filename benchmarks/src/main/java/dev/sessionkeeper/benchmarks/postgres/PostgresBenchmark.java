@@ -15,8 +15,9 @@ import javax.sql.DataSource;
  *
  * <p>{@code PostgresBenchmark [repetitions] [seconds] [cell…]}; cells are steady-1000,
  * steady-100000, single-1000, single-100000, drain-1-10000, drain-1000-100000, drain-100000-100000,
- * drain-1000-10000, drain-1000-1000000, latency, idle, insert, bulk, long-600 (steady load for so
- * many seconds). Without cells all of them but the long ones.
+ * drain-1000-10000, drain-1000-1000000, latency, idle, insert, bulk, two-1000 and two-100000
+ * (steady load, two processes consume), long-600 (for so many seconds). Without cells all of them
+ * but the long ones and those of two processes.
  */
 public final class PostgresBenchmark {
   private static final List<String> ALL =
@@ -62,8 +63,15 @@ public final class PostgresBenchmark {
   private void run(String cell) throws Exception {
     var parts = cell.split("-", -1);
     switch (parts[0]) {
-      case "steady" -> steady(cell, Integer.parseInt(parts[1]), 4, 20);
-      case "single" -> steady(cell, Integer.parseInt(parts[1]), 16, 1);
+      case "steady" -> steady(cell, Integer.parseInt(parts[1]), 4, 20, KeeperArm::open);
+      case "single" -> steady(cell, Integer.parseInt(parts[1]), 16, 1, KeeperArm::open);
+      case "two" ->
+          steady(
+              cell,
+              Integer.parseInt(parts[1]),
+              4,
+              20,
+              (database, sessions) -> KeeperArm.open(database, sessions, 2));
       case "drain" -> drain(cell, Integer.parseInt(parts[1]), Integer.parseInt(parts[2]));
       case "latency" -> new Latency(fresh()).run(Duration.ofSeconds(10));
       case "idle" -> new Idle(fresh(), postgres.pid()).run(Duration.ofSeconds(10));
@@ -90,17 +98,18 @@ public final class PostgresBenchmark {
     return postgres.createDatabase("bench" + databases.get());
   }
 
-  private void steady(String cell, int sessions, int producers, int batch) throws Exception {
+  private void steady(String cell, int sessions, int producers, int batch, Arm.Factory product)
+      throws Exception {
     var shape = new SteadyState(sessions, producers, batch, Duration.ofSeconds(6), window);
     // Does not count: the compiler is at work for so long.
     var first = new SteadyState(sessions, producers, batch, Duration.ofSeconds(6), WARM_UP);
     steady(first, RowPerSessionArm::open);
-    steady(first, KeeperArm::open);
+    steady(first, product);
     var bare = new ArrayList<SteadyState.Result>();
     var keeper = new ArrayList<SteadyState.Result>();
     for (int i = 0; i < repetitions; i++) {
       bare.add(steady(shape, RowPerSessionArm::open));
-      keeper.add(steady(shape, KeeperArm::open));
+      keeper.add(steady(shape, product));
       print(
           String.format(
               Locale.ROOT,
