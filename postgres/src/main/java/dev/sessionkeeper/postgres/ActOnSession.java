@@ -18,7 +18,7 @@ final class ActOnSession {
   static int act(
       OrderedQueue queue, SessionId session, Act act, String reason, Alongside alongside) {
     while (true) {
-      queue.claims().requireLanes();
+      queue.upToDate().requireLanes();
       var affected = tryAct(queue, session, act, reason, alongside);
       if (affected.isPresent()) {
         return affected.getAsInt();

@@ -11,9 +11,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Takes sessions for everybody in this process who waits for one: one round trip finds new
@@ -34,14 +32,11 @@ final class ClaimSessions {
   private static final int MOST_PAGES = 16;
 
   private static final Duration PACE = Duration.ofNanos(500_000);
-  private static final long RECENT_NANOS = Duration.ofMillis(5).toNanos();
-  private static final long CURRENT_NANOS = Duration.ofMillis(20).toNanos();
-  private static final long PATIENCE_NANOS = Duration.ofMinutes(2).toNanos();
-  private static final long ASK_AGAIN_NANOS = Duration.ofMillis(5).toNanos();
   private static final long WAKE_EVERY_NANOS = Duration.ofMillis(200).toNanos();
 
   private final OrderedQueue queue;
   private final TimeSource time;
+  private final LastRound last;
   private final LaneTable lanes;
   private final int batch;
   private final Pace pace;
@@ -51,66 +46,17 @@ final class ClaimSessions {
   private boolean running;
   private boolean asked;
   private volatile boolean isUnderLoad;
-  private volatile boolean areSendersHeldUp;
-  private volatile boolean readyLeft;
-  private volatile boolean areBundlesLeft;
-  private volatile @Nullable String readBy;
-  private volatile long roundBegan;
-  private volatile long knownFrom;
-  private volatile long changedAt;
   private volatile long wokenAt;
   private int newsTold;
 
   ClaimSessions(OrderedQueue queue, int batch) {
     this.queue = queue;
     this.time = queue.time();
+    this.last = queue.lastRound();
     this.lanes = new LaneTable(queue);
     this.batch = batch;
     this.pace = Pace.of(time, PACE);
     this.wokenAt = time.nanoTime() - WAKE_EVERY_NANOS;
-    this.changedAt = time.nanoTime();
-    this.roundBegan = changedAt - CURRENT_NANOS;
-    this.knownFrom = roundBegan;
-  }
-
-  /** Something was sent by this process. */
-  void changed() {
-    changedAt = time.nanoTime();
-  }
-
-  /** While they are, rounds make room for them: they are fewer and larger. */
-  void areSendersHeldUp(boolean areHeldUp) {
-    areSendersHeldUp = areHeldUp;
-  }
-
-  boolean areSendersHeldUp() {
-    return areSendersHeldUp && time.nanoTime() - changedAt < CURRENT_NANOS;
-  }
-
-  /** Whether what the last round saw is as good as new. */
-  boolean isRecent() {
-    return roundBegan - changedAt > 0 && time.nanoTime() - roundBegan < RECENT_NANOS;
-  }
-
-  /** Whether a round that is over saw everything that this process sent or was told of. */
-  boolean isCurrent() {
-    return !areBundlesLeft
-        && knownFrom - changedAt > 0
-        && time.nanoTime() - knownFrom < CURRENT_NANOS;
-  }
-
-  /** Whether the last round left sessions that nobody has. */
-  boolean isReadyLeft() {
-    return readyLeft;
-  }
-
-  private boolean areLanesLeft() {
-    return readyLeft && !queue.alone().isReading();
-  }
-
-  /** Whether the last round left messages that it did not look at. */
-  boolean areBundlesLeft() {
-    return areBundlesLeft;
   }
 
   boolean isAnybodyWaiting() {
@@ -195,71 +141,6 @@ final class ClaimSessions {
     StoreThreads.start("keeper-claim-" + queue.name(), isUnderLoad, this::runRounds);
   }
 
-  /** Does at once what its time has come for. */
-  void lookAtLate() {
-    lookAtLate(queue.alone()::writeExpired);
-  }
-
-  /** Does at once what its time has come for; everything that waits has its lane then. */
-  void lookAtAll() {
-    lookAtLate(queue.alone()::writeAll);
-  }
-
-  private void lookAtLate(Runnable write) {
-    for (int attempt = 1; ; attempt++) {
-      try {
-        tryToLookAtLate(write);
-        return;
-      } catch (KeeperException.Unavailable e) {
-        // A connection that broke: done twice it is the same, and who only looks need not know.
-        if (!Connections.mayRepeatAfter(attempt)) {
-          throw e;
-        }
-        Connections.pause(attempt);
-      }
-    }
-  }
-
-  private void tryToLookAtLate(Runnable write) {
-    write.run();
-    Waits.join(join());
-    if (queue.alone().isReading()) {
-      // What that round read.
-      write.run();
-      Waits.join(join());
-    }
-    if (wakeLanes() > 0) {
-      wake();
-    }
-  }
-
-  /** No other process carries sessions of this queue when it returns, nor begins to for a while. */
-  void requireNoOtherReader() {
-    Waits.join(join());
-    if (readBy != null && !queue.alone().isReading()) {
-      requireLanes();
-    }
-  }
-
-  /** Nobody carries sessions of this queue when it returns, nor begins to for a while. */
-  void requireLanes() {
-    long began = time.nanoTime();
-    while (time.nanoTime() - began < PATIENCE_NANOS) {
-      queue.alone().stop();
-      Waits.join(join());
-      var reader = readBy;
-      if (reader == null && !queue.alone().isReading()) {
-        return;
-      }
-      if (reader != null) {
-        queue.alone().meet(reader, true);
-        LockSupport.parkNanos(ASK_AGAIN_NANOS);
-      }
-    }
-    throw new KeeperException.Unavailable(
-        "Queue " + queue.name() + ", which another process reads alone,");
-  }
-
   /** Everybody who waits goes away empty-handed. */
   void close() {
     lock.lock();
@@ -288,10 +169,10 @@ final class ClaimSessions {
       }
       try {
         int served = round(waiting);
-        if (areLanesLeft()) {
+        if (last.isReadyLeft() && !queue.alone().isReading()) {
           pace.end(); // Work waits for those who come, not the other way round.
         } else {
-          pace.end(served, areSendersHeldUp() && joining.isEmpty());
+          pace.end(served, last.areSendersHeldUp() && joining.isEmpty());
         }
         isUnderLoad = served >= MANY;
         joining.forEach(joiner -> joiner.complete(null));
@@ -330,10 +211,12 @@ final class ClaimSessions {
     int served = queue.alone().isReading() ? read(waiting) : -1;
     if (served < 0) {
       served = claim(waiting);
-      for (int page = 1; areBundlesLeft && page < MOST_PAGES && !left(waiting).isEmpty(); page++) {
+      for (int page = 1;
+          last.areBundlesLeft() && page < MOST_PAGES && !left(waiting).isEmpty();
+          page++) {
         served += claim(left(waiting));
       }
-      if (readBy == null) {
+      if (last.readBy().isEmpty()) {
         queue.alone().tookLanes(served);
       }
     }
@@ -357,8 +240,7 @@ final class ClaimSessions {
 
   /** A round of a process that reads alone; -1 when it does not, after all. */
   private int read(List<Acceptor> waiting) {
-    long askedAt = time.nanoTime();
-    roundBegan = askedAt;
+    long askedAt = last.begins();
     int news = queue.alone().round();
     for (int page = 1; news >= 0 && page < MOST_PAGES && queue.alone().needsNextPage(); page++) {
       news = queue.alone().round();
@@ -366,15 +248,14 @@ final class ClaimSessions {
     if (news < 0) {
       return -1;
     }
-    areBundlesLeft = false;
-    knownFrom = askedAt;
+    last.read(askedAt);
     serveCarried();
-    readyLeft = queue.alone().isLaneNext();
-    if (readyLeft) {
+    last.isReadyLeft(queue.alone().isLaneNext());
+    if (last.isReadyLeft()) {
       var left = left(waiting);
       if (!left.isEmpty()) {
         claim(left);
-        queue.alone().lanesLeft(readyLeft);
+        queue.alone().lanesLeft(last.isReadyLeft());
         serveCarried();
       }
     }
@@ -407,27 +288,30 @@ final class ClaimSessions {
     return waiting.stream().anyMatch(acceptor -> !acceptor.isDone() && acceptor.isNew());
   }
 
+  /** Ends leases that ran out and delays that are over, without waiting for a round to do it. */
+  void wakeLanesNow() {
+    if (wakeLanes() > 0) {
+      wake();
+    }
+  }
+
   private int wakeLanes() {
     wokenAt = time.nanoTime();
     return lanes.wake();
   }
 
   private int claim(List<Acceptor> waiting) {
-    long askedAt = time.nanoTime();
-    roundBegan = askedAt;
+    long askedAt = last.begins();
     var result = lanes.claim(waiting, batch);
-    readyLeft = result.readyLeft;
-    readBy = result.readBy;
-    areBundlesLeft = result.areBundlesLeft;
-    if (areBundlesLeft && (!waiting.isEmpty() || queue.hasReceiversWaiting())) {
+    last.claimed(askedAt, result);
+    if (result.areBundlesLeft && (!waiting.isEmpty() || queue.hasReceiversWaiting())) {
       ask();
     }
-    if (readBy != null) {
-      queue.alone().meet(readBy, !waiting.isEmpty());
+    if (result.readBy != null) {
+      queue.alone().meet(result.readBy, !waiting.isEmpty());
     }
     result.news.forEach(queue::tellNews);
     newsTold += result.news.size();
-    knownFrom = askedAt;
     int served = 0;
     var next = waiting.iterator();
     for (var lane : result.lanes.values()) {

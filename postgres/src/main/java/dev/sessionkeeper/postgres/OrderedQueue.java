@@ -29,7 +29,9 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   private final Pulse pulse = new Pulse();
   private final Alarm alarm;
   private final ReadAlone alone;
+  private final LastRound lastRound;
   private final ClaimSessions claims;
+  private final BringUpToDate upToDate;
   private final FetchMessages fetches;
   private final SettleSessions settles;
   private final RenewLeases renewals;
@@ -41,7 +43,9 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     this.setup = setup;
     this.alarm = new Alarm(setup.time(), this::poll);
     this.alone = new ReadAlone(this, setup.options());
+    this.lastRound = new LastRound(setup.time());
     this.claims = new ClaimSessions(this, setup.options().prefetch());
+    this.upToDate = new BringUpToDate(this);
     this.fetches = new FetchMessages(this);
     this.settles = new SettleSessions(this);
     this.renewals = new RenewLeases(this);
@@ -82,6 +86,14 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
 
   ClaimSessions claims() {
     return claims;
+  }
+
+  LastRound lastRound() {
+    return lastRound;
+  }
+
+  BringUpToDate upToDate() {
+    return upToDate;
   }
 
   ReadAlone alone() {
@@ -132,7 +144,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
       requireOpen();
       long seen = pulse.beats();
       // What was sent before must have its lane.
-      claims.requireLanes();
+      upToDate.requireLanes();
       var result = AcceptByName.accept(this, session, owner);
       long left = wait.toNanos() - (time().nanoTime() - started);
       if (!(result instanceof AcceptResult.NoSession) || left <= 0) {
@@ -168,16 +180,16 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   @Override
   public boolean hasReadySession() {
     requireOpen();
-    if (!claims.isRecent()) {
+    if (!lastRound.isRecent()) {
       Waits.join(claims.join());
     }
-    return claims.isReadyLeft() || claims.areBundlesLeft() || alone.hasReady();
+    return lastRound.isReadyLeft() || lastRound.areBundlesLeft() || alone.hasReady();
   }
 
   /** Something was sent, or came back: here or elsewhere. */
   @Override
   public void wake() {
-    claims.changed();
+    lastRound.changed();
     claims.wake();
     pulse.beat();
   }
@@ -185,7 +197,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   /** While this process reads alone nobody else can take them; when it ends, it says so. */
   @Override
   public void sent(boolean areSendersHeldUp) {
-    claims.areSendersHeldUp(areSendersHeldUp);
+    lastRound.areSendersHeldUp(areSendersHeldUp);
     wake();
     if (!alone.isReading()) {
       tellOthers();
@@ -233,7 +245,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
 
   /** Whether senders of this process come as fast as they are answered. */
   boolean areSendersHeldUp() {
-    return claims.areSendersHeldUp();
+    return lastRound.areSendersHeldUp();
   }
 
   /** Nobody here works, nor waits for work: who is here waits for its last settlement. */

@@ -223,7 +223,7 @@ public final class PostgresQueueProvider
   public Page<SessionView> inspect(
       QueueName queue, Optional<SessionStatus> status, Page.Request page) {
     var ordered = ordered(queue);
-    ordered.claims().lookAtAll();
+    ordered.upToDate().lookAtAll();
     return new InspectQueue(find(queue), setup).page(status, page);
   }
 
@@ -235,7 +235,7 @@ public final class PostgresQueueProvider
   /** As {@link #act(QueueName, SessionId, Act, String)}, with more in its transaction. */
   public int act(QueueName queue, SessionId session, Act act, String reason, Alongside alongside) {
     var ordered = ordered(queue);
-    ordered.claims().lookAtAll();
+    ordered.upToDate().lookAtAll();
     int changed = ActOnSession.act(ordered, session, act, reason, alongside);
     ordered.doubt(session);
     announce(find(queue));
@@ -268,7 +268,7 @@ public final class PostgresQueueProvider
     var known = find(queue);
     var ordered = local(known) instanceof OrderedQueue it ? it : null;
     if (ordered != null) {
-      ordered.claims().requireNoOtherReader();
+      ordered.upToDate().requireNoOtherReader();
     }
     int replayed = new DeadLetterTable(known, setup).replay(selection, alongside);
     announce(known);
@@ -291,7 +291,7 @@ public final class PostgresQueueProvider
 
   private void lookAtLate(QueueTable.Known known) {
     switch (local(known)) {
-      case OrderedQueue ordered -> ordered.claims().lookAtLate();
+      case OrderedQueue ordered -> ordered.upToDate().lookAtLate();
       case UnorderedQueue unordered -> unordered.lookAtLate();
     }
   }

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -30,18 +29,14 @@ final class ReadAlone {
 
   private static final Duration QUIET = Duration.ofSeconds(1);
   private static final Duration LOOK_FOR_ROOM = Duration.ofMillis(5);
-  private static final long WINDOW_NANOS = Duration.ofMillis(250).toNanos();
   private static final long IDLE_NANOS = Duration.ofSeconds(2).toNanos();
   private static final Duration ALONE = Duration.ofSeconds(5);
-  private static final Duration NOT_WORTH_IT = Duration.ofSeconds(10);
   private static final long MEET_AGAIN_NANOS = Duration.ofMillis(100).toNanos();
   private static final long RELIEVE_NANOS = Duration.ofMillis(20).toNanos();
-  private static final int JUDGE_AFTER = 256;
-  private static final int MOST_UNUSUAL_PART = 4;
 
   private final OrderedQueue queue;
   private final TimeSource time;
-  private final int from;
+  private final WorthReading worth;
   private final int page;
   private final ReaderTable table;
   private final CarriedSessions sessions;
@@ -50,28 +45,21 @@ final class ReadAlone {
   private volatile boolean isStopAsked;
   private volatile boolean isAllAsked;
   private volatile boolean isExpiredAsked;
-  private volatile long notBefore;
   private volatile long keepLanesUntil;
-  private final AtomicLong unusual = new AtomicLong();
   private volatile long metAt;
   private long relievedAt;
   private boolean hasLookedForPile;
-  private long judgedAt;
-  private long windowBegan;
-  private int inWindow;
 
   ReadAlone(OrderedQueue queue, PostgresOptions options) {
     this.queue = queue;
     this.time = queue.time();
-    this.from = options.carryFrom();
+    this.worth = new WorthReading(time, options.carryFrom());
     this.page = options.page();
     this.table = new ReaderTable(queue);
     this.sessions = new CarriedSessions(queue);
-    this.notBefore = time.nanoTime();
-    this.windowBegan = notBefore;
-    this.keepLanesUntil = notBefore;
-    this.relievedAt = notBefore - RELIEVE_NANOS;
-    this.metAt = notBefore - MEET_AGAIN_NANOS;
+    this.keepLanesUntil = time.nanoTime();
+    this.relievedAt = keepLanesUntil - RELIEVE_NANOS;
+    this.metAt = keepLanesUntil - MEET_AGAIN_NANOS;
   }
 
   boolean isReading() {
@@ -119,7 +107,7 @@ final class ReadAlone {
   /** Gives a held session its lane, for what only lanes can do. */
   void writeDown(HeldLane lane) {
     if (sessions.mark(lane)) {
-      unusual.incrementAndGet();
+      worth.neededLane();
       Waits.join(queue.claims().join());
     }
   }
@@ -152,7 +140,11 @@ final class ReadAlone {
     if (isReading()) {
       isStopAsked = true;
     }
-    notBefore = time.nanoTime() + (from == 0 ? WINDOW_NANOS : ALONE.toNanos());
+    if (worth.isAlways()) {
+      worth.failed();
+    } else {
+      worth.notWithin(ALONE);
+    }
   }
 
   /** Whether something that is carried must be written down soon. */
@@ -174,9 +166,9 @@ final class ReadAlone {
     if (reading != null) {
       return;
     }
-    if (from == 0) {
+    if (worth.isAlways()) {
       tookLanes(0);
-    } else if (!hasLookedForPile && from != Integer.MAX_VALUE) {
+    } else if (!hasLookedForPile && !worth.isNever()) {
       hasLookedForPile = true;
       begin(PILE);
     }
@@ -184,17 +176,8 @@ final class ReadAlone {
 
   /** Sessions were taken as lanes, and nothing is left: perhaps it is worth reading alone. */
   void tookLanes(int count) {
-    long now = time.nanoTime();
-    if (now - windowBegan > WINDOW_NANOS) {
-      windowBegan = now;
-      inWindow = 0;
-    }
-    inWindow += count;
-    if (inWindow < from || from == Integer.MAX_VALUE || now - notBefore < 0) {
-      return;
-    }
-    if (!begin(0)) {
-      notBefore = now + WINDOW_NANOS;
+    if (worth.tookLanes(count) && !begin(0)) {
+      worth.failed();
     }
   }
 
@@ -207,8 +190,7 @@ final class ReadAlone {
     }
     isStopAsked = false;
     isAllAsked = false;
-    judgedAt = sessions.taken();
-    unusual.set(0);
+    worth.begins(sessions.taken());
     sessions.begin();
     bundles.clear();
     reading = new Reading(begun.get(), now);
@@ -218,7 +200,7 @@ final class ReadAlone {
 
   private Optional<ReaderTable.Begun> become(int least) {
     try {
-      return table.become(least, from == 0 ? Duration.ZERO : ALONE);
+      return table.become(least, worth.isAlways() ? Duration.ZERO : ALONE);
     } catch (KeeperException e) {
       return Optional.empty(); // Nobody waits for it; there will be another occasion.
     }
@@ -230,7 +212,9 @@ final class ReadAlone {
     if (current == null) {
       return -1;
     }
-    judge();
+    if (worth.isOver(sessions.taken())) {
+      isStopAsked = true;
+    }
     if (!write(current, isStopAsked || sessions.untouchedNanos() > IDLE_NANOS)) {
       return -1;
     }
@@ -303,24 +287,11 @@ final class ReadAlone {
       return;
     }
     long now = time.nanoTime();
-    notBefore = now + ALONE.toNanos();
+    worth.notWithin(ALONE);
     if (isWanted && now - metAt > MEET_AGAIN_NANOS) {
       metAt = now;
       table.ask();
       queue.tellOthers();
-    }
-  }
-
-  /** Where most sessions need a lane anyway, carrying them costs more than it saves. */
-  private void judge() {
-    long taken = sessions.taken() - judgedAt;
-    if (taken >= JUDGE_AFTER && from > 0) {
-      if (unusual.get() * MOST_UNUSUAL_PART > taken) {
-        isStopAsked = true;
-        notBefore = time.nanoTime() + NOT_WORTH_IT.toNanos();
-      }
-      judgedAt += taken;
-      unusual.set(0);
     }
   }
 

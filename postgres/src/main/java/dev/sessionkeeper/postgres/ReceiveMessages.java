@@ -69,10 +69,12 @@ final class ReceiveMessages {
         hasLooked = true;
       } else if (!hasLooked && (hold.isWritten || !isPatient)) {
         hasLooked = true;
-        if (!queue.claims().isCurrent()) {
+        if (!queue.lastRound().isCurrent()) {
           // A round that begins now discovers everything whose send has returned.
           Waits.join(queue.claims().join());
-          if (!isPatient && queue.claims().areBundlesLeft() && AcceptByName.untie(queue, hold.id)) {
+          if (!isPatient
+              && queue.lastRound().areBundlesLeft()
+              && AcceptByName.untie(queue, hold.id)) {
             hold.suspectMore();
           }
           continue;
@@ -146,7 +148,7 @@ final class ReceiveMessages {
   private boolean awaitNews(long deadline) throws InterruptedException {
     queue.receiverWaits(1);
     try {
-      if (queue.claims().areBundlesLeft()) {
+      if (queue.lastRound().areBundlesLeft()) {
         // What is left of a pile is looked through as long as somebody waits.
         queue.claims().wake();
       }

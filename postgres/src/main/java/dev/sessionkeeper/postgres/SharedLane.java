@@ -135,7 +135,7 @@ final class SharedLane implements HeldSession {
         // A round that begins now gives the lane everything whose send has returned.
         hasLooked = true;
         Waits.join(queue.claims().join());
-        if (queue.claims().areBundlesLeft()) {
+        if (queue.lastRound().areBundlesLeft()) {
           AcceptByName.untie(queue, id);
         }
         continue;

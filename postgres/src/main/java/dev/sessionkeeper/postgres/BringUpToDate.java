@@ -1,0 +1,87 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.KeeperException;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * What must be so before somebody looks at a queue or acts on a session of it: what its time has
+ * come for is done, and sessions have lanes where these are wanted.
+ */
+final class BringUpToDate {
+  private static final long PATIENCE_NANOS = Duration.ofMinutes(2).toNanos();
+  private static final long ASK_AGAIN_NANOS = Duration.ofMillis(5).toNanos();
+
+  private final OrderedQueue queue;
+
+  BringUpToDate(OrderedQueue queue) {
+    this.queue = queue;
+  }
+
+  /** Does at once what its time has come for. */
+  void lookAtLate() {
+    lookAtLate(queue.alone()::writeExpired);
+  }
+
+  /** Does at once what its time has come for; everything that waits has its lane then. */
+  void lookAtAll() {
+    lookAtLate(queue.alone()::writeAll);
+  }
+
+  private void lookAtLate(Runnable write) {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        tryToLookAtLate(write);
+        return;
+      } catch (KeeperException.Unavailable e) {
+        // A connection that broke: done twice it is the same, and who only looks need not know.
+        if (!Connections.mayRepeatAfter(attempt)) {
+          throw e;
+        }
+        Connections.pause(attempt);
+      }
+    }
+  }
+
+  private void tryToLookAtLate(Runnable write) {
+    write.run();
+    joinRound();
+    if (queue.alone().isReading()) {
+      // What that round read.
+      write.run();
+      joinRound();
+    }
+    queue.claims().wakeLanesNow();
+  }
+
+  private void joinRound() {
+    Waits.join(queue.claims().join());
+  }
+
+  /** No other process carries sessions of this queue when it returns, nor begins to for a while. */
+  void requireNoOtherReader() {
+    joinRound();
+    if (queue.lastRound().readBy().isPresent() && !queue.alone().isReading()) {
+      requireLanes();
+    }
+  }
+
+  /** Nobody carries sessions of this queue when it returns, nor begins to for a while. */
+  void requireLanes() {
+    long began = queue.time().nanoTime();
+    while (queue.time().nanoTime() - began < PATIENCE_NANOS) {
+      queue.alone().stop();
+      joinRound();
+      var reader = queue.lastRound().readBy();
+      if (reader.isEmpty() && !queue.alone().isReading()) {
+        return;
+      }
+      if (reader.isPresent()) {
+        queue.alone().meet(reader.get(), true);
+        LockSupport.parkNanos(ASK_AGAIN_NANOS);
+      }
+    }
+    throw new KeeperException.Unavailable(
+        "Queue " + queue.name() + ", which another process reads alone,");
+  }
+}
