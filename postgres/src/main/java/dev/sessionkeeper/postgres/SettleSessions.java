@@ -6,6 +6,7 @@ import dev.sessionkeeper.store.GroupCalls;
 import dev.sessionkeeper.store.Rhythm;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,12 +17,16 @@ import java.util.function.BooleanSupplier;
 /**
  * Completes messages and gives lanes back: for many sessions one statement and one commit.
  *
- * <p>What is more than that, such as a retry or a state, is a {@link SettleCall} of its own. I1:
- * calls of one session take effect in the order in which they came; behind one that failed nothing
- * does. I2: a lease that is lost fails alone, not its group.
+ * <p>What is more than that, such as a retry or a state, is a {@link SettleCall}; those share a
+ * commit, too. I1: calls of one session take effect in the order in which they came; behind one
+ * that failed nothing does. I2: a lease that is lost fails alone, not its group.
  */
 final class SettleSessions {
   private static final int MOST_CALLS = 4096;
+
+  /** They cost more than completions, and have their lanes locked until all of them are done. */
+  private static final int MOST_MIXED = 64;
+
   private static final Duration PACE = Duration.ofMillis(2);
 
   private final OrderedQueue queue;
@@ -70,6 +75,15 @@ final class SettleSessions {
     @Override
     public boolean isVoid() {
       return voided.getAsBoolean();
+    }
+
+    private void answer(SettleEach.Outcome outcome) {
+      try {
+        var unused = call.result(outcome);
+        answer.complete(null);
+      } catch (KeeperException e) {
+        answer.completeExceptionally(e);
+      }
     }
 
     @Override
@@ -149,7 +163,10 @@ final class SettleSessions {
     if (!together.isEmpty()) {
       settleTogether(List.copyOf(together.values()));
     }
-    mixed.values().forEach(this::settleAlone);
+    var inOrder = mixed.values().stream().sorted(Comparator.comparing(Mixed::session)).toList();
+    for (int from = 0; from < inOrder.size(); from += MOST_MIXED) {
+      settleMixed(inOrder.subList(from, Math.min(from + MOST_MIXED, inOrder.size())));
+    }
     return later;
   }
 
@@ -175,15 +192,32 @@ final class SettleSessions {
     }
   }
 
-  private void settleAlone(Mixed mixed) {
+  /** In one commit, in the order of the sessions, as everybody who locks several of them. */
+  private void settleMixed(List<Mixed> mixed) {
     try {
-      var call = mixed.call;
-      queue
-          .connections()
-          .call(connection -> call.run(connection, queue.id(), queue.node().shard()));
-      mixed.answer.complete(null);
+      var calls = mixed.stream().map(Mixed::call).toList();
+      var outcomes =
+          queue
+              .connections()
+              .call(
+                  connection ->
+                      SettleEach.run(connection, queue.id(), queue.node().shard(), calls));
+      for (int i = 0; i < mixed.size(); i++) {
+        mixed.get(i).answer(outcomes.get(i));
+      }
+    } catch (KeeperException.Rejected e) {
+      refuse(mixed, e);
     } catch (RuntimeException e) {
-      mixed.answer.completeExceptionally(e);
+      mixed.forEach(each -> each.answer.completeExceptionally(e));
+    }
+  }
+
+  /** One of them cannot be settled; the others must not suffer. */
+  private void refuse(List<Mixed> mixed, KeeperException.Rejected reason) {
+    if (mixed.size() == 1) {
+      mixed.get(0).answer.completeExceptionally(reason);
+    } else {
+      mixed.forEach(each -> settleMixed(List.of(each)));
     }
   }
 }

@@ -230,6 +230,29 @@ BEGIN
   outcome := 'ok';
 END $$;
 
+-- Such calls of several sessions in one commit. Sessions come in order, each once; sizes: how many settlements belong to each. Every
+-- call has its own outcome, and those that are not ok have changed nothing.
+CREATE OR REPLACE FUNCTION keeper.settle_each(q int, sessions text[], epochs bigint[], shareds boolean[], sizes int[], seqs bigint[],
+  acts smallint[], delays_us bigint[], limits boolean[], reasons text[], errors text[], states bytea[], versions bigint[], of_shard bigint)
+RETURNS TABLE (outcome text, detail bigint, at_seq bigint)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  upto int := 0;
+BEGIN
+  -- All lanes before the first count: who has one of them and wants to count must not be waited for in a circle.
+  PERFORM 1 FROM unnest(sessions) s(session)
+     CROSS JOIN LATERAL (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = s.session OFFSET 0 FOR UPDATE) x;
+  FOR i IN 1 .. cardinality(sessions) LOOP
+    upto := upto + sizes[i];
+    RETURN QUERY
+      SELECT * FROM keeper.settle_session(q, sessions[i], epochs[i], shareds[i], seqs[upto - sizes[i] + 1 : upto],
+        acts[upto - sizes[i] + 1 : upto], delays_us[upto - sizes[i] + 1 : upto], limits[upto - sizes[i] + 1 : upto],
+        reasons[upto - sizes[i] + 1 : upto], errors[upto - sizes[i] + 1 : upto], states[i], versions[i], of_shard);
+  END LOOP;
+END $$;
+
 -- Writes a session's state; the caller has the lane and has compared versions.
 CREATE OR REPLACE FUNCTION keeper.put_state(q int, of_session text, state_bytes bytea) RETURNS bigint
 LANGUAGE plpgsql
