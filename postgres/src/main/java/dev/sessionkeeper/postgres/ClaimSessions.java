@@ -248,7 +248,8 @@ final class ClaimSessions {
     if (news < 0) {
       return -1;
     }
-    last.read(askedAt);
+    last.read();
+    last.told(askedAt);
     serveCarried();
     last.isReadyLeft(queue.alone().isLaneNext());
     if (last.isReadyLeft()) {
@@ -303,7 +304,7 @@ final class ClaimSessions {
   private int claim(List<Acceptor> waiting) {
     long askedAt = last.begins();
     var result = lanes.claim(waiting, batch);
-    last.claimed(askedAt, result);
+    last.claimed(result);
     if (result.areBundlesLeft && (!waiting.isEmpty() || queue.hasReceiversWaiting())) {
       ask();
     }
@@ -312,6 +313,7 @@ final class ClaimSessions {
     }
     result.news.forEach(queue::tellNews);
     newsTold += result.news.size();
+    last.told(askedAt);
     int served = 0;
     var next = waiting.iterator();
     for (var lane : result.lanes.values()) {

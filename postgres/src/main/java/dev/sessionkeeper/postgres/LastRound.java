@@ -47,17 +47,20 @@ final class LastRound {
     return now;
   }
 
-  /** A round that claimed lanes is over. */
-  void claimed(long begunAt, LaneTable.Result result) {
+  /** What a round that claimed lanes left. */
+  void claimed(LaneTable.Result result) {
     isReadyLeft = result.readyLeft;
     readBy = result.readBy;
     areBundlesLeft = result.areBundlesLeft;
-    knownFrom = begunAt;
   }
 
-  /** A round has read what is new. */
-  void read(long begunAt) {
+  /** A round has read everything that is new. */
+  void read() {
     areBundlesLeft = false;
+  }
+
+  /** Everybody who has news has been told of what a round that began then found. */
+  void told(long begunAt) {
     knownFrom = begunAt;
   }
 
