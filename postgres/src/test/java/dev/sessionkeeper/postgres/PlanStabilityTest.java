@@ -130,10 +130,7 @@ class PlanStabilityTest {
    */
   @Test
   void whatIsBehindAPileIsNotLookedForOneSessionAtATime() throws Exception {
-    try (var connection = database.pool().getConnection()) {
-      execute(connection, "ALTER SYSTEM SET track_functions = 'pl'");
-      execute(connection, "SELECT pg_reload_conf()");
-    }
+    countCalls();
     provider.send(QUEUE, List.of(message(SessionId.of("early"), "1")));
     var accepted =
         (AcceptResult.Accepted)
@@ -151,6 +148,22 @@ class PlanStabilityTest {
     flushStatistics();
     assertThat(calls("send")).isPositive();
     assertThat(calls("untie_session")).isZero();
+  }
+
+  private void countCalls() throws Exception {
+    try (var connection = database.pool().getConnection();
+        var statement = connection.prepareStatement("SHOW track_functions")) {
+      execute(connection, "ALTER SYSTEM SET track_functions = 'pl'");
+      execute(connection, "SELECT pg_reload_conf()");
+      String now;
+      do {
+        Thread.sleep(10);
+        try (var rows = statement.executeQuery()) {
+          rows.next();
+          now = rows.getString(1);
+        }
+      } while (!now.equals("pl"));
+    }
   }
 
   private long calls(String function) throws SQLException {
