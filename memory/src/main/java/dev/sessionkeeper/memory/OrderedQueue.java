@@ -110,7 +110,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
           now = ticks.now();
         }
         if (lane.isFreeToTake(now)) {
-          return Optional.of(take(lane, owner, next.get().epoch(), now));
+          return Optional.of(take(lane, owner, epochFor(lane, next.get()), now));
         }
         // Between the turnstile and its lock anything may have happened to it.
         look(lane, now);
@@ -320,6 +320,14 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
 
   private long leaseEnd(long now) {
     return Ticks.later(now, books.settings().lockDuration());
+  }
+
+  /**
+   * Returns the epoch that was drawn with the place in the row, or a new one if another owner has
+   * held the session since: an epoch must grow with every hold.
+   */
+  private long epochFor(Lane lane, Turnstile.Taken taken) {
+    return taken.epoch() > lane.epoch ? taken.epoch() : turnstile.nextEpoch();
   }
 
   private HeldSession take(Lane lane, Owner owner, long epoch, long now) {
