@@ -22,6 +22,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class HttpServerTest {
+  private static final Scope SERVER = Scope.server("Tests");
+
   record Greeting(String name, long times) {
     static Greeting read(Fields in) {
       var name = in.required("name", Decode.text(20));
@@ -41,25 +43,31 @@ class HttpServerTest {
   void start() throws IOException {
     var routes =
         List.of(
-            Route.get("/things/{id}", Role.READ, r -> Response.ok(Map.of("id", r.parameter("id"))))
+            Route.get(
+                    "/things/{id}",
+                    Role.READ,
+                    SERVER,
+                    r -> Response.ok(Map.of("id", r.parameter("id"))))
                 .query("colour", "Which"),
-            Route.get("/things/all", Role.READ, r -> Response.ok(Map.of("id", "literal"))),
-            Route.post("/greet", Role.READ, r -> Response.created(r.json(Greeting::read)))
+            Route.get("/things/all", Role.READ, SERVER, r -> Response.ok(Map.of("id", "literal"))),
+            Route.post("/greet", Role.READ, SERVER, r -> Response.created(r.json(Greeting::read)))
                 .takes(Greeting.class),
-            Route.put("/small", Role.READ, r -> Response.noContent())
+            Route.put("/small", Role.READ, SERVER, r -> Response.noContent())
                 .takes("application/octet-stream")
                 .maxBody(1000),
             Route.get(
                 "/boom",
                 Role.READ,
+                SERVER,
                 r -> {
                   throw new IllegalStateException("secret inside");
                 }),
-            Route.get("/wait", Role.READ, this::waitForEver),
-            Route.get("/late", Role.READ, this::answerLate),
+            Route.get("/wait", Role.READ, SERVER, this::waitForEver),
+            Route.get("/late", Role.READ, SERVER, this::answerLate),
             Route.get(
                 "/stream",
                 Role.READ,
+                SERVER,
                 r -> Response.stream("text/event-stream", this::writeUntilGone)));
     server =
         HttpServer.start(

@@ -123,7 +123,7 @@ class GuardTest {
     var file = Files.writeString(folder.resolve("jwks.json"), new JWKSet(key).toString());
     return """
         security:
-          jwt: { issuer: "https://id.example", audience: keeper, algorithms: [ES256], jwks_file: "%s" }
+          jwt: { issuer: "https://id.example", audience: keeper, algorithms: [ES256], jwks_file: "%s", bound_to_tenant: false }
         """
         .formatted(file);
   }

@@ -173,7 +173,7 @@ final class Inventory {
   }
 
   /** A record that has not been corrected; one comes with every second of metering. */
-  private String record(String template) {
+  String record(String template) {
     if (!template.equals("/usages/corrections")) {
       return "";
     }
