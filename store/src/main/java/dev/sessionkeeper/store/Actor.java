@@ -8,6 +8,8 @@ package dev.sessionkeeper.store;
  * @param source the network address that the act came from; blank where there was none
  */
 public record Actor(String name, String source) {
+  /** The name of callers of an open server, who have no credential. */
+  public static final String LOCAL = "local";
 
   /** An actor in this process, without a network address. */
   public static Actor of(String name) {

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.http;
 
+import dev.sessionkeeper.store.Actor;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -12,7 +13,8 @@ import java.util.Set;
  */
 public record Caller(String name, Set<Role> roles, Reach reach) {
   /** The caller of an open server on loopback. */
-  public static final Caller LOCAL = new Caller("local", EnumSet.of(Role.ADMIN), Reach.EVERYTHING);
+  public static final Caller LOCAL =
+      new Caller(Actor.LOCAL, EnumSet.of(Role.ADMIN), Reach.EVERYTHING);
 
   /** A caller without credential, at a route that asks for none. */
   public static final Caller ANONYMOUS = new Caller("anonymous", Set.of(), Reach.NOTHING);

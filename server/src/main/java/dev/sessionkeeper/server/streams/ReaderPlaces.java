@@ -1,8 +1,8 @@
 package dev.sessionkeeper.server.streams;
 
-import dev.sessionkeeper.server.http.Caller;
 import dev.sessionkeeper.server.http.ProblemException;
 import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.store.Actor;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -55,7 +55,7 @@ final class ReaderPlaces {
     if (all >= most) {
       throw refusal("There are " + most + " readers already");
     }
-    boolean isShared = credential.equals(Caller.LOCAL.name());
+    boolean isShared = credential.equals(Actor.LOCAL);
     if (!isShared && taken.getOrDefault(credential, 0) >= mostPerCredential) {
       throw refusal(
           "This credential has " + mostPerCredential + " readers already; end one of them first");

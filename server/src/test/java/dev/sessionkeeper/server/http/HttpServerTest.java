@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.sessionkeeper.server.json.Decode;
@@ -49,6 +50,12 @@ class HttpServerTest {
                     SERVER,
                     r -> Response.ok(Map.of("id", r.parameter("id"))))
                 .query("colour", "Which"),
+            Route.get("/forgot", Role.READ, Scope.tenant(), r -> Response.ok(Map.of("rows", 7))),
+            Route.get(
+                "/asked",
+                Role.READ,
+                Scope.tenant(),
+                r -> Response.ok(Map.of("rows", r.reach().tenants().toString()))),
             Route.get("/things/all", Role.READ, SERVER, r -> Response.ok(Map.of("id", "literal"))),
             Route.post("/greet", Role.READ, SERVER, r -> Response.created(r.json(Greeting::read)))
                 .takes(Greeting.class),
@@ -111,6 +118,25 @@ class HttpServerTest {
     } finally {
       ended.countDown();
     }
+  }
+
+  @Test
+  void aHandlerThatForgetsTheReachOfItsCallerIsNotAnswered() throws Exception {
+    assertThat(get("/asked").status()).isEqualTo(200);
+    var forgot = get("/forgot");
+    assertThat(forgot.status()).isEqualTo(500);
+    assertThat(forgot.body()).doesNotContain("7");
+  }
+
+  @Test
+  void aRouteIsPublicInBothRoleAndScopeOrInNeither() {
+    Handler handler = request -> Response.noContent();
+    assertThatThrownBy(() -> Route.get("/a", Role.ANYONE, SERVER, handler))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> Route.get("/a", Role.READ, Scope.open(), handler))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> Route.get("/a", Role.READ, Scope.queue(), handler))
+        .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
