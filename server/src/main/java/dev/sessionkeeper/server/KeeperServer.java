@@ -88,10 +88,7 @@ public final class KeeperServer implements AutoCloseable {
       JobsFeature.open(context, features).ifPresent(jobs -> features.add(opened(jobs)));
       reload = new Reload(config, sources, this::objectionsTo, this::reconfigure, engine.audit());
       routes = new RouteTable(allRoutes());
-      refusals =
-          opened(
-              new AuditRefusals(
-                  engine.audit(), time, new TraceRequests(telemetry.traces().tracer(), metrics)));
+      refusals = opened(auditRefusals(time));
       http = opened(listen(time));
     } catch (RuntimeException e) {
       closeAll();
@@ -211,6 +208,11 @@ public final class KeeperServer implements AutoCloseable {
     }
     checks.put("draining", () -> http.isLeaving() ? Optional.of("draining") : Optional.empty());
     return checks;
+  }
+
+  private AuditRefusals auditRefusals(TimeSource time) {
+    var traces = new TraceRequests(telemetry.traces().tracer(), metrics);
+    return new AuditRefusals(engine.audit(), time, traces);
   }
 
   private HttpServer listen(TimeSource time) {
