@@ -38,6 +38,19 @@ public final class PageCursor {
     return key.subList(1, key.size());
   }
 
+  /**
+   * The number behind which a list of numbered items goes on.
+   *
+   * @throws KeeperException.InvalidCursor if this list did not issue the cursor
+   */
+  public static long numberOf(String list, String cursor) {
+    try {
+      return Long.parseLong(keyOf(list, 1, cursor).get(0));
+    } catch (NumberFormatException e) {
+      throw new KeeperException.InvalidCursor(cursor);
+    }
+  }
+
   private static List<String> decode(String cursor) {
     try {
       var buffer = ByteBuffer.wrap(Base64.getUrlDecoder().decode(cursor));

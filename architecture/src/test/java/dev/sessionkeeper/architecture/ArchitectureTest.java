@@ -37,6 +37,9 @@ class ArchitectureTest {
             dev.sessionkeeper.servicebus.PlantedNeighbour.class),
         rule(Rules.ONLY_THE_COMMAND_LINE_SEES_THE_SERVER, PlantedGuest.class),
         rule(Rules.FEATURES_DO_NOT_KNOW_PROVIDERS, PlantedGuest.class),
+        rule(
+            Rules.FEATURES_DO_NOT_DECIDE_ABOUT_ACCESS,
+            dev.sessionkeeper.server.queues.PlantedJudge.class),
         rule(Rules.NOTHING_READS_THE_WALL_CLOCK_BUT_ITS_PORT, PlantedHabits.ReadsTheClock.class),
         rule(Rules.NO_JAVA_SERIALISATION, PlantedHabits.Serialises.class),
         rule(Rules.SECRETS_ARE_COMPARED_IN_CONSTANT_TIME, PlantedHabits.ChecksSignature.class),

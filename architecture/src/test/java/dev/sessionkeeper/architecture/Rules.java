@@ -88,6 +88,23 @@ final class Rules {
                   "dev.sessionkeeper.sqs..",
                   "dev.sessionkeeper.servicebus.."));
 
+  static final ArchRule FEATURES_DO_NOT_DECIDE_ABOUT_ACCESS =
+      noClasses()
+          .that(
+              resideInAPackage("dev.sessionkeeper.server..")
+                  .and(
+                      DescribedPredicate.not(
+                          resideInAnyPackage(
+                              "dev.sessionkeeper.server.http",
+                              "dev.sessionkeeper.server.security",
+                              "dev.sessionkeeper.server.activity"))))
+          .should()
+          .dependOnClassesThat(
+              DescribedPredicate.describe(
+                  "tell a caller's credential",
+                  type -> type.getName().equals("dev.sessionkeeper.server.http.Caller")))
+          .because("the kernel checks role and scope, and hands handlers one reach for their rows");
+
   static final ArchRule NOTHING_READS_THE_WALL_CLOCK_BUT_ITS_PORT =
       noClasses()
           .that(

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.jobs;
 
+import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.store.AuditLog;
 import dev.sessionkeeper.store.Database;
 import java.sql.ResultSet;
@@ -107,19 +108,19 @@ final class JobTable {
         });
   }
 
-  boolean request(String job, Optional<String> actor) {
+  boolean request(String job, Optional<Actor> actor) {
     return act(REQUEST, "job.run", job, actor);
   }
 
-  boolean pause(String job, Optional<String> actor) {
+  boolean pause(String job, Optional<Actor> actor) {
     return act(PAUSE, "job.pause", job, actor);
   }
 
-  boolean resume(String job, Optional<String> actor) {
+  boolean resume(String job, Optional<Actor> actor) {
     return act(RESUME, "job.resume", job, actor);
   }
 
-  private boolean act(String sql, String action, String job, Optional<String> actor) {
+  private boolean act(String sql, String action, String job, Optional<Actor> actor) {
     return database.inTransaction(
         connection -> {
           try (var statement = connection.prepareStatement(sql(sql))) {

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.jobs;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.Migrations;
 import dev.sessionkeeper.time.TimeSource;
@@ -214,17 +215,17 @@ public final class Jobs implements AutoCloseable {
   }
 
   /** As {@link #requestRun(String)}, for a person: it is audited in the same transaction. */
-  public boolean requestRun(String name, String actor) {
+  public boolean requestRun(String name, Actor actor) {
     return table.request(name, Optional.of(actor));
   }
 
   /** Stops the schedule. A run that has begun goes on. */
-  public boolean pause(String name, String actor) {
+  public boolean pause(String name, Actor actor) {
     return table.pause(name, Optional.of(actor));
   }
 
   /** Goes on with the schedule, and at once with an attempt that waits after a failure. */
-  public boolean resume(String name, String actor) {
+  public boolean resume(String name, Actor actor) {
     return table.resume(name, Optional.of(actor));
   }
 

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.RetryPolicy;
+import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.testkit.TestInRealTime;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -236,19 +237,19 @@ class JobsTest {
     var runs = new AtomicInteger();
     var jobs = node();
     jobs.register("calm", OFTEN, context -> runs.incrementAndGet());
-    assertThat(jobs.pause("calm", "ann")).isTrue();
+    assertThat(jobs.pause("calm", Actor.of("ann"))).isTrue();
     jobs.start();
-    assertThat(jobs.requestRun("calm", "ann")).isTrue();
+    assertThat(jobs.requestRun("calm", Actor.of("ann"))).isTrue();
     await().until(() -> events.of(JobEvent.Completed.class).size() == 1);
     assertThat(jobs.view("calm").orElseThrow().paused()).isTrue();
     assertThat(runs.get()).isEqualTo(1);
-    jobs.resume("calm", "ann");
+    jobs.resume("calm", Actor.of("ann"));
     await().until(() -> runs.get() > 1);
     assertThat(
             db.text(
                 "SELECT string_agg(action, ' ' ORDER BY id) FROM keeper.audit WHERE actor = 'ann'"))
         .isEqualTo("job.pause job.run job.resume");
-    assertThat(jobs.pause("unknown", "ann")).isFalse();
+    assertThat(jobs.pause("unknown", Actor.of("ann"))).isFalse();
   }
 
   @TestInRealTime

@@ -49,10 +49,7 @@ final class DeadLetterShelf {
 
   Page<DeadLetter> page(Optional<SessionId> session, Page.Request request) {
     long behind =
-        request
-            .cursor()
-            .map(cursor -> Long.parseLong(PageCursor.keyOf(cursorName, 1, cursor).get(0)))
-            .orElse(0L);
+        request.cursor().map(cursor -> PageCursor.numberOf(cursorName, cursor)).orElse(0L);
     var found =
         letters.tailMap(behind, false).values().stream()
             .filter(letter -> session.isEmpty() || session.equals(letter.message().session()))

@@ -2,7 +2,6 @@ package dev.sessionkeeper.memory;
 
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
-import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.QueueStats;
 import dev.sessionkeeper.spi.SessionStatus;
 import dev.sessionkeeper.spi.SessionView;
@@ -45,11 +44,10 @@ final class InspectSessions {
   Page<SessionView> page(Optional<SessionStatus> status, Page.Request request) {
     queue.runDue();
     var list = "sessions/" + queue.books().queue;
-    var behind =
-        request.cursor().map(cursor -> SessionId.of(PageCursor.keyOf(list, 1, cursor).get(0)));
+    var behind = request.cursor().map(cursor -> PageCursor.keyOf(list, 1, cursor).get(0));
     var found =
         queue.lanes().stream()
-            .filter(lane -> behind.isEmpty() || lane.id.compareTo(behind.get()) > 0)
+            .filter(lane -> behind.isEmpty() || lane.id.value().compareTo(behind.get()) > 0)
             .sorted(Comparator.comparing(lane -> lane.id))
             .map(this::view)
             .flatMap(Optional::stream)

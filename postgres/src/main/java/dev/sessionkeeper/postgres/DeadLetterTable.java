@@ -47,11 +47,7 @@ final class DeadLetterTable {
 
   Page<DeadLetter> page(Optional<SessionId> session, Page.Request request) {
     var list = "dead-letters/" + known.name();
-    long behind =
-        request
-            .cursor()
-            .map(cursor -> Long.parseLong(PageCursor.keyOf(list, 1, cursor).get(0)))
-            .orElse(0L);
+    long behind = request.cursor().map(cursor -> PageCursor.numberOf(list, cursor)).orElse(0L);
     var found =
         setup
             .connections()

@@ -2,6 +2,7 @@ package dev.sessionkeeper.registry;
 
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.jobs.Jobs;
+import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.Migrations;
 import java.util.Map;
@@ -70,7 +71,15 @@ public final class SessionRegistry {
 
   /** Ends a session now. One that has ended stays as it is. Empty if there is none. */
   public Optional<RegisteredSession> end(UUID sessionId) {
-    var change = table.end(sessionId);
+    return ended(table.end(sessionId, Optional.empty()));
+  }
+
+  /** As {@link #end(UUID)}, for a person: an audit row is written in the same transaction. */
+  public Optional<RegisteredSession> end(UUID sessionId, Actor actor) {
+    return ended(table.end(sessionId, Optional.of(actor)));
+  }
+
+  private Optional<RegisteredSession> ended(Optional<SessionTable.Change> change) {
     change
         .filter(SessionTable.Change::made)
         .ifPresent(made -> tell(new RegistryEvent.Ended(made.session().kind())));

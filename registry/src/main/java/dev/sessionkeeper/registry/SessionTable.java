@@ -3,6 +3,8 @@ package dev.sessionkeeper.registry;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
+import dev.sessionkeeper.store.Actor;
+import dev.sessionkeeper.store.AuditLog;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -67,14 +69,22 @@ record SessionTable(Database database, Duration lifetime) {
     }
   }
 
-  Optional<Change> end(UUID id) {
+  Optional<Change> end(UUID id, Optional<Actor> actor) {
     return change(
         id,
         connection -> {
           try (var statement = connection.prepareStatement(END)) {
             statement.setObject(1, id);
-            return statement.executeQuery().next();
+            if (!statement.executeQuery().next()) {
+              return false;
+            }
           }
+          if (actor.isPresent()) {
+            AuditLog.write(
+                connection,
+                new AuditLog.Entry(actor.get(), "registry.session.end", id.toString(), "", ""));
+          }
+          return true;
         });
   }
 

@@ -3,6 +3,7 @@ package dev.sessionkeeper.server;
 import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.server.security.AuditedQueues;
+import dev.sessionkeeper.server.security.ServerSecret;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.store.Notices;
 import java.util.Optional;
@@ -24,6 +25,9 @@ public interface Engine extends AutoCloseable {
 
   /** Where operator acts are written down. */
   AuditLog audit();
+
+  /** The secret that all servers of this store share. */
+  ServerSecret secret();
 
   /** Names the scheduled work of the store itself. Asked once, where there is a database. */
   default void schedule(Jobs jobs) {}

@@ -16,18 +16,22 @@ import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.RouteTable;
+import dev.sessionkeeper.server.http.Scope;
 import dev.sessionkeeper.server.jobs.JobsFeature;
 import dev.sessionkeeper.server.operations.HealthRoutes;
 import dev.sessionkeeper.server.operations.Metrics;
 import dev.sessionkeeper.server.operations.StatusPage;
 import dev.sessionkeeper.server.queues.QueuesFeature;
 import dev.sessionkeeper.server.registry.RegistryFeature;
+import dev.sessionkeeper.server.security.AuditRefusals;
+import dev.sessionkeeper.server.security.AuditRoutes;
 import dev.sessionkeeper.server.security.Guard;
 import dev.sessionkeeper.server.security.SecurityConfig;
 import dev.sessionkeeper.server.streams.StreamsFeature;
 import dev.sessionkeeper.server.telemetry.Telemetry;
 import dev.sessionkeeper.server.telemetry.TelemetryConfig;
 import dev.sessionkeeper.server.telemetry.TraceRequests;
+import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -46,6 +50,9 @@ public final class KeeperServer implements AutoCloseable {
       List.of(
           QueuesFeature::open, StreamsFeature::open, RegistryFeature::open, GatewayFeature::open);
 
+  /** A signal says nothing of the person who sent it. */
+  private static final Actor SIGNAL = Actor.of("signal");
+
   private static final Logger log = LoggerFactory.getLogger(KeeperServer.class);
 
   private final KeeperConfig config;
@@ -58,6 +65,7 @@ public final class KeeperServer implements AutoCloseable {
   private final LastSeen lastSeen;
   private final Reload reload;
   private final RouteTable routes;
+  private final AuditRefusals refusals;
   private final HttpServer http;
   private boolean closed;
 
@@ -78,8 +86,9 @@ public final class KeeperServer implements AutoCloseable {
               config, engine, lastSeen, metrics.registry(), telemetry.traces(), time);
       FEATURES.forEach(opener -> features.add(opened(opener.open(context))));
       JobsFeature.open(context, features).ifPresent(jobs -> features.add(opened(jobs)));
-      reload = new Reload(config, sources, this::objectionsTo, this::reconfigure);
+      reload = new Reload(config, sources, this::objectionsTo, this::reconfigure, engine.audit());
       routes = new RouteTable(allRoutes());
+      refusals = opened(auditRefusals(time));
       http = opened(listen(time));
     } catch (RuntimeException e) {
       closeAll();
@@ -135,7 +144,7 @@ public final class KeeperServer implements AutoCloseable {
 
   /** Reads the configuration again, or throws {@code InvalidConfig} and changes nothing. */
   public void reload() {
-    reload.reload();
+    reload.reload(SIGNAL);
   }
 
   /** How many requests are being served. */
@@ -176,11 +185,12 @@ public final class KeeperServer implements AutoCloseable {
     features.forEach(feature -> all.addAll(feature.routes()));
     all.addAll(reload.routes());
     all.addAll(new ActivityRoutes(lastSeen).routes());
+    all.addAll(new AuditRoutes(engine.audit()).routes());
     all.addAll(new HealthRoutes(checks()).routes());
     all.addAll(metrics.routes(engine.queues()));
     all.addAll(new StatusPage(engine, version()).routes());
     all.add(
-        Route.get("/openapi.json", Role.ANYONE, request -> Response.ok(describe()))
+        Route.get("/openapi.json", Role.ANYONE, Scope.open(), request -> Response.ok(describe()))
             .summary("This description")
             .answers(200, "OpenAPI 3.1", "application/json"));
     return all;
@@ -200,6 +210,11 @@ public final class KeeperServer implements AutoCloseable {
     return checks;
   }
 
+  private AuditRefusals auditRefusals(TimeSource time) {
+    var traces = new TraceRequests(telemetry.traces().tracer(), metrics);
+    return new AuditRefusals(engine.audit(), time, traces);
+  }
+
   private HttpServer listen(TimeSource time) {
     var options = HttpOptions.of(server().host(), server().port());
     var tls = server().tls();
@@ -212,7 +227,7 @@ public final class KeeperServer implements AutoCloseable {
                       tls.get().certificate(), tls.get().key(), tls.get().clientAuthority())),
           routes,
           new RememberCallers(guard, lastSeen),
-          new TraceRequests(telemetry.traces().tracer(), metrics),
+          refusals,
           time);
     } catch (IOException e) {
       throw new KeeperException.Misconfigured(

@@ -2,6 +2,8 @@ package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.memory.MemoryQueueProvider;
 import dev.sessionkeeper.server.security.AuditLog;
+import dev.sessionkeeper.server.security.MemoryAuditLog;
+import dev.sessionkeeper.server.security.ServerSecret;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.store.Notices;
 import dev.sessionkeeper.time.TimeSource;
@@ -13,9 +15,12 @@ import javax.sql.DataSource;
  */
 final class MemoryEngine implements Engine {
   private final MemoryQueueProvider queues;
+  private final AuditLog audit;
+  private final ServerSecret secret = ServerSecret.ofThisProcess();
 
   MemoryEngine(TimeSource time) {
     this.queues = MemoryQueueProvider.create(time);
+    this.audit = new MemoryAuditLog(time);
   }
 
   @Override
@@ -35,7 +40,12 @@ final class MemoryEngine implements Engine {
 
   @Override
   public AuditLog audit() {
-    return AuditLog.toLog();
+    return audit;
+  }
+
+  @Override
+  public ServerSecret secret() {
+    return secret;
   }
 
   @Override

@@ -5,25 +5,16 @@ import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.Alongside;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
-import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.server.security.AuditedQueues;
 import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
 import dev.sessionkeeper.spi.OperableSessions.Act;
-import java.sql.Connection;
-import java.sql.SQLException;
+import dev.sessionkeeper.store.AuditLog;
 
 /** Queues and audit log in one PostgreSQL: act and entry are one transaction. */
 record PostgresAuditedQueues(PostgresQueueProvider queues) implements AuditedQueues {
 
-  static void write(Connection connection, AuditLog.Entry entry) throws SQLException {
-    dev.sessionkeeper.store.AuditLog.write(
-        connection,
-        new dev.sessionkeeper.store.AuditLog.Entry(
-            entry.actor(), entry.action(), entry.target(), entry.detail(), ""));
-  }
-
   private static Alongside writing(Entry entry) {
-    return (connection, affected) -> write(connection, entry.apply(affected));
+    return (connection, affected) -> AuditLog.write(connection, entry.apply(affected).toStore());
   }
 
   @Override

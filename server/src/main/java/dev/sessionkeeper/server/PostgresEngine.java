@@ -13,6 +13,7 @@ import dev.sessionkeeper.server.config.Secret;
 import dev.sessionkeeper.server.config.StoreConfig;
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.server.security.AuditedQueues;
+import dev.sessionkeeper.server.security.ServerSecret;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.Migrations;
@@ -34,6 +35,7 @@ final class PostgresEngine implements Engine {
 
   private final Optional<EmbeddedPostgres> embedded;
   private final HikariDataSource pool;
+  private final ServerSecret secret;
   private final Notices notices;
   private final PostgresQueueProvider queues;
   private final String description;
@@ -47,6 +49,7 @@ final class PostgresEngine implements Engine {
     this.pool = new HikariDataSource(access);
     this.description = description;
     Migrations.apply(pool, "store");
+    this.secret = ServerSecret.in(Database.of(pool));
     this.notices = Notices.over(pool, pool);
     this.queues =
         PostgresQueueProvider.create(
@@ -122,9 +125,12 @@ final class PostgresEngine implements Engine {
 
   @Override
   public AuditLog audit() {
-    var database = Database.of(pool);
-    return entry ->
-        database.doInTransaction(connection -> PostgresAuditedQueues.write(connection, entry));
+    return new PostgresAuditLog(Database.of(pool));
+  }
+
+  @Override
+  public ServerSecret secret() {
+    return secret;
   }
 
   @Override

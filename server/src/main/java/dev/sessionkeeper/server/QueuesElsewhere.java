@@ -2,6 +2,7 @@ package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.server.security.AuditLog;
+import dev.sessionkeeper.server.security.ServerSecret;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.store.Notices;
 import java.util.Optional;
@@ -23,6 +24,11 @@ record QueuesElsewhere(Engine store, QueueProvider queues) implements Engine {
   @Override
   public AuditLog audit() {
     return store.audit();
+  }
+
+  @Override
+  public ServerSecret secret() {
+    return store.secret();
   }
 
   @Override

@@ -45,8 +45,7 @@ final class ServiceBusDeadLetters {
   }
 
   Page<DeadLetter> list(Optional<SessionId> session, Page.Request page) {
-    long from =
-        page.cursor().map(c -> Long.parseLong(PageCursor.keyOf(LIST, 1, c).get(0)) + 1).orElse(1L);
+    long from = page.cursor().map(c -> PageCursor.numberOf(LIST, c) + 1).orElse(1L);
     Predicate<ServiceBusReceivedMessage> wanted =
         dead -> session.isEmpty() || session.get().value().equals(dead.getSessionId());
     var found = peek(from, wanted, page.limit() + 1).stream().map(this::describe).toList();

@@ -35,9 +35,7 @@ final class SqsDeadLetters {
 
   Page<DeadLetter> list(Optional<SessionId> session, Page.Request page) {
     long behind =
-        page.cursor()
-            .map(cursor -> Long.parseLong(PageCursor.keyOf(LIST, 1, cursor).get(0)))
-            .orElse(Long.MIN_VALUE);
+        page.cursor().map(cursor -> PageCursor.numberOf(LIST, cursor)).orElse(Long.MIN_VALUE);
     return withAll(
         all -> {
           var found =

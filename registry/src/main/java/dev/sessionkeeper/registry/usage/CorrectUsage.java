@@ -1,6 +1,7 @@
 package dev.sessionkeeper.registry.usage;
 
 import dev.sessionkeeper.registry.SessionKind;
+import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.store.AuditLog;
 import dev.sessionkeeper.store.Database;
 import java.math.BigDecimal;
@@ -41,7 +42,7 @@ record CorrectUsage(Database database) {
       """;
 
   /** Who corrects what, and why. */
-  record Order(UUID session, int seq, BigDecimal factor, String actor, String reason) {}
+  record Order(UUID session, int seq, BigDecimal factor, Actor actor, String reason) {}
 
   /**
    * The two rows that were appended; empty if there is no such row, or it was taken back before.
@@ -117,7 +118,7 @@ record CorrectUsage(Database database) {
       statement.setInt(2, order.seq());
       statement.setObject(3, wrong.tenantObjectId());
       statement.setBigDecimal(4, new BigDecimal(change));
-      statement.setString(5, order.actor());
+      statement.setString(5, order.actor().name());
       statement.setString(6, order.reason());
       if (statement.executeUpdate() == 0) {
         return false;

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.registry.usage;
 
+import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.store.AuditLog;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
@@ -114,12 +115,12 @@ final class HoldMetering {
     }
   }
 
-  boolean release(String actor) {
+  boolean release(Actor actor) {
     boolean released =
         database.inTransaction(
             connection -> {
               try (var statement = connection.prepareStatement(RELEASE)) {
-                statement.setString(1, actor);
+                statement.setString(1, actor.name());
                 if (statement.executeUpdate() == 0) {
                   return false;
                 }
@@ -129,7 +130,7 @@ final class HoldMetering {
               return true;
             });
     if (released) {
-      events.accept(new UsageEvent.Released(actor));
+      events.accept(new UsageEvent.Released(actor.name()));
     }
     return released;
   }

@@ -2,6 +2,7 @@ package dev.sessionkeeper.registry.usage;
 
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.jobs.JobContext;
+import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.webhook.WebhookSender;
 import java.math.BigDecimal;
@@ -92,7 +93,7 @@ public final class Usage {
   }
 
   /** Lets metering go on: the time of the jump is billed if the clock still says that it passed. */
-  public boolean release(String actor) {
+  public boolean release(Actor actor) {
     return hold.release(actor);
   }
 
@@ -151,7 +152,7 @@ public final class Usage {
   }
 
   /** Sends a batch again that was acknowledged or set aside; false if it is on its way anyway. */
-  public boolean replay(UsageBatch batch, String actor) {
+  public boolean replay(UsageBatch batch, Actor actor) {
     return batches.replay(batch, actor);
   }
 
@@ -166,7 +167,7 @@ public final class Usage {
    * @return the reversal and the new row; empty if there is no such row or it was corrected before
    */
   public Optional<List<LedgerRow>> correct(
-      UUID session, int seq, BigDecimal factor, String actor, String reason) {
+      UUID session, int seq, BigDecimal factor, Actor actor, String reason) {
     return new CorrectUsage(database)
         .apply(new CorrectUsage.Order(session, seq, factor, actor, reason));
   }

@@ -3,6 +3,7 @@ package dev.sessionkeeper.registry.usage;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
+import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.store.AuditLog;
 import dev.sessionkeeper.store.Database;
 import java.sql.ResultSet;
@@ -106,7 +107,7 @@ record UsageBatches(Database database) {
   }
 
   /** Sends a settled batch again, with the same bytes under the same key. */
-  boolean replay(UsageBatch batch, String actor) {
+  boolean replay(UsageBatch batch, Actor actor) {
     return database.inTransaction(
         connection -> {
           try (var replay = connection.prepareStatement(REPLAY);

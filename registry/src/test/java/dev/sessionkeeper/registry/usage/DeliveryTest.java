@@ -12,6 +12,7 @@ import dev.sessionkeeper.registry.SessionRequest;
 import dev.sessionkeeper.registry.TestDatabase;
 import dev.sessionkeeper.registry.receiver.Fault;
 import dev.sessionkeeper.registry.receiver.UsageReceiver;
+import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.webhook.TargetGuard;
 import dev.sessionkeeper.webhook.WebhookSignature;
 import java.io.IOException;
@@ -130,7 +131,7 @@ class DeliveryTest {
             .items()
             .get(0);
     assertThat(usage.proof(Optional.empty())).allMatch(UsageProof::isExact);
-    assertThat(usage.replay(dead, "ann")).isTrue();
+    assertThat(usage.replay(dead, Actor.of("ann"))).isTrue();
     assertThat(usage.deliver(() -> true)).isEqualTo(1);
     assertThat(receiver.applied().recordCount()).isEqualTo(2);
     assertThat(usage.batch(dead.batchId()).orElseThrow().state())
@@ -144,7 +145,7 @@ class DeliveryTest {
     var before = sum();
     var batch =
         usage.batches(Optional.empty(), Optional.empty(), Page.Request.first(1)).items().get(0);
-    usage.replay(batch, "ann");
+    usage.replay(batch, Actor.of("ann"));
     usage.deliver(() -> true);
     assertThat(sum()).isEqualByComparingTo(before);
     assertThat(receiver.applied().repeatedBatches()).isEqualTo(1);

@@ -8,6 +8,7 @@ import dev.sessionkeeper.registry.PutOutcome;
 import dev.sessionkeeper.registry.RegistryOptions;
 import dev.sessionkeeper.registry.SessionRegistry;
 import dev.sessionkeeper.registry.TestDatabase;
+import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.testkit.SettableClock;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -43,7 +44,7 @@ class ForgetUsageTest {
     var session = begin();
     begin();
     meterFor(HOUR);
-    usage.correct(session, 1, BigDecimal.TEN, "ann", "wrong kind").orElseThrow();
+    usage.correct(session, 1, BigDecimal.TEN, Actor.of("ann"), "wrong kind").orElseThrow();
     settle("acknowledged");
     meterFor(AGE);
     assertThat(forget()).as("not yet too old").isZero();
@@ -57,7 +58,7 @@ class ForgetUsageTest {
     assertThat(sums() + db.number("SELECT sum(wmicros) FROM keeper.usage_forgotten"))
         .isEqualTo(whole);
     assertThat(forget()).isZero();
-    assertThat(usage.correct(session, 1, BigDecimal.ONE, "ann", "too late")).isEmpty();
+    assertThat(usage.correct(session, 1, BigDecimal.ONE, Actor.of("ann"), "too late")).isEmpty();
   }
 
   @Test

@@ -11,6 +11,7 @@ import dev.sessionkeeper.registry.RegistryOptions;
 import dev.sessionkeeper.registry.SessionRegistry;
 import dev.sessionkeeper.registry.SessionRequest;
 import dev.sessionkeeper.registry.TestDatabase;
+import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.testkit.SettableClock;
 import java.math.BigDecimal;
 import java.security.MessageDigest;
@@ -168,7 +169,7 @@ class MeteringTest {
     // Another node, which saw nothing, keeps the hold as well.
     var other = Usage.create(db.source, UsageOptions.defaults().time(time));
     assertThat(other.meter(db.now())).isZero();
-    assertThat(usage.release("ann")).isTrue();
+    assertThat(usage.release(Actor.of("ann"))).isTrue();
     assertThat(usage.meter(db.now())).isEqualTo(1);
     assertThat(db.text("SELECT actor FROM keeper.audit")).isEqualTo("ann");
   }
@@ -211,7 +212,9 @@ class MeteringTest {
     }
     var before = db.text("SELECT string_agg(l::text, ';' ORDER BY seq) FROM keeper.usage_ledger l");
     var rows =
-        usage.correct(session.sessionId(), 2, BigDecimal.ONE, "ann", "wrong kind").orElseThrow();
+        usage
+            .correct(session.sessionId(), 2, BigDecimal.ONE, Actor.of("ann"), "wrong kind")
+            .orElseThrow();
     assertThat(rows)
         .extracting(LedgerRow::type)
         .containsExactly(LedgerRow.Type.REVERSAL, LedgerRow.Type.CORRECTION);
@@ -228,8 +231,9 @@ class MeteringTest {
             Units.of(
                 java.math.BigInteger.valueOf(61_000_000L * 16 * 1000),
                 Duration.ofDays(30).toNanos() / 1000));
-    assertThat(usage.correct(session.sessionId(), 2, BigDecimal.TEN, "ann", "again")).isEmpty();
-    assertThat(usage.correct(session.sessionId(), 6, BigDecimal.TEN, "ann", "a reversal"))
+    assertThat(usage.correct(session.sessionId(), 2, BigDecimal.TEN, Actor.of("ann"), "again"))
+        .isEmpty();
+    assertThat(usage.correct(session.sessionId(), 6, BigDecimal.TEN, Actor.of("ann"), "a reversal"))
         .isEmpty();
     assertExact();
   }

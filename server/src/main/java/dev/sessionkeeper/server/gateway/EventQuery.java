@@ -1,7 +1,7 @@
 package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.QueueName;
-import dev.sessionkeeper.server.http.Caller;
+import dev.sessionkeeper.server.http.QueueFilter;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Field;
 import dev.sessionkeeper.server.json.Fields;
@@ -93,13 +93,14 @@ record EventQuery(
     }
   }
 
-  /** Narrows to what the caller may see: events belong to those whose queue they went to. */
-  static void narrow(Conditions conditions, Caller caller) {
-    if (caller.tenant().isPresent() || caller.queues().isPresent()) {
-      var queues = caller.queues().stream().flatMap(all -> all.stream()).map(QueueName::value);
-      conditions.add(
-          "e.seq IN (SELECT r.event FROM keeper.github_route r WHERE r.queue = ANY (?))",
-          (Object) queues.toArray(String[]::new));
+  /** Narrows to the caller's reach: an event belongs to the queues that it went to. */
+  static void narrow(Conditions conditions, QueueFilter visible) {
+    switch (visible) {
+      case QueueFilter.All all -> {}
+      case QueueFilter.Only only ->
+          conditions.add(
+              "e.seq IN (SELECT r.event FROM keeper.github_route r WHERE r.queue = ANY (?))",
+              (Object) only.queues().stream().map(QueueName::value).toArray(String[]::new));
     }
   }
 }

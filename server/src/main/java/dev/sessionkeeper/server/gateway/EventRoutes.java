@@ -6,6 +6,7 @@ import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
 import dev.sessionkeeper.server.json.Decode;
 import java.util.List;
 import java.util.UUID;
@@ -22,7 +23,7 @@ final class EventRoutes {
 
   List<Route> routes() {
     return List.of(
-        Route.get("/events", Role.READ, this::list)
+        Route.get("/events", Role.READ, Scope.queues(), this::list)
             .summary("GitHub's events, newest first")
             .query("eventId", "This one only")
             .query("bot", "Routed to this bot")
@@ -35,13 +36,13 @@ final class EventRoutes {
             .query("cursor", "nextCursor of the page before")
             .answers(200, "A page", EventView.Listing.class)
             .problems(ProblemType.INVALID_CURSOR),
-        Route.get("/events/{id}", Role.READ, this::show)
+        Route.get("/events/{id}", Role.READ, Scope.queues(), this::show)
             .summary("One event: which bots got it and why the others did not")
             .answers(200, "The event", EventView.Detail.class),
-        Route.get("/events/{id}/payload", Role.READ, this::payload)
+        Route.get("/events/{id}/payload", Role.READ, Scope.queues(), this::payload)
             .summary("The bytes that GitHub sent")
             .answers(200, "The body of the delivery", "application/octet-stream"),
-        Route.post("/events/replay", Role.OPERATE, this::replay)
+        Route.post("/events/replay", Role.OPERATE, Scope.queues(), this::replay)
             .summary("Send events to their bots again, in their original order; audited")
             .takes(EventReplayRequest.class)
             .answers(200, "Sent again, or counted", EventReplayRequest.Answer.class)
@@ -57,7 +58,7 @@ final class EventRoutes {
               var page = Request.page(in);
               return new Wish(query.get(), page);
             });
-    var page = events.page(wish.query(), request.caller(), wish.page());
+    var page = events.page(wish.query(), request.reach(), wish.page());
     return Response.ok(new EventView.Listing(page.items(), page.next()));
   }
 
@@ -65,14 +66,14 @@ final class EventRoutes {
 
   private Response show(Request request) {
     return events
-        .find(idIn(request), request.caller())
+        .find(idIn(request), request.reach())
         .map(Response::ok)
         .orElseThrow(EventRoutes::unknown);
   }
 
   private Response payload(Request request) {
     var original =
-        events.original(idIn(request), request.caller()).orElseThrow(EventRoutes::unknown);
+        events.original(idIn(request), request.reach()).orElseThrow(EventRoutes::unknown);
     // Whatever GitHub was made to say, a browser must not take it for a page of ours.
     return Response.bytes(200, original.contentType(), original.bytes())
         .header("Content-Disposition", "attachment; filename=\"payload\"");
@@ -80,7 +81,7 @@ final class EventRoutes {
 
   private Response replay(Request request) throws InterruptedException {
     var wish = request.json(EventReplayRequest::read);
-    return Response.ok(replays.replay(wish, request.caller()));
+    return Response.ok(replays.replay(wish, request.actor(), request.reach()));
   }
 
   private static UUID idIn(Request request) {

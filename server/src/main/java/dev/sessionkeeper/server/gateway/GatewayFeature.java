@@ -50,7 +50,8 @@ public final class GatewayFeature implements Feature {
     routes =
         Stream.of(
                 new WebhookRoutes(bots::current, accept, letters, meters).routes(),
-                new EventRoutes(new ReadEvents(database), replay).routes())
+                new EventRoutes(new ReadEvents(database, () -> bots.current().bots()), replay)
+                    .routes())
             .flatMap(List::stream)
             .toList();
   }

@@ -9,7 +9,8 @@ import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.github.BuildMessage;
 import dev.sessionkeeper.github.GitHubEvent;
 import dev.sessionkeeper.server.gateway.ReplayTable.Replay;
-import dev.sessionkeeper.server.http.Caller;
+import dev.sessionkeeper.server.http.Reach;
+import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.store.AuditLog;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
@@ -49,23 +50,23 @@ final class ReplayEvents {
     this.bots = bots;
   }
 
-  EventReplayRequest.Answer replay(EventReplayRequest wish, Caller caller) {
+  EventReplayRequest.Answer replay(EventReplayRequest wish, Actor actor, Reach reach) {
     if (wish.deadLetters().orElse(false)) {
-      return reviveLetters(wish, caller);
+      return reviveLetters(wish, actor, reach);
     }
-    var targets = targets(wish, caller);
+    var targets = targets(wish, reach);
     if (wish.dryRun().orElse(false)) {
       return EventReplayRequest.Answer.wouldReplay(
-          CountRoutes.count(database, conditions(wish, caller), names(targets)));
+          CountRoutes.count(database, conditions(wish, reach), names(targets)));
     }
-    var begun = database.inTransaction(connection -> begin(connection, wish, caller));
+    var begun = database.inTransaction(connection -> begin(connection, wish, actor));
     var replay = begun.replay();
     while (!replay.finished()) {
       var id = replay.id();
       var used = new HashSet<QueueName>();
       replay =
           database.inTransaction(
-              connection -> step(connection, id, conditions(wish, caller), targets, used));
+              connection -> step(connection, id, conditions(wish, reach), targets, used));
       outbox.committed(used);
     }
     return EventReplayRequest.Answer.replayed(replay, begun.repeated());
@@ -73,14 +74,14 @@ final class ReplayEvents {
 
   private record Begun(Replay replay, boolean repeated) {}
 
-  private static Begun begin(Connection connection, EventReplayRequest wish, Caller caller)
+  private static Begun begin(Connection connection, EventReplayRequest wish, Actor actor)
       throws SQLException {
     var reason = wish.reason().orElse("");
     var selection = wish.selection();
     var key =
         wish.replayId()
             .map(UUID::toString)
-            .orElseGet(() -> digest(caller.name() + "\n" + selection + "\n" + reason).toString());
+            .orElseGet(() -> digest(actor.name() + "\n" + selection + "\n" + reason).toString());
     var id = wish.replayId().orElseGet(UUID::randomUUID);
     ReplayTable.lock(connection, key);
     var before = ReplayTable.recent(connection, key, id);
@@ -89,10 +90,9 @@ final class ReplayEvents {
     }
     var replay =
         ReplayTable.insert(
-            connection, new ReplayTable.Added(id, key, caller.name(), reason, selection));
+            connection, new ReplayTable.Added(id, key, actor.name(), reason, selection));
     AuditLog.write(
-        connection,
-        new AuditLog.Entry(caller.name(), "events.replay", id.toString(), reason, selection));
+        connection, new AuditLog.Entry(actor, "events.replay", id.toString(), reason, selection));
     return new Begun(replay, false);
   }
 
@@ -175,9 +175,10 @@ final class ReplayEvents {
     return targets.stream().filter(bot -> names.contains(bot.name())).toList();
   }
 
-  private EventReplayRequest.Answer reviveLetters(EventReplayRequest wish, Caller caller) {
+  private EventReplayRequest.Answer reviveLetters(
+      EventReplayRequest wish, Actor actor, Reach reach) {
     boolean dryRun = wish.dryRun().orElse(false);
-    var names = names(targets(wish, caller));
+    var names = names(targets(wish, reach));
     int count = 0;
     long from = 0;
     while (true) {
@@ -187,7 +188,7 @@ final class ReplayEvents {
               connection ->
                   KeptEvents.seqs(
                       connection,
-                      conditions(wish, caller),
+                      conditions(wish, reach),
                       behind,
                       Long.MAX_VALUE,
                       STEP,
@@ -208,11 +209,7 @@ final class ReplayEvents {
             AuditLog.write(
                 connection,
                 new AuditLog.Entry(
-                    caller.name(),
-                    "events.revive",
-                    wish.selection(),
-                    wish.reason().orElse(""),
-                    done)));
+                    actor, "events.revive", wish.selection(), wish.reason().orElse(""), done)));
     return EventReplayRequest.Answer.revived(count);
   }
 
@@ -227,17 +224,17 @@ final class ReplayEvents {
     return routes;
   }
 
-  private static Conditions conditions(EventReplayRequest wish, Caller caller) {
+  private static Conditions conditions(EventReplayRequest wish, Reach reach) {
     var conditions = wish.query().conditions();
-    EventQuery.narrow(conditions, caller);
+    EventQuery.narrow(conditions, reach.queues());
     return conditions;
   }
 
   /** The bots of today that the request means and the caller sees. */
-  private List<Bot> targets(EventReplayRequest wish, Caller caller) {
+  private List<Bot> targets(EventReplayRequest wish, Reach reach) {
     return bots.get().stream()
         .filter(bot -> wish.bot().isEmpty() || wish.bot().get().equals(bot.name()))
-        .filter(bot -> caller.sees(bot.queue()))
+        .filter(bot -> reach.includes(bot.queue()))
         .toList();
   }
 

@@ -11,6 +11,7 @@ import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -65,7 +66,7 @@ final class WebhookRoutes {
 
   List<Route> routes() {
     return List.of(
-        Route.post("/webhooks/github", Role.ANYONE, this::take)
+        Route.post("/webhooks/github", Role.ANYONE, Scope.open(), this::take)
             .summary("Take in a delivery of GitHub; signed instead of authenticated")
             .header("X-GitHub-Event", "The type of the event")
             .header("X-GitHub-Delivery", "Names the delivery; a known one is not routed again")

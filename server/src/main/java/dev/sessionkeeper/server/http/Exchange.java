@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.http;
 
+import dev.sessionkeeper.store.Actor;
 import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;
 import java.util.Map;
@@ -103,6 +104,16 @@ final class Exchange implements Gate.Visit {
     }
   }
 
+  @Override
+  public String source() {
+    var address = request.remoteAddress();
+    return address == null ? "" : address.hostAddress();
+  }
+
+  Actor actor() {
+    return new Actor(caller.name(), source());
+  }
+
   private Optional<Problem> judge() {
     try {
       if (request.version() == io.vertx.core.http.HttpVersion.HTTP_1_1
@@ -113,7 +124,9 @@ final class Exchange implements Gate.Visit {
       match = kernel.routes().find(request.method().name(), target.path());
       query = target.query();
       kernel.refuseIfDraining(route());
+      CheckSite.check(route(), header("Sec-Fetch-Site"));
       caller = kernel.gate().admit(this);
+      CheckAccess.check(route(), parameters(), query, caller);
       CheckHead.check(
           route(), query, header("Content-Type"), header("Content-Encoding"), hasBody());
       return Optional.empty();
@@ -147,7 +160,7 @@ final class Exchange implements Gate.Visit {
       var response = handleListened(body);
       switch (response.body()) {
         case Response.Body.Bytes bytes -> deliver(response);
-        case Response.Body.Streamed stream -> out.stream(response, stream.writer(), this::onLoop);
+        case Response.Body.Streamed stream -> stream(response, stream.writer());
       }
       answered(response.status());
     } catch (ClientGone e) {
@@ -157,6 +170,14 @@ final class Exchange implements Gate.Visit {
       log.error("The answer to {} broke off", routeName(), e);
       onLoop(() -> request.connection().close());
       answered(500);
+    }
+  }
+
+  private void stream(Response response, Response.StreamBody writer) throws Exception {
+    try {
+      out.stream(response, writer, this::onLoop);
+    } finally {
+      writer.ended();
     }
   }
 
@@ -178,7 +199,9 @@ final class Exchange implements Gate.Visit {
       if (route().docs().request().isEmpty()) {
         call.requireNoFields();
       }
-      return route().handler().handle(call);
+      var response = route().handler().handle(call);
+      call.requireReachWasAsked();
+      return response;
     } catch (ClientGone e) {
       throw e;
     } catch (Throwable e) {
@@ -212,6 +235,10 @@ final class Exchange implements Gate.Visit {
 
   private void answered(int status) {
     kernel.ended(this);
+    if (status == ProblemType.UNAUTHENTICATED.status()
+        || status == ProblemType.FORBIDDEN.status()) {
+      kernel.listener().refused(actor(), routeName(), status);
+    }
     kernel.listener().answered(routeName(), status, kernel.time().since(startedNanos));
   }
 

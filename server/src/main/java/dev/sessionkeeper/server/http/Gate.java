@@ -3,8 +3,8 @@ package dev.sessionkeeper.server.http;
 import java.util.Map;
 
 /**
- * Decides who a caller is and whether the route is open to them. Runs on the event loop before the
- * body is read, so it must not block.
+ * Finds out who the caller of a request is. {@link CheckAccess} then decides whether the route is
+ * open to that caller. Runs on the event loop before the body is read, so it must not block.
  */
 @FunctionalInterface
 public interface Gate {
@@ -12,11 +12,11 @@ public interface Gate {
   /**
    * Lets the request in.
    *
-   * @throws ProblemException 401, 403, 404, 421 or 429
+   * @throws ProblemException 401, 403, 421 or 429
    */
   Caller admit(Visit visit);
 
-  /** Lets everybody in as {@link Caller#LOCAL}. */
+  /** Lets every caller in as {@link Caller#LOCAL}. */
   static Gate open() {
     return visit -> Caller.LOCAL;
   }
@@ -30,6 +30,9 @@ public interface Gate {
 
     /** A request header; blank when it is absent. */
     String header(String name);
+
+    /** The address that the connection came from, whatever the headers say. */
+    String source();
 
     /** The subject of the client's certificate; blank without one. */
     String certificateSubject();

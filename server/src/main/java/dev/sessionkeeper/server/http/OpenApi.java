@@ -52,6 +52,7 @@ public final class OpenApi {
     operation.put("summary", docs.summary());
     operation.put("operationId", operationId(route));
     operation.put("x-role", route.role().key());
+    operation.put("x-scope", route.scope().key());
     operation.put(
         "security", route.role() == Role.ANYONE ? List.of() : List.of(Map.of("bearer", List.of())));
     operation.put("parameters", parameters(route));
@@ -74,25 +75,29 @@ public final class OpenApi {
   private static List<Map<String, Object>> parameters(Route route) {
     var parameters = new java.util.ArrayList<Map<String, Object>>();
     for (var name : route.template().parameters()) {
-      parameters.add(parameter("path", name, "", true));
+      var path = new RouteDocs.Parameter(name, "", Role.ANYONE);
+      parameters.add(parameter("path", path, true));
     }
     for (var query : route.docs().query()) {
-      parameters.add(parameter("query", query.name(), query.description(), false));
+      parameters.add(parameter("query", query, false));
     }
     for (var header : route.docs().headers()) {
-      parameters.add(parameter("header", header.name(), header.description(), false));
+      parameters.add(parameter("header", header, false));
     }
     return parameters;
   }
 
   private static Map<String, Object> parameter(
-      String in, String name, String description, boolean required) {
+      String in, RouteDocs.Parameter described, boolean required) {
     var parameter = new LinkedHashMap<String, Object>();
-    parameter.put("name", name);
+    parameter.put("name", described.name());
     parameter.put("in", in);
     parameter.put("required", required);
-    if (!description.isEmpty()) {
-      parameter.put("description", description);
+    if (!described.description().isEmpty()) {
+      parameter.put("description", described.description());
+    }
+    if (described.role() != Role.ANYONE) {
+      parameter.put("x-role", described.role().key());
     }
     parameter.put("schema", Map.of("type", "string"));
     return parameter;

@@ -26,6 +26,8 @@ public enum ProblemType {
   STALE_STATE(409, "Someone has written a newer state", "Nothing was changed; read and decide."),
   CONFLICT(409, "The state of the thing does not allow this", "Nothing was changed."),
   TENANT_MISMATCH(409, "It belongs to another tenant", "Nothing was changed."),
+  SUBSCRIBER_LIMIT(
+      409, "There are too many named subscribers", "limit and allowed say which and how many."),
   NOT_SUPPORTED(409, "The queue's provider cannot do this", "provider and capability say what."),
   SESSION_LOCK_LOST(
       410, "The lease is no longer held", "Nothing was changed; the next owner gets the work."),

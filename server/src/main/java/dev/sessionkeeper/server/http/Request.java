@@ -3,6 +3,7 @@ package dev.sessionkeeper.server.http;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
+import dev.sessionkeeper.store.Actor;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Map;
@@ -17,6 +18,7 @@ public final class Request {
   private final Exchange exchange;
   private final Caller caller;
   private final byte[] body;
+  private boolean isReachAsked;
 
   Request(Exchange exchange, Caller caller, byte[] body) {
     this.exchange = exchange;
@@ -69,8 +71,26 @@ public final class Request {
     }
   }
 
-  public Caller caller() {
-    return caller;
+  /** The caller and its address, for the audit log. */
+  public Actor actor() {
+    return exchange.actor();
+  }
+
+  /**
+   * The tenants and queues whose rows this request may see or change. A handler whose route has the
+   * scope tenant or queues must ask for it, else its answer is not sent.
+   */
+  public Reach reach() {
+    isReachAsked = true;
+    return caller.reach();
+  }
+
+  /** Fails when the handler of a route whose rows decide did not look at its reach. */
+  void requireReachWasAsked() {
+    if (exchange.route().scope().isDecidedByRows() && !isReachAsked) {
+      throw new IllegalStateException(
+          exchange.route() + " answered without a look at the reach of its caller");
+    }
   }
 
   /** Names this request in logs and problems. */

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.http;
 
+import dev.sessionkeeper.store.Actor;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
 
@@ -13,6 +14,14 @@ public interface RequestListener {
    * @param route as in {@code GET /queues/{queue}}; {@code none} where no route was found
    */
   void answered(String route, int status, Duration took);
+
+  /**
+   * A request was refused for want of a credential or of a right.
+   *
+   * @param route as in {@link #answered}
+   * @param status 401 or 403
+   */
+  default void refused(Actor actor, String route, int status) {}
 
   /**
    * A request is about to be handled, on this thread.

@@ -20,6 +20,9 @@ public final class Response {
   @FunctionalInterface
   public interface StreamBody {
     void writeTo(ResponseStream out) throws Exception;
+
+    /** Gives back what the answer took. Called once, also when the writer failed. */
+    default void ended() {}
   }
 
   private final int status;

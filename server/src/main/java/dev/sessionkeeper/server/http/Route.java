@@ -3,12 +3,12 @@ package dev.sessionkeeper.server.http;
 import java.util.Optional;
 
 /**
- * One call of the API: what it is named, who may make it, what goes in and out, and who serves it.
- * Dispatch, OpenAPI and the access tests are all derived from it. Immutable; the methods that
- * describe it return a copy.
+ * One call of the API: its path, the role and the scope that it needs, its input and answers, and
+ * its handler. Dispatch, access checks, OpenAPI and the access tests are all derived from it.
+ * Immutable; the methods that describe it return a copy.
  *
  * {@snippet :
- * Route.get("/queues/{queue}", Role.READ, this::show)
+ * Route.get("/queues/{queue}", Role.READ, Scope.queue(), this::show)
  *     .summary("One queue with its numbers")
  *     .answers(200, "The queue", QueueView.class)
  *     .problems(ProblemType.UNKNOWN_QUEUE);
@@ -21,39 +21,55 @@ public final class Route {
   private final String method;
   private final PathTemplate path;
   private final Role role;
+  private final Scope scope;
   private final Handler handler;
   private final RouteDocs docs;
   private final long maxBody;
 
   private Route(
-      String method, PathTemplate path, Role role, Handler handler, RouteDocs docs, long maxBody) {
+      String method,
+      PathTemplate path,
+      Role role,
+      Scope scope,
+      Handler handler,
+      RouteDocs docs,
+      long maxBody) {
     this.method = method;
     this.path = path;
     this.role = role;
+    this.scope = scope;
     this.handler = handler;
     this.docs = docs;
     this.maxBody = maxBody;
   }
 
-  public static Route get(String path, Role role, Handler handler) {
-    return of("GET", path, role, handler);
+  public static Route get(String path, Role role, Scope scope, Handler handler) {
+    return of("GET", path, role, scope, handler);
   }
 
-  public static Route put(String path, Role role, Handler handler) {
-    return of("PUT", path, role, handler);
+  public static Route put(String path, Role role, Scope scope, Handler handler) {
+    return of("PUT", path, role, scope, handler);
   }
 
-  public static Route post(String path, Role role, Handler handler) {
-    return of("POST", path, role, handler);
+  public static Route post(String path, Role role, Scope scope, Handler handler) {
+    return of("POST", path, role, scope, handler);
   }
 
-  public static Route delete(String path, Role role, Handler handler) {
-    return of("DELETE", path, role, handler);
+  public static Route delete(String path, Role role, Scope scope, Handler handler) {
+    return of("DELETE", path, role, scope, handler);
   }
 
-  private static Route of(String method, String path, Role role, Handler handler) {
-    return new Route(
-        method, PathTemplate.of(path), role, handler, RouteDocs.NONE, DEFAULT_MAX_BODY);
+  private static Route of(String method, String path, Role role, Scope scope, Handler handler) {
+    var template = PathTemplate.of(path);
+    if ((role == Role.ANYONE) != (scope instanceof Scope.Public)) {
+      throw new IllegalArgumentException(
+          path + " must have both the role anyone and the scope public, or neither");
+    }
+    if (scope instanceof Scope.Queue queue && !template.parameters().contains(queue.parameter())) {
+      throw new IllegalArgumentException(
+          path + " must have the parameter {" + queue.parameter() + "} of its scope");
+    }
+    return new Route(method, template, role, scope, handler, RouteDocs.NONE, DEFAULT_MAX_BODY);
   }
 
   /** One line for people. */
@@ -63,12 +79,17 @@ public final class Route {
 
   /** Takes this query parameter. One that no route names is refused before the handler runs. */
   public Route query(String name, String description) {
-    return with(docs.query(new RouteDocs.Parameter(name, description)));
+    return query(name, description, Role.ANYONE);
+  }
+
+  /** Takes this query parameter from callers that have this role beside the role of the route. */
+  public Route query(String name, String description, Role needed) {
+    return with(docs.query(new RouteDocs.Parameter(name, description, needed)));
   }
 
   /** Reads this request header; only described, unknown headers are never refused. */
   public Route header(String name, String description) {
-    return with(docs.header(new RouteDocs.Parameter(name, description)));
+    return with(docs.header(new RouteDocs.Parameter(name, description, Role.ANYONE)));
   }
 
   /** Reads a JSON object with the components of this record; other media types are refused. */
@@ -105,7 +126,7 @@ public final class Route {
 
   /** Takes bodies of up to so many bytes. The default is 16 MB. */
   public Route maxBody(long bytes) {
-    return new Route(method, path, role, handler, docs, bytes);
+    return new Route(method, path, role, scope, handler, docs, bytes);
   }
 
   public String method() {
@@ -119,6 +140,10 @@ public final class Route {
 
   public Role role() {
     return role;
+  }
+
+  public Scope scope() {
+    return scope;
   }
 
   public long maxBody() {
@@ -144,6 +169,6 @@ public final class Route {
   }
 
   private Route with(RouteDocs newDocs) {
-    return new Route(method, path, role, handler, newDocs, maxBody);
+    return new Route(method, path, role, scope, handler, newDocs, maxBody);
   }
 }

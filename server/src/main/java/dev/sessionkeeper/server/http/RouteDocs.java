@@ -23,8 +23,12 @@ record RouteDocs(
   static final RouteDocs NONE =
       new RouteDocs("", List.of(), List.of(), Optional.empty(), List.of(), List.of());
 
-  /** A query parameter or a header. */
-  record Parameter(String name, String description) {}
+  /**
+   * A query parameter or a header.
+   *
+   * @param role the role that it needs beside the role of the route
+   */
+  record Parameter(String name, String description, Role role) {}
 
   /** A body: its media type, and the record that describes it where it is JSON. */
   record Body(String mediaType, Optional<Class<?>> type) {

@@ -6,11 +6,14 @@ import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
+import dev.sessionkeeper.store.Actor;
 import java.util.List;
 import java.util.function.BiPredicate;
 
-/** Shows jobs, runs them before their time, and pauses them. Jobs belong to no tenant. */
+/** Shows jobs, runs them before their time, and pauses them. */
 public final class JobRoutes {
+  private static final Scope SCOPE = Scope.server("Jobs");
   private static final int SHORT_HISTORY = 5;
   private static final int LONG_HISTORY = 100;
 
@@ -22,10 +25,10 @@ public final class JobRoutes {
 
   public List<Route> routes() {
     return List.of(
-        Route.get("/jobs", Role.READ, this::list)
+        Route.get("/jobs", Role.READ, SCOPE, this::list)
             .summary("All jobs: owner, epoch, lease, next run, the last five runs")
             .answers(200, "The jobs", JobItem.Listing.class),
-        Route.get("/jobs/{name}", Role.READ, this::show)
+        Route.get("/jobs/{name}", Role.READ, SCOPE, this::show)
             .summary("One job with its last hundred runs")
             .answers(200, "The job", JobItem.class)
             .problems(ProblemType.NOT_FOUND),
@@ -34,14 +37,14 @@ public final class JobRoutes {
         act("resume", "Goes on with the schedule of a job; audited", jobs::resume));
   }
 
-  private Route act(String name, String summary, BiPredicate<String, String> act) {
+  private Route act(String name, String summary, BiPredicate<String, Actor> act) {
     return Route.post(
             "/jobs/{name}/" + name,
             Role.OPERATE,
+            SCOPE,
             request -> {
-              requireNoTenant(request);
               var job = request.parameter("name");
-              if (!act.test(job, request.caller().name())) {
+              if (!act.test(job, request.actor())) {
                 throw unknown(job);
               }
               return show(request);
@@ -52,7 +55,6 @@ public final class JobRoutes {
   }
 
   private Response list(Request request) {
-    requireNoTenant(request);
     var items =
         jobs.views().stream()
             .map(view -> JobItem.of(view, jobs.history(view.name(), SHORT_HISTORY)))
@@ -61,18 +63,9 @@ public final class JobRoutes {
   }
 
   private Response show(Request request) {
-    requireNoTenant(request);
     var name = request.parameter("name");
     var view = jobs.view(name).orElseThrow(() -> unknown(name));
     return Response.ok(JobItem.of(view, jobs.history(name, LONG_HISTORY)));
-  }
-
-  private static void requireNoTenant(Request request) {
-    if (request.caller().tenant().isPresent()) {
-      throw ProblemType.FORBIDDEN
-          .with("Jobs are of the whole server; this credential is bound to a tenant")
-          .toException();
-    }
   }
 
   private static RuntimeException unknown(String job) {

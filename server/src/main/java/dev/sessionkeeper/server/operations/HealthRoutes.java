@@ -4,6 +4,7 @@ import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,10 +29,10 @@ public final class HealthRoutes {
 
   public List<Route> routes() {
     return List.of(
-        Route.get("/health/live", Role.ANYONE, this::live)
+        Route.get("/health/live", Role.ANYONE, Scope.open(), this::live)
             .summary("Whether the process lives; depends on nothing")
             .answers(200, "It lives", Health.class),
-        Route.get("/health/ready", Role.ANYONE, this::ready)
+        Route.get("/health/ready", Role.ANYONE, Scope.open(), this::ready)
             .summary("Whether it should get requests: store, schema, not draining")
             .answers(200, "Ready", Health.class)
             .answers(503, "Not now; the checks say why", Health.class));

@@ -1,11 +1,11 @@
 package dev.sessionkeeper.server.operations;
 
 import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.RequestListener;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
 import dev.sessionkeeper.spi.InspectableQueues;
 import dev.sessionkeeper.spi.QueueProvider;
 import io.micrometer.core.instrument.Counter;
@@ -32,7 +32,7 @@ public final class Metrics implements RequestListener {
 
   public List<Route> routes(QueueProvider queues) {
     return List.of(
-        Route.get("/metrics", Role.READ, request -> scrape(request, queues))
+        Route.get("/metrics", Role.READ, Scope.server("Metrics"), request -> scrape(queues))
             .summary("Metrics for Prometheus")
             .answers(200, "Prometheus text format", "text/plain"));
   }
@@ -50,8 +50,7 @@ public final class Metrics implements RequestListener {
     }
   }
 
-  private Response scrape(Request request, QueueProvider queues) {
-    request.caller().requireUnbound("Metrics are");
+  private Response scrape(QueueProvider queues) {
     if (queues instanceof InspectableQueues inspectable) {
       try {
         queueGauges.refresh(queues.queues(), inspectable);

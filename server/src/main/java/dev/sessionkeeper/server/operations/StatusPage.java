@@ -5,6 +5,7 @@ import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
 import dev.sessionkeeper.spi.InspectableQueues;
 import java.util.List;
 
@@ -25,16 +26,17 @@ public final class StatusPage {
 
   public List<Route> routes() {
     return List.of(
-        Route.get("/", Role.READ, this::show)
+        Route.get("/", Role.READ, Scope.queues(), this::show)
             .summary("A page for people")
             .answers(200, "HTML", "text/html"));
   }
 
   private Response show(Request request) {
+    var reach = request.reach();
     var rows = new StringBuilder();
     var provider = engine.queues();
     provider.queues().stream()
-        .filter(request.caller()::sees)
+        .filter(reach::includes)
         .limit(MOST_QUEUES)
         .forEach(
             queue -> {
@@ -52,12 +54,18 @@ public final class StatusPage {
     if (rows.isEmpty()) {
       rows.append("<tr><td colspan=\"6\">None yet. Try <code>./keeper demo</code></tr>\n");
     }
-    return Response.text(200, "text/html; charset=utf-8", page(rows.toString()))
+    return Response.text(
+            200, "text/html; charset=utf-8", page(rows.toString(), reach.isEverything()))
         .header("Content-Security-Policy", POLICY)
         .header("Referrer-Policy", "no-referrer");
   }
 
-  private String page(String rows) {
+  /**
+   * The page.
+   *
+   * @param whole whether the reader may know where the data is
+   */
+  private String page(String rows, boolean whole) {
     return """
       <!doctype html>
       <html lang="en"><head><meta charset="utf-8"><title>Sessionkeeper</title>
@@ -71,7 +79,7 @@ public final class StatusPage {
       code { background: #8882; padding: .1rem .3rem }
       </style></head><body>
       <h1>Sessionkeeper</h1>
-      <p>Version %s, %s.</p>
+      <p>Version %s%s.</p>
       <table><caption>Queues</caption>
       <tr><th>queue<th>mode<th class="n">depth<th class="n">ready<th class="n">held<th class="n">dead letters</tr>
       %s</table>
@@ -79,7 +87,7 @@ public final class StatusPage {
       <a href="/health/ready">health</a> · <a href="/openapi.json">API description</a></p>
       </body></html>
       """
-        .formatted(escape(version), escape(engine.description()), rows);
+        .formatted(escape(version), whole ? ", " + escape(engine.description()) : "", rows);
   }
 
   private static void number(StringBuilder rows, long number) {

@@ -7,6 +7,7 @@ import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.server.security.AuditLog;
@@ -26,7 +27,7 @@ final class DeadLetterRoutes {
 
   List<Route> routes() {
     return List.of(
-        Route.get("/queues/{queue}/dead-letters", Role.READ, this::list)
+        Route.get("/queues/{queue}/dead-letters", Role.READ, Scope.queue(), this::list)
             .summary("Messages set aside, oldest first")
             .query("sessionId", "Of this session only")
             .query("limit", "Dead letters per page, 1 to 1000")
@@ -34,12 +35,13 @@ final class DeadLetterRoutes {
             .answers(200, "A page", DeadLetterView.Listing.class)
             .problems(
                 ProblemType.UNKNOWN_QUEUE, ProblemType.INVALID_CURSOR, ProblemType.NOT_SUPPORTED),
-        Route.post("/queues/{queue}/dead-letters/replay", Role.OPERATE, this::replay)
+        Route.post("/queues/{queue}/dead-letters/replay", Role.OPERATE, Scope.queue(), this::replay)
             .summary("Put dead letters back in their original order; audited")
             .takes(ReplayRequest.class)
             .answers(200, "Put back, or counted", ReplayRequest.Answer.class)
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_SUPPORTED),
-        Route.delete("/queues/{queue}/dead-letters/{id}", Role.OPERATE, this::discard)
+        Route.delete(
+                "/queues/{queue}/dead-letters/{id}", Role.OPERATE, Scope.queue(), this::discard)
             .summary("Forget a dead letter for good; audited")
             .answers(204, "Forgotten")
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_FOUND));
@@ -79,7 +81,7 @@ final class DeadLetterRoutes {
             wish.selection(),
             count ->
                 AuditLog.Entry.of(
-                    request.caller(),
+                    request.actor(),
                     "dead-letters.replay",
                     queue.value(),
                     count + " of " + wish.selection()));
@@ -91,7 +93,7 @@ final class DeadLetterRoutes {
     var id = request.parameter("id");
     queues.settings(queue);
     queues.deadLetters();
-    var entry = AuditLog.Entry.of(request.caller(), "dead-letters.discard", queue + "/" + id, "");
+    var entry = AuditLog.Entry.of(request.actor(), "dead-letters.discard", queue + "/" + id, "");
     if (!audited.discard(queue, id, count -> entry)) {
       throw ProblemType.NOT_FOUND.with("There is no dead letter of that id").toException();
     }

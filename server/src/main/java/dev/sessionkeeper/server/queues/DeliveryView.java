@@ -31,11 +31,8 @@ record DeliveryView(
     return of(delivery, Optional.empty(), Optional.empty());
   }
 
-  static DeliveryView of(MessageSource.Receipted receipted) {
-    return of(
-        receipted.delivery(),
-        Optional.of(receipted.receipt()),
-        Optional.of(receipted.lockedUntil()));
+  static DeliveryView of(MessageSource.Receipted receipted, String receipt) {
+    return of(receipted.delivery(), Optional.of(receipt), Optional.of(receipted.lockedUntil()));
   }
 
   private static DeliveryView of(

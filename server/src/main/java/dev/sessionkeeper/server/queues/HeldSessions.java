@@ -4,8 +4,11 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.PageCursor;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.server.security.ServerSecret;
+import dev.sessionkeeper.server.security.SignTexts;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.ResumableSessions;
+import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.time.TimeSource;
 import java.util.Map;
 import java.util.Optional;
@@ -14,18 +17,22 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * Finds a held session by the lease id that its owner shows.
  *
- * <p>The id carries queue, session and epoch. Where leases live in the store any server goes on
- * with them; for other providers the session is kept here, and the id works on this server only.
+ * <p>The id carries session and epoch, and a MAC that binds them to the queue and to the credential
+ * that got the lease. Where leases live in the store any server honours them; for other providers
+ * this process keeps the session, and the id works on this server only.
  */
 final class HeldSessions implements AutoCloseable {
   private static final String KIND = "lease";
+  private static final int PARTS = 2;
 
   private final Queues queues;
+  private final SignTexts leases;
   private final TimeSource time;
   private final Map<String, HeldSession> local = new ConcurrentHashMap<>();
 
-  HeldSessions(Queues queues, TimeSource time) {
+  HeldSessions(Queues queues, ServerSecret secret, TimeSource time) {
     this.queues = queues;
+    this.leases = secret.signing(KIND);
     this.time = time;
   }
 
@@ -34,9 +41,10 @@ final class HeldSessions implements AutoCloseable {
    *
    * @throws KeeperException.LockLost if it ran out already
    */
-  String add(QueueName queue, HeldSession held) {
+  String add(QueueName queue, Actor owner, HeldSession held) {
     var epoch = held.lease().epoch();
-    var id = PageCursor.after(KIND, queue.value(), held.id().value(), String.valueOf(epoch));
+    var key = PageCursor.after(KIND, held.id().value(), String.valueOf(epoch));
+    var id = leases.sign(key, queue.value(), owner.name());
     if (queues.provider().sessions(queue) instanceof ResumableSessions resumable) {
       // Now, not at the first use: the lease is the caller's, and outlives this server.
       var unused =
@@ -53,11 +61,11 @@ final class HeldSessions implements AutoCloseable {
    *
    * @throws KeeperException.LockLost if it is known not, or no longer, to be held
    */
-  HeldSession get(QueueName queue, String leaseId) {
+  HeldSession get(QueueName queue, Actor owner, String leaseId) {
+    var key = keyOf(queue, owner, leaseId);
     if (!(queues.provider().sessions(queue) instanceof ResumableSessions resumable)) {
       return Optional.ofNullable(local.get(leaseId)).orElseThrow(() -> lost(leaseId, 0));
     }
-    var key = keyOf(queue, leaseId);
     return resumable.handle(key.session(), key.epoch());
   }
 
@@ -66,15 +74,15 @@ final class HeldSessions implements AutoCloseable {
    *
    * @throws KeeperException.LockLost if it is not, or no longer, held
    */
-  void release(QueueName queue, String leaseId) {
+  void release(QueueName queue, Actor owner, String leaseId) {
     if (queues.provider().sessions(queue) instanceof ResumableSessions resumable) {
-      var key = keyOf(queue, leaseId);
+      var key = keyOf(queue, owner, leaseId);
       resumable
           .resume(key.session(), key.epoch())
           .orElseThrow(() -> lost(key.session().value(), key.epoch()))
           .close();
     } else {
-      get(queue, leaseId).close();
+      get(queue, owner, leaseId).close();
       local.remove(leaseId);
     }
   }
@@ -100,16 +108,12 @@ final class HeldSessions implements AutoCloseable {
 
   private record Key(SessionId session, long epoch) {}
 
-  private static Key keyOf(QueueName queue, String leaseId) {
-    try {
-      var parts = PageCursor.keyOf(KIND, 3, leaseId);
-      if (parts.get(0).equals(queue.value())) {
-        return new Key(SessionId.of(parts.get(1)), Long.parseLong(parts.get(2)));
-      }
-    } catch (KeeperException.InvalidCursor | IllegalArgumentException e) {
-      // Not an id of ours: the same to the caller as one that has run out.
-    }
-    throw lost("this id", 0);
+  /** An id that no server gave to this owner is the same to the caller as one that has run out. */
+  private Key keyOf(QueueName queue, Actor owner, String leaseId) {
+    var key =
+        leases.verify(leaseId, queue.value(), owner.name()).orElseThrow(() -> lost("this id", 0));
+    var parts = PageCursor.keyOf(KIND, PARTS, key);
+    return new Key(SessionId.of(parts.get(0)), Long.parseLong(parts.get(1)));
   }
 
   private static KeeperException lost(String what, long epoch) {

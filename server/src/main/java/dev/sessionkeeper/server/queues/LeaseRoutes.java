@@ -12,12 +12,14 @@ import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.server.json.Json;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.AddressableSessions;
 import dev.sessionkeeper.spi.HeldSession;
+import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.tracing.TraceMessages;
 import java.time.Duration;
 import java.util.List;
@@ -40,7 +42,7 @@ final class LeaseRoutes {
 
   List<Route> routes() {
     return List.of(
-        Route.post("/queues/{queue}/leases", Role.CONSUME, this::accept)
+        Route.post("/queues/{queue}/leases", Role.CONSUME, Scope.queue(), this::accept)
             .summary("Hold a session: a chosen one, or the one that has waited longest")
             .takes(LeaseRequest.class)
             .answers(201, "Held", LeaseView.class)
@@ -51,17 +53,22 @@ final class LeaseRoutes {
                 ProblemType.SESSION_SET_ASIDE,
                 ProblemType.SESSION_MODE_MISMATCH,
                 ProblemType.NOT_SUPPORTED),
-        Route.get("/queues/{queue}/leases/{leaseId}/messages", Role.CONSUME, this::receive)
+        Route.get(
+                "/queues/{queue}/leases/{leaseId}/messages",
+                Role.CONSUME,
+                Scope.queue(),
+                this::receive)
             .summary("The next messages of the held session, in order")
             .query("max", "The most messages, 1 to 1000; 10 by default")
             .query("wait", "How long to wait for the first one, up to PT60S")
             .answers(200, "Some messages, or none", DeliveryView.Batch.class)
             .problems(ProblemType.SESSION_LOCK_LOST),
-        Route.post("/queues/{queue}/leases/{leaseId}/renew", Role.CONSUME, this::renew)
+        Route.post(
+                "/queues/{queue}/leases/{leaseId}/renew", Role.CONSUME, Scope.queue(), this::renew)
             .summary("Hold it for another lock duration")
             .answers(200, "Renewed", LeaseView.Renewed.class)
             .problems(ProblemType.SESSION_LOCK_LOST),
-        Route.delete("/queues/{queue}/leases/{leaseId}", Role.CONSUME, this::release)
+        Route.delete("/queues/{queue}/leases/{leaseId}", Role.CONSUME, Scope.queue(), this::release)
             .summary("Give the session back; messages in hand are delivered again")
             .answers(204, "Released")
             .problems(ProblemType.SESSION_LOCK_LOST));
@@ -70,13 +77,13 @@ final class LeaseRoutes {
   private Response accept(Request request) throws Exception {
     var queue = queues.named(request);
     var wish = request.json(LeaseRequest::read);
-    var owner = Owner.of(wish.owner().orElse(request.caller().name()));
+    var owner = Owner.of(wish.owner().orElse(request.actor().name()));
     var result = request.await(() -> accept(queue, wish, owner));
     if (result.isEmpty()) {
       return Response.noContent();
     }
     return switch (result.get()) {
-      case AcceptResult.Accepted accepted -> accepted(queue, accepted.session());
+      case AcceptResult.Accepted accepted -> accepted(queue, request.actor(), accepted.session());
       case AcceptResult.NoSession none -> Response.noContent();
       case AcceptResult.Locked locked -> throw refuseLocked(locked);
       case AcceptResult.SetAside aside ->
@@ -109,9 +116,9 @@ final class LeaseRoutes {
         .accept(SessionId.of(wish.sessionId().get()), owner, patience);
   }
 
-  private Response accepted(QueueName queue, HeldSession session) {
+  private Response accepted(QueueName queue, Actor actor, HeldSession session) {
     try {
-      var leaseId = held.add(queue, session);
+      var leaseId = held.add(queue, actor, session);
       return Response.created(LeaseView.of(leaseId, session, session.state()))
           .ifUndelivered(
               () -> {
@@ -172,11 +179,11 @@ final class LeaseRoutes {
   }
 
   private Response release(Request request) {
-    held.release(queues.named(request), request.parameter("leaseId"));
+    held.release(queues.named(request), request.actor(), request.parameter("leaseId"));
     return Response.noContent();
   }
 
   private HeldSession heldBy(Request request) {
-    return held.get(queues.named(request), request.parameter("leaseId"));
+    return held.get(queues.named(request), request.actor(), request.parameter("leaseId"));
   }
 }

@@ -5,6 +5,7 @@ import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
 import dev.sessionkeeper.tracing.TraceMessages;
 import java.util.List;
 
@@ -20,7 +21,7 @@ final class MessageRoutes {
 
   List<Route> routes() {
     return List.of(
-        Route.post("/queues/{queue}/messages", Role.SEND, this::send)
+        Route.post("/queues/{queue}/messages", Role.SEND, Scope.queue(), this::send)
             .summary("Send messages, all or nothing, in the order of the list")
             .header("traceparent", "W3C trace context; travels with the messages")
             .takes(SendRequest.class)

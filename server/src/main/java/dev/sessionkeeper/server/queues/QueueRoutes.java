@@ -9,6 +9,7 @@ import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.server.security.AuditedQueues;
 import dev.sessionkeeper.spi.InspectableQueues;
@@ -29,19 +30,19 @@ final class QueueRoutes {
 
   List<Route> routes() {
     return List.of(
-        Route.put("/queues/{queue}", Role.ADMIN, this::declare)
+        Route.put("/queues/{queue}", Role.ADMIN, Scope.queue(), this::declare)
             .summary("Create a queue, or change the settings of one; its mode is for ever")
             .takes(QueueRequest.class)
             .answers(201, "Created", QueueView.class)
             .answers(200, "It was there and has these settings now", QueueView.class)
             .problems(ProblemType.QUEUE_CONFLICT),
-        Route.get("/queues", Role.READ, this::list)
+        Route.get("/queues", Role.READ, Scope.queues(), this::list)
             .summary("All queues with their numbers, by name")
             .query("limit", "Queues per page, 1 to 1000")
             .query("cursor", "nextCursor of the page before")
             .answers(200, "A page", QueueView.Listing.class)
             .problems(ProblemType.INVALID_CURSOR),
-        Route.get("/queues/{queue}", Role.READ, this::show)
+        Route.get("/queues/{queue}", Role.READ, Scope.queue(), this::show)
             .summary("One queue with its numbers")
             .answers(200, "The queue", QueueView.class)
             .problems(ProblemType.UNKNOWN_QUEUE));
@@ -56,7 +57,7 @@ final class QueueRoutes {
             settings,
             news ->
                 AuditLog.Entry.of(
-                    request.caller(),
+                    request.actor(),
                     news == 1 ? "queue.create" : "queue.change",
                     name.value(),
                     settings.toString()));
@@ -68,7 +69,7 @@ final class QueueRoutes {
     var after = page.cursor().map(cursor -> PageCursor.keyOf(LIST, 1, cursor).get(0)).orElse("");
     var names =
         queues.provider().queues().stream()
-            .filter(request.caller()::sees)
+            .filter(request.reach()::includes)
             .filter(name -> name.value().compareTo(after) > 0)
             .limit(page.limit() + 1L)
             .toList();

@@ -3,7 +3,6 @@ package dev.sessionkeeper.server.queues;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
-import dev.sessionkeeper.server.http.Caller;
 import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.spi.DeadLetterQueues;
@@ -69,9 +68,5 @@ final class Queues {
         .and("provider", name)
         .and("capability", capability)
         .toException();
-  }
-
-  boolean isVisible(QueueName queue, Caller caller) {
-    return caller.sees(queue);
   }
 }

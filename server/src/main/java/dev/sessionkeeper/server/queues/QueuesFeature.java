@@ -17,14 +17,14 @@ public final class QueuesFeature implements Feature {
     var audit = context.engine().audited();
     var meters = new QueueMeters(context.meters());
     var traces = context.traces();
-    held = new HeldSessions(queues, context.time());
+    held = new HeldSessions(queues, context.engine().secret(), context.time());
     routes =
         Stream.of(
                 new QueueRoutes(queues, audit).routes(),
                 new MessageRoutes(queues, traces).routes(),
                 new LeaseRoutes(queues, held, meters, traces).routes(),
                 new SettleRoutes(queues, held, traces).routes(),
-                new UnorderedRoutes(queues, traces).routes(),
+                new UnorderedRoutes(queues, context.engine().secret(), traces).routes(),
                 new SessionRoutes(queues, audit).routes(),
                 new DeadLetterRoutes(queues, audit).routes())
             .flatMap(List::stream)

@@ -7,6 +7,7 @@ import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.server.security.AuditLog;
@@ -27,7 +28,7 @@ final class SessionRoutes {
 
   List<Route> routes() {
     return List.of(
-        Route.get("/queues/{queue}/sessions", Role.READ, this::list)
+        Route.get("/queues/{queue}/sessions", Role.READ, Scope.queue(), this::list)
             .summary("Sessions with work, an owner or a reason to be set aside, by id")
             .query("status", "ready, held, waiting, parked or paused")
             .query("limit", "Sessions per page, 1 to 1000")
@@ -35,7 +36,7 @@ final class SessionRoutes {
             .answers(200, "A page", SessionItem.Listing.class)
             .problems(
                 ProblemType.UNKNOWN_QUEUE, ProblemType.INVALID_CURSOR, ProblemType.NOT_SUPPORTED),
-        Route.post("/queues/{queue}/sessions/actions", Role.OPERATE, this::act)
+        Route.post("/queues/{queue}/sessions/actions", Role.OPERATE, Scope.queue(), this::act)
             .summary("Pause, resume, park, release or dead-letter; audited")
             .takes(SessionRequest.class)
             .answers(200, "Done", SessionRequest.Answer.class)
@@ -74,7 +75,7 @@ final class SessionRoutes {
             reason,
             count ->
                 AuditLog.Entry.of(
-                    request.caller(),
+                    request.actor(),
                     "session." + wish.action(),
                     queue + "/" + wish.sessionId(),
                     count + " affected; " + reason));

@@ -8,6 +8,7 @@ import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.tracing.TraceMessages;
 import java.util.List;
@@ -29,17 +30,29 @@ final class SettleRoutes {
 
   List<Route> routes() {
     return List.of(
-        Route.post("/queues/{queue}/leases/{leaseId}/settlements", Role.CONSUME, this::settle)
+        Route.post(
+                "/queues/{queue}/leases/{leaseId}/settlements",
+                Role.CONSUME,
+                Scope.queue(),
+                this::settle)
             .summary("Settle deliveries in order, all or nothing, and the state with them")
             .takes(SettleRequest.class)
             .answers(200, "All settled", SettleRequest.Answer.class)
             .problems(
                 ProblemType.OUT_OF_ORDER, ProblemType.STALE_STATE, ProblemType.SESSION_LOCK_LOST),
-        Route.get("/queues/{queue}/leases/{leaseId}/state", Role.CONSUME, this::readState)
+        Route.get(
+                "/queues/{queue}/leases/{leaseId}/state",
+                Role.CONSUME,
+                Scope.queue(),
+                this::readState)
             .summary("The session's memory; its version is the ETag, \"0\" when never written")
             .answers(200, "The bytes", "application/octet-stream")
             .problems(ProblemType.SESSION_LOCK_LOST),
-        Route.put("/queues/{queue}/leases/{leaseId}/state", Role.CONSUME, this::writeState)
+        Route.put(
+                "/queues/{queue}/leases/{leaseId}/state",
+                Role.CONSUME,
+                Scope.queue(),
+                this::writeState)
             .summary("Replace the session's memory")
             .header("If-Match", "The ETag that is replaced; any where it is left out")
             .takes("application/octet-stream")
@@ -96,6 +109,6 @@ final class SettleRoutes {
   }
 
   private HeldSession heldBy(Request request) {
-    return held.get(queues.named(request), request.parameter("leaseId"));
+    return held.get(queues.named(request), request.actor(), request.parameter("leaseId"));
   }
 }

@@ -1,12 +1,16 @@
 package dev.sessionkeeper.server.queues;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
+import dev.sessionkeeper.server.security.ServerSecret;
+import dev.sessionkeeper.server.security.SignTexts;
 import dev.sessionkeeper.spi.MessageSource;
 import dev.sessionkeeper.tracing.TraceMessages;
 import java.time.Duration;
@@ -19,21 +23,23 @@ import java.util.concurrent.CompletionException;
 /** Receives from unordered queues, and settles by receipt. */
 final class UnorderedRoutes {
   private final Queues queues;
+  private final SignTexts receipts;
   private final TraceMessages traces;
 
-  UnorderedRoutes(Queues queues, TraceMessages traces) {
+  UnorderedRoutes(Queues queues, ServerSecret secret, TraceMessages traces) {
     this.traces = traces;
+    this.receipts = secret.signing("receipt");
     this.queues = queues;
   }
 
   List<Route> routes() {
     return List.of(
-        Route.post("/queues/{queue}/receive", Role.CONSUME, this::receive)
+        Route.post("/queues/{queue}/receive", Role.CONSUME, Scope.queue(), this::receive)
             .summary("Messages of an UNORDERED queue, each with a receipt")
             .takes(ReceiptRequest.Receive.class)
             .answers(200, "Some messages, or none", DeliveryView.Batch.class)
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.SESSION_MODE_MISMATCH),
-        Route.post("/queues/{queue}/settlements", Role.CONSUME, this::settle)
+        Route.post("/queues/{queue}/settlements", Role.CONSUME, Scope.queue(), this::settle)
             .summary("Settle deliveries of an UNORDERED queue, each for itself")
             .takes(ReceiptRequest.class)
             .answers(200, "What became of each", ReceiptRequest.Answer.class)
@@ -55,8 +61,17 @@ final class UnorderedRoutes {
             Optional.empty(),
             () -> request.await(() -> source.receive(max, patience)),
             received -> received.delivery().message());
-    return Response.ok(new DeliveryView.Batch(deliveries.stream().map(DeliveryView::of).toList()))
+    return Response.ok(
+            new DeliveryView.Batch(
+                deliveries.stream()
+                    .map(delivery -> DeliveryView.of(delivery, handleOf(delivery, queue, request)))
+                    .toList()))
         .ifUndelivered(() -> giveBack(source, deliveries));
+  }
+
+  /** The receipt of the provider, signed for the queue and the credential that received. */
+  private String handleOf(MessageSource.Receipted delivery, QueueName queue, Request request) {
+    return receipts.sign(delivery.receipt(), queue.value(), request.actor().name());
   }
 
   private static void giveBack(MessageSource source, List<MessageSource.Receipted> deliveries) {
@@ -71,7 +86,15 @@ final class UnorderedRoutes {
     var queue = queues.named(request);
     var wishes = request.json(ReceiptRequest::read).settlements();
     var source = queues.provider().messages(queue);
-    var stages = wishes.stream().map(wish -> settle(source, wish)).toList();
+    var stages =
+        wishes.stream()
+            .map(
+                wish ->
+                    receipts
+                        .verify(wish.receipt(), queue.value(), request.actor().name())
+                        .map(receipt -> settle(source, receipt, wish))
+                        .orElseGet(UnorderedRoutes::notHeld))
+            .toList();
     var done = new ArrayList<ReceiptRequest.Done>();
     KeeperException.LockLost lost = null;
     for (int i = 0; i < stages.size(); i++) {
@@ -90,10 +113,16 @@ final class UnorderedRoutes {
     return Response.ok(new ReceiptRequest.Answer(done));
   }
 
-  private static CompletableFuture<Void> settle(MessageSource source, ReceiptRequest.Item wish) {
+  private static CompletableFuture<Void> notHeld() {
+    return CompletableFuture.failedFuture(
+        new KeeperException.LockLost("the message of this receipt", 0));
+  }
+
+  private static CompletableFuture<Void> settle(
+      MessageSource source, String receipt, ReceiptRequest.Item wish) {
     var settlement = wish.action().settlement(wish.delay(), wish.reason());
     try {
-      return source.settle(wish.receipt(), settlement).toCompletableFuture();
+      return source.settle(receipt, settlement).toCompletableFuture();
     } catch (KeeperException e) {
       return CompletableFuture.failedFuture(e);
     }

@@ -10,6 +10,8 @@ import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
+import dev.sessionkeeper.server.http.TenantFilter;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
 import java.util.List;
@@ -19,8 +21,6 @@ import java.util.UUID;
 
 /** Registered sessions: begin or find, read, list, end, renew. */
 final class SessionRoutes {
-  private static final UUID NOBODY = new UUID(0, 0);
-
   private final SessionRegistry registry;
   private final Set<Integer> kinds;
 
@@ -31,13 +31,13 @@ final class SessionRoutes {
 
   List<Route> routes() {
     return List.of(
-        Route.put("/sessions", Role.SEND, this::put)
+        Route.put("/sessions", Role.SEND, Scope.tenant(), this::put)
             .summary("The active session of a user on a capacity, of at least this kind")
             .takes(PutRequest.class)
             .answers(200, "It was there: existing", SessionItem.class)
             .answers(201, "It began: created or upgraded", SessionItem.class)
             .problems(ProblemType.TENANT_MISMATCH),
-        Route.get("/sessions", Role.READ, this::list)
+        Route.get("/sessions", Role.READ, Scope.tenant(), this::list)
             .summary("Registered sessions, the newest first")
             .query("tenantObjectId", "Only of this tenant")
             .query("userObjectId", "Only of this user")
@@ -47,15 +47,15 @@ final class SessionRoutes {
             .query("cursor", "nextCursor of the page before")
             .answers(200, "A page", SessionItem.Listing.class)
             .problems(ProblemType.INVALID_CURSOR),
-        Route.get("/sessions/{id}", Role.READ, this::show)
+        Route.get("/sessions/{id}", Role.READ, Scope.tenant(), this::show)
             .summary("One registered session")
             .answers(200, "The session", SessionItem.class)
             .problems(ProblemType.NOT_FOUND),
-        Route.delete("/sessions/{id}", Role.SEND, this::end)
-            .summary("Ends a session now; again, the same answer")
+        Route.delete("/sessions/{id}", Role.SEND, Scope.tenant(), this::end)
+            .summary("Ends a session now; again, the same answer; audited")
             .answers(200, "The ended session", SessionItem.class)
             .problems(ProblemType.NOT_FOUND),
-        Route.post("/sessions/{id}/renew", Role.SEND, this::renew)
+        Route.post("/sessions/{id}/renew", Role.SEND, Scope.tenant(), this::renew)
             .summary("Lets a session live for a whole lifetime from now")
             .answers(200, "The session with its new end", SessionItem.class)
             .problems(ProblemType.NOT_FOUND, ProblemType.CONFLICT));
@@ -63,9 +63,7 @@ final class SessionRoutes {
 
   private Response put(Request request) {
     var wish = request.json(in -> PutRequest.read(in, kinds));
-    if (!request.caller().sees(wish.tenantObjectId())) {
-      throw ProblemType.FORBIDDEN.with("This credential is bound to another tenant").toException();
-    }
+    request.reach().requireTenant(wish.tenantObjectId());
     return switch (registry.put(wish.toRegistry())) {
       case PutOutcome.Created created ->
           Response.created(SessionItem.of(created.session(), "created"));
@@ -94,14 +92,13 @@ final class SessionRoutes {
 
   private Response list(Request request) {
     var wish = request.query(Wish::read);
-    var filter = wish.filter();
-    if (filter.tenantObjectId().isPresent()
-        && !request.caller().sees(filter.tenantObjectId().get())) {
-      filter = filter.tenant(NOBODY);
-    } else if (request.caller().tenant().isPresent()) {
-      filter = filter.tenant(request.caller().tenant().get());
-    }
-    var page = registry.list(filter, wish.page());
+    var page =
+        switch (request.reach().tenants(wish.filter().tenantObjectId())) {
+          case TenantFilter.All all -> registry.list(wish.filter(), wish.page());
+          case TenantFilter.Only only ->
+              registry.list(wish.filter().tenant(only.tenant()), wish.page());
+          case TenantFilter.None none -> new Page<RegisteredSession>(List.of(), Optional.empty());
+        };
     return Response.ok(
         new SessionItem.Listing(page.items().stream().map(SessionItem::of).toList(), page.next()));
   }
@@ -111,7 +108,10 @@ final class SessionRoutes {
   }
 
   private Response end(Request request) {
-    var session = registry.end(named(request).sessionId()).orElseThrow(SessionRoutes::unknown);
+    var session =
+        registry
+            .end(named(request).sessionId(), request.actor())
+            .orElseThrow(SessionRoutes::unknown);
     return Response.ok(SessionItem.of(session));
   }
 
@@ -127,9 +127,10 @@ final class SessionRoutes {
 
   /** The session of the path; one that the caller must not see is not there. */
   private RegisteredSession named(Request request) {
+    var reach = request.reach();
     return guid(request.parameter("id"))
         .flatMap(registry::find)
-        .filter(session -> request.caller().sees(session.tenantObjectId()))
+        .filter(session -> reach.includes(session.tenantObjectId()))
         .orElseThrow(SessionRoutes::unknown);
   }
 

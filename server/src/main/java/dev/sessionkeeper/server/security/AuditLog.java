@@ -1,34 +1,35 @@
 package dev.sessionkeeper.server.security;
 
-import dev.sessionkeeper.server.http.Caller;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.store.Actor;
+import dev.sessionkeeper.store.AuditLog.Filter;
+import dev.sessionkeeper.store.AuditLog.Row;
 
-/** Who did what to what, and why. */
-@FunctionalInterface
+/** Keeps what people did, and lets an administrator read it. */
 public interface AuditLog {
 
-  /** Writes it down for good. */
+  /** Writes an entry in a transaction of its own. */
   void record(Entry entry);
+
+  /** A page of entries, the newest first. */
+  Page<Row> read(Filter filter, Page.Request page);
 
   /**
    * One act of a person.
    *
-   * @param actor the name of the credential
    * @param action such as {@code session.park}
    * @param target such as {@code orders/cust-42}
-   * @param detail the reason given, and what it did
+   * @param detail the reason given, and what the act did
+   * @param count how many equal acts the entry stands for
    */
-  record Entry(String actor, String action, String target, String detail) {
-    public static Entry of(Caller caller, String action, String target, String detail) {
-      return new Entry(caller.name(), action, target, detail);
+  record Entry(Actor actor, String action, String target, String detail, int count) {
+    public static Entry of(Actor actor, String action, String target, String detail) {
+      return new Entry(actor, action, target, detail, 1);
     }
-  }
 
-  /** Keeps the entries in the log only, for engines that have no store of their own. */
-  static AuditLog toLog() {
-    Logger log = LoggerFactory.getLogger("audit");
-    return entry ->
-        log.info("{} {} {}: {}", entry.actor(), entry.action(), entry.target(), entry.detail());
+    /** The entry as the store writes it. */
+    public dev.sessionkeeper.store.AuditLog.Entry toStore() {
+      return new dev.sessionkeeper.store.AuditLog.Entry(actor, action, target, detail, "", count);
+    }
   }
 }

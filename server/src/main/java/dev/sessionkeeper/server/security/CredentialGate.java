@@ -1,6 +1,5 @@
 package dev.sessionkeeper.server.security;
 
-import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.server.http.Caller;
 import dev.sessionkeeper.server.http.Gate;
 import dev.sessionkeeper.server.http.ProblemException;
@@ -12,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Lets in who shows a key, a token or a certificate with the role that the route asks for. */
+/** Knows callers by the key, token or certificate that they show, and counts their requests. */
 final class CredentialGate implements Gate {
   private static final String BEARER = "Bearer ";
 
@@ -39,12 +38,6 @@ final class CredentialGate implements Gate {
     }
     var caller = identify(visit);
     limit.ifPresent(rate -> rate.take(caller.name()));
-    if (!caller.has(visit.route().role())) {
-      throw ProblemType.FORBIDDEN
-          .with("This needs the role " + visit.route().role().key())
-          .toException();
-    }
-    requireVisibleQueue(visit, caller);
     return caller;
   }
 
@@ -58,28 +51,19 @@ final class CredentialGate implements Gate {
       return Optional.ofNullable(bySubject.get(visit.certificateSubject()))
           .orElseThrow(() -> unauthenticated("Show a key or token as Authorization: Bearer"));
     }
-    // A digest cannot be guessed from how long its comparison takes: nobody can choose its bytes.
+    // A digest cannot be guessed from how long its comparison takes: no caller chooses its bytes.
     var known = Optional.ofNullable(byDigest.get(ApiKeys.digest(shown)));
-    return known
-        .or(() -> tokens.flatMap(verify -> verify.callerOf(shown)))
-        .orElseThrow(() -> unauthenticated("The key or token is not known, or has expired"));
-  }
-
-  /** What a caller may not see does not exist for it. */
-  private static void requireVisibleQueue(Visit visit, Caller caller) {
-    var name = visit.parameters().get("queue");
-    if (name == null) {
-      return;
+    if (known.isPresent()) {
+      return known.get();
     }
-    boolean visible;
-    try {
-      visible = caller.sees(QueueName.of(name));
-    } catch (IllegalArgumentException e) {
-      visible = true; // No queue can have this name; the route says so better.
-    }
-    if (!visible) {
-      throw ProblemType.UNKNOWN_QUEUE.with("There is no queue " + name).toException();
-    }
+    var token =
+        tokens.map(verify -> verify.callerOf(shown)).orElseGet(VerifyTokens.Verdict.Unknown::new);
+    return switch (token) {
+      case VerifyTokens.Verdict.Believed believed -> believed.caller();
+      case VerifyTokens.Verdict.Unusable unusable -> throw unauthenticated(unusable.why());
+      case VerifyTokens.Verdict.Unknown unknown ->
+          throw unauthenticated("The key or token is not known, or has expired");
+    };
   }
 
   private static ProblemException unauthenticated(String detail) {

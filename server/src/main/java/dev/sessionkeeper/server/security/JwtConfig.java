@@ -18,6 +18,7 @@ import java.util.stream.Stream;
  * @param jwksUrl where the provider's keys are; read at the start and then now and again
  * @param rolesClaim the claim that lists our roles
  * @param tenantClaim the claim that binds a token to a tenant
+ * @param boundToTenant whether each token must have that claim; if not, no token may have it
  */
 public record JwtConfig(
     String issuer,
@@ -26,7 +27,8 @@ public record JwtConfig(
     Optional<Path> jwksFile,
     Optional<URI> jwksUrl,
     String rolesClaim,
-    String tenantClaim) {
+    String tenantClaim,
+    boolean boundToTenant) {
   private static final Map<String, String> ALGORITHMS =
       Stream.of("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
           .collect(Collectors.toMap(name -> name, name -> name));
@@ -41,6 +43,7 @@ public record JwtConfig(
     var url = in.optional("jwks_url", Decode.text(2000).map(JwtConfig::https));
     var roles = in.optional("roles_claim", "roles", Decode.text(100));
     var tenant = in.optional("tenant_claim", "tenant", Decode.text(100));
+    var bound = in.optional("bound_to_tenant", true, Decode.bool());
     if (in.has("jwks_file") == in.has("jwks_url")) {
       in.reject("jwks_file", "or jwks_url must be there, and not both");
     }
@@ -52,7 +55,8 @@ public record JwtConfig(
         file.get(),
         url.get(),
         roles.get(),
-        tenant.get());
+        tenant.get(),
+        bound.get());
   }
 
   private static URI https(String text) {

@@ -3,6 +3,7 @@ package dev.sessionkeeper.server.security;
 import dev.sessionkeeper.server.http.Caller;
 import dev.sessionkeeper.server.http.Gate;
 import dev.sessionkeeper.server.http.ProblemType;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -12,10 +13,13 @@ import java.util.Set;
  * host, or its origin, and are refused: otherwise any site could empty a developer's queues.
  */
 final class OpenGate implements Gate {
+  private static final List<String> PROXIES =
+      List.of("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via");
   private static final Set<String> LOCAL = Set.of("127.0.0.1", "localhost", "[::1]");
 
   @Override
   public Caller admit(Visit visit) {
+    requireNoProxy(visit);
     if (!LOCAL.contains(withoutPort(visit.header("Host")))) {
       throw ProblemType.MISDIRECTED
           .with("Without authentication this server answers for 127.0.0.1 and localhost only")
@@ -28,6 +32,21 @@ final class OpenGate implements Gate {
           .toException();
     }
     return Caller.LOCAL;
+  }
+
+  /** A proxy on this machine would let the whole network in as if it were local. */
+  private static void requireNoProxy(Visit visit) {
+    for (var header : PROXIES) {
+      if (!visit.header(header).isEmpty()) {
+        throw ProblemType.FORBIDDEN
+            .with(
+                "The header "
+                    + header
+                    + " shows that a proxy sent this request, and this server asks for no"
+                    + " credentials; configure security before you publish it")
+            .toException();
+      }
+    }
   }
 
   private static String withoutPort(String host) {

@@ -4,6 +4,7 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.server.config.ConfigContext;
 import dev.sessionkeeper.server.config.ConfigSection;
 import dev.sessionkeeper.server.http.Caller;
+import dev.sessionkeeper.server.http.Reach;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Decoder;
@@ -50,11 +51,22 @@ public record SecurityConfig(
   /** A key that was shown once and is known by its digest since. */
   public record ApiKey(String sha256, Caller caller) {
     static ApiKey read(Fields in) {
-      var name = in.required("name", Decode.text(100));
+      var name = in.required("name", Decode.text(100).map(ApiKey::name));
       var digest = in.required("sha256", Decode.text().map(ApiKey::digest));
       var rights = Rights.ask(in);
       in.check();
       return new ApiKey(digest.get(), rights.caller(name.get()));
+    }
+
+    /** The names of tokens and of callers without credential are taken. */
+    private static String name(String text) {
+      if (text.startsWith(VerifyTokens.PREFIX)
+          || text.equals(Caller.LOCAL.name())
+          || text.equals(Caller.ANONYMOUS.name())) {
+        throw new IllegalArgumentException(
+            "must not be local or anonymous, and must not begin with " + VerifyTokens.PREFIX);
+      }
+      return text;
     }
 
     private static String digest(String text) {
@@ -97,13 +109,13 @@ public record SecurityConfig(
     static Rights ask(Fields in) {
       return new Rights(
           in.required("roles", Decode.list(1, 10, role())),
-          in.optional("tenant", Decode.guid()),
+          in.optional("tenant", Decode.guid().map(TenantIds::require)),
           in.optional("queues", Decode.list(1, 1000, Decode.text().map(QueueName::of))));
     }
 
     Caller caller(String name) {
       return new Caller(
-          name, Set.copyOf(roles.get()), tenant.get(), queues.get().map(HashSet::new));
+          name, Set.copyOf(roles.get()), Reach.of(tenant.get(), queues.get().map(HashSet::new)));
     }
   }
 

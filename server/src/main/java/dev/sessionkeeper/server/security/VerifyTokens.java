@@ -11,7 +11,9 @@ import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.proc.DefaultJWTClaimsVerifier;
 import com.nimbusds.jwt.proc.DefaultJWTProcessor;
 import dev.sessionkeeper.server.http.Caller;
+import dev.sessionkeeper.server.http.Reach;
 import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.json.Decode;
 import java.text.ParseException;
 import java.util.EnumSet;
 import java.util.List;
@@ -25,6 +27,10 @@ import org.slf4j.LoggerFactory;
 
 /** Checks tokens: signature, algorithm, issuer, audience, expiry. Never waits for the network. */
 final class VerifyTokens {
+  /** Keeps subjects of tokens apart from the names of keys, in the audit log and in rate limits. */
+  static final String PREFIX = "token:";
+
+  private static final int MAX_SUBJECT = 100;
   private static final Logger log = LoggerFactory.getLogger(VerifyTokens.class);
 
   private final JwtConfig config;
@@ -53,16 +59,45 @@ final class VerifyTokens {
             Set.of("exp", "sub")));
   }
 
-  /** Who the token speaks of; empty when it is not to be believed. */
-  Optional<Caller> callerOf(String token) {
+  /** The result of looking at a token. */
+  sealed interface Verdict {
+    record Believed(Caller caller) implements Verdict {}
+
+    /** The provider signed the token, but its claims do not say enough. */
+    record Unusable(String why) implements Verdict {}
+
+    record Unknown() implements Verdict {}
+  }
+
+  /** The caller that the token speaks of, or why it is not believed. */
+  Verdict callerOf(String token) {
+    JWTClaimsSet claims;
     try {
-      var claims = processor.process(token, null);
-      return Optional.of(
-          new Caller(claims.getSubject(), roles(claims), tenant(claims), Optional.empty()));
+      claims = processor.process(token, null);
     } catch (ParseException | BadJOSEException | JOSEException | IllegalArgumentException e) {
       log.debug("A token was refused: {}", e.getMessage());
-      return Optional.empty();
+      return new Verdict.Unknown();
     }
+    try {
+      var reach = Reach.of(tenant(claims), Optional.empty());
+      return new Verdict.Believed(new Caller(PREFIX + subject(claims), roles(claims), reach));
+    } catch (ParseException | IllegalArgumentException e) {
+      log.debug("A token with wrong claims was refused: {}", e.getMessage());
+      return new Verdict.Unusable(
+          "The token's claims cannot be used: " + String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static String subject(JWTClaimsSet claims) {
+    var subject = claims.getSubject();
+    if (subject == null
+        || subject.isBlank()
+        || subject.length() > MAX_SUBJECT
+        || subject.chars().anyMatch(Character::isISOControl)) {
+      throw new IllegalArgumentException(
+          "sub must have 1 to " + MAX_SUBJECT + " characters, none of them a control character");
+    }
+    return subject;
   }
 
   private Set<Role> roles(JWTClaimsSet claims) throws ParseException {
@@ -76,7 +111,23 @@ final class VerifyTokens {
     return roles;
   }
 
-  private Optional<UUID> tenant(JWTClaimsSet claims) throws ParseException {
-    return Optional.ofNullable(claims.getStringClaim(config.tenantClaim())).map(UUID::fromString);
+  /** A claim that is missing or odd never widens what the token reaches. */
+  private Optional<UUID> tenant(JWTClaimsSet claims) {
+    var claim = config.tenantClaim();
+    if (!config.boundToTenant()) {
+      if (claims.getClaims().containsKey(claim)) {
+        throw new IllegalArgumentException(
+            claim + " binds it to a tenant, but security.jwt.bound_to_tenant is false");
+      }
+      return Optional.empty();
+    }
+    if (!(claims.getClaim(claim) instanceof String text)) {
+      throw new IllegalArgumentException(claim + " must be there and be the GUID of a tenant");
+    }
+    try {
+      return Optional.of(TenantIds.require(Decode.parseGuid(text)));
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(claim + " " + e.getMessage(), e);
+    }
   }
 }

@@ -28,6 +28,7 @@ final class ReadStream implements Response.StreamBody {
   private final long end;
   private final Optional<EventTracker> tracker;
   private final Confirmations confirmations = new Confirmations();
+  private final ReaderPlaces.Place place;
   private final TimeSource time;
   private long sent;
   private long lastWrite;
@@ -37,13 +38,16 @@ final class ReadStream implements Response.StreamBody {
    *
    * @param end the last event of the stream when the reader came
    * @param tracker moves the cursor of a named subscriber
+   * @param place is given back when the answer has ended
    */
   ReadStream(
       Streams streams,
       String stream,
       StartingPoint start,
       long end,
-      Optional<EventTracker> tracker) {
+      Optional<EventTracker> tracker,
+      ReaderPlaces.Place place) {
+    this.place = place;
     this.streams = streams;
     this.stream = stream;
     this.start = start;
@@ -68,6 +72,11 @@ final class ReadStream implements Response.StreamBody {
     } finally {
       streams.tails().leave(tail);
     }
+  }
+
+  @Override
+  public void ended() {
+    place.close();
   }
 
   private boolean greet(ResponseStream out) throws InterruptedException {

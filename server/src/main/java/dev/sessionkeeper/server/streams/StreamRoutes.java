@@ -10,7 +10,7 @@ import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
-import java.time.Duration;
+import dev.sessionkeeper.server.http.Scope;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -24,28 +24,33 @@ final class StreamRoutes {
 
   private final Streams streams;
   private final ListedValues cursors;
+  private final Subscribers subscribers;
 
-  StreamRoutes(Streams streams, ListedValues cursors) {
+  StreamRoutes(Streams streams, ListedValues cursors, Subscribers subscribers) {
     this.streams = streams;
+    this.subscribers = subscribers;
     this.cursors = cursors;
   }
 
   List<Route> routes() {
     return List.of(
-        Route.post("/streams/{stream}/events", Role.SEND, this::publish)
+        Route.post("/streams/{stream}/events", Role.SEND, Scope.stream(), this::publish)
             .summary("Append an event to a stream")
             .takes(PublishRequest.class)
             .answers(201, "Stored durably", Published.class),
-        Route.get("/streams/{stream}/events", Role.READ, this::read)
+        Route.get("/streams/{stream}/events", Role.READ, Scope.stream(), this::read)
             .summary("Read a stream as server-sent events: what comes, or from where one was")
             .header("Last-Event-ID", "The last event that the reader has; goes before everything")
             .query("lastEventId", "The same, for readers that cannot set headers")
-            .query("subscriber", "Resume from the cursor that is kept under this name")
+            .query(
+                "subscriber",
+                "Resume from the cursor that is kept under this name, and move it",
+                Role.CONSUME)
             .answers(200, "Events until either side ends", "text/event-stream")
-            .problems(ProblemType.OVERLOADED),
-        Route.get("/streams/{stream}/subscribers", Role.READ, this::subscribers)
+            .problems(ProblemType.OVERLOADED, ProblemType.SUBSCRIBER_LIMIT),
+        Route.get("/streams/{stream}/subscribers", Role.READ, Scope.stream(), this::subscribers)
             .summary("Where the named subscribers of a stream are, at most 1,000")
-            .answers(200, "By name", Subscribers.class));
+            .answers(200, "By name", SubscriberList.class));
   }
 
   /**
@@ -54,7 +59,7 @@ final class StreamRoutes {
    */
   record Subscriber(String name, long position, long behind) {}
 
-  record Subscribers(long lastEventId, List<Subscriber> subscribers) {}
+  record SubscriberList(long lastEventId, List<Subscriber> subscribers) {}
 
   private Response subscribers(Request request) {
     var stream = stream(request);
@@ -65,7 +70,7 @@ final class StreamRoutes {
         positions.entrySet().stream()
             .map(at -> new Subscriber(at.getKey(), at.getValue(), last - at.getValue()))
             .toList();
-    return Response.ok(new Subscribers(last, all));
+    return Response.ok(new SubscriberList(last, all));
   }
 
   /**
@@ -88,12 +93,18 @@ final class StreamRoutes {
   private Response read(Request request) {
     var stream = stream(request);
     var asked = ReadRequest.of(request);
-    if (streams.tails().readers() >= streams.config().maxReaders()) {
-      throw ProblemType.OVERLOADED
-          .with("There are " + streams.config().maxReaders() + " readers already")
-          .retryAfter(Duration.ofSeconds(5))
-          .toException();
+    var place = streams.places().take(request.actor().name());
+    try {
+      return read(request, stream, asked, place);
+    } catch (RuntimeException e) {
+      place.close();
+      throw e;
     }
+  }
+
+  private Response read(
+      Request request, String stream, ReadRequest asked, ReaderPlaces.Place place) {
+    asked.subscriber().ifPresent(name -> subscribers.admit(stream, name, request.actor().name()));
     var key = asked.subscriber().map(name -> new CursorKey(stream, name));
     // The bounds after the cursor: else an event in between looks like one from another life.
     var had = had(asked, key);
@@ -102,7 +113,7 @@ final class StreamRoutes {
     var tracker = key.map(cursor -> track(cursor, start));
     return Response.stream(
             "text/event-stream; charset=utf-8",
-            new ReadStream(streams, stream, start, bounds.last(), tracker))
+            new ReadStream(streams, stream, start, bounds.last(), tracker, place))
         .header("X-Accel-Buffering", "no");
   }
 
@@ -120,12 +131,7 @@ final class StreamRoutes {
     return tracker;
   }
 
-  /** Streams belong to no tenant and to no queue; who is bound to one does not see them. */
   private static String stream(Request request) {
-    var caller = request.caller();
-    if (caller.tenant().isPresent() || caller.queues().isPresent()) {
-      throw ProblemType.NOT_FOUND.with("There is no such stream").toException();
-    }
     var stream = request.parameter("stream");
     if (!CursorKey.isName(stream)) {
       throw Problem.invalid(

@@ -9,5 +9,6 @@ record Streams(
     TailStreams tails,
     Cursors cursors,
     StreamMeters meters,
+    ReaderPlaces places,
     StreamsConfig config,
     TimeSource time) {}

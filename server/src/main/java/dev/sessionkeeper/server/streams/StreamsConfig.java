@@ -13,16 +13,42 @@ import java.time.Duration;
  * @param heartbeat after so much silence a reader gets a comment
  * @param slowReader a reader that takes nothing for so long is disconnected
  * @param maxReaders connections at one time
+ * @param maxReadersPerCredential connections of one credential at one time
+ * @param maxSubscribers named subscribers of one stream
+ * @param maxSubscribersPerCredential named subscribers that one credential has created
  */
 public record StreamsConfig(
-    Duration retention, Duration heartbeat, Duration slowReader, int maxReaders) {
+    Duration retention,
+    Duration heartbeat,
+    Duration slowReader,
+    int maxReaders,
+    int maxReadersPerCredential,
+    int maxSubscribers,
+    int maxSubscribersPerCredential) {
   public static final ConfigSection<StreamsConfig> SECTION =
       ConfigSection.of("streams", StreamsConfig::read);
 
   /** 7 days, 15 seconds, 30 seconds, 5,000 readers. */
   public static StreamsConfig ofDefaults() {
+    return of(Duration.ofDays(7), Duration.ofSeconds(15), Duration.ofSeconds(30), 5_000);
+  }
+
+  /**
+   * A quarter of the readers for one credential; 1,000 subscribers of a stream, 100 of a
+   * credential.
+   */
+  static StreamsConfig of(
+      Duration retention, Duration heartbeat, Duration slowReader, int maxReaders) {
     return new StreamsConfig(
-        Duration.ofDays(7), Duration.ofSeconds(15), Duration.ofSeconds(30), 5_000);
+        retention, heartbeat, slowReader, maxReaders, quarter(maxReaders), 1_000, 100);
+  }
+
+  private static int quarter(int readers) {
+    return Math.max(1, readers / 4);
+  }
+
+  Subscribers.Limits subscriberLimits() {
+    return new Subscribers.Limits(maxSubscribers, maxSubscribersPerCredential);
   }
 
   static StreamsConfig read(Fields in, ConfigContext context) {
@@ -37,7 +63,22 @@ public record StreamsConfig(
         in.optional(
             "slow_reader", usual.slowReader(), Decode.duration(second, Duration.ofMinutes(1)));
     var readers = in.optional("max_readers", usual.maxReaders(), Decode.integer(1, 100_000));
+    var ofCredential = in.optional("max_readers_per_credential", Decode.integer(1, 100_000));
+    var subscribers =
+        in.optional("max_subscribers", usual.maxSubscribers(), Decode.integer(1, 1_000));
+    var subscribersOfCredential =
+        in.optional(
+            "max_subscribers_per_credential",
+            usual.maxSubscribersPerCredential(),
+            Decode.integer(1, 100_000));
     in.check();
-    return new StreamsConfig(retention.get(), heartbeat.get(), slow.get(), readers.get());
+    return new StreamsConfig(
+        retention.get(),
+        heartbeat.get(),
+        slow.get(),
+        readers.get(),
+        ofCredential.get().orElseGet(() -> quarter(readers.get())),
+        subscribers.get(),
+        subscribersOfCredential.get());
   }
 }

@@ -48,8 +48,16 @@ public final class StreamsFeature implements Feature {
     tails = new TailStreams(log, stores.notices());
     forget = new ForgetOldEvents(log, config.retention());
     var meters = new StreamMeters(registry, tails);
-    var streams = new Streams(log, tails, Cursors.of(cursors, writer, time), meters, config, time);
-    routes = new StreamRoutes(streams, stores.listed()).routes();
+    var streams =
+        new Streams(
+            log,
+            tails,
+            Cursors.of(cursors, writer, time),
+            meters,
+            new ReaderPlaces(config.maxReaders(), config.maxReadersPerCredential()),
+            config,
+            time);
+    routes = new StreamRoutes(streams, stores.listed(), stores.subscribers()).routes();
   }
 
   /** Where events and cursors are kept, and how others tell of theirs. */
@@ -57,6 +65,7 @@ public final class StreamsFeature implements Feature {
       StreamLog log,
       LastValueStore<String, String> cursors,
       ListedValues listed,
+      Subscribers subscribers,
       Optional<Notices> notices) {}
 
   public static Feature open(Context context) {
@@ -80,7 +89,12 @@ public final class StreamsFeature implements Feature {
     Migrations.apply(database.source(), "store");
     var cursors = PostgresLastValueStore.create(database, "stream-cursors");
     return new StreamsFeature(
-        new Stores(new PostgresStreamLog(database), cursors, cursors, notices),
+        new Stores(
+            new PostgresStreamLog(database),
+            cursors,
+            cursors,
+            new PostgresSubscribers(database, config.subscriberLimits(), config.retention()),
+            notices),
         config,
         registry,
         time);
@@ -91,7 +105,12 @@ public final class StreamsFeature implements Feature {
     var cursors = MemoryLastValueStore.<String, String>create();
     var log = new MemoryStreamLog(config.retention(), time);
     return new StreamsFeature(
-        new Stores(log, cursors, ListedValues.of(cursors), Optional.empty()),
+        new Stores(
+            log,
+            cursors,
+            ListedValues.of(cursors),
+            new MemorySubscribers(config.subscriberLimits(), config.retention(), time),
+            Optional.empty()),
         config,
         registry,
         time);

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.telemetry;
 
 import dev.sessionkeeper.server.http.RequestListener;
+import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.tracing.MessageContext;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.Span;
@@ -35,6 +36,11 @@ public final class TraceRequests implements RequestListener {
   @Override
   public void answered(String route, int status, Duration took) {
     next.answered(route, status, took);
+  }
+
+  @Override
+  public void refused(Actor actor, String route, int status) {
+    next.refused(actor, route, status);
   }
 
   @Override

@@ -2,25 +2,27 @@ package dev.sessionkeeper.server.usage;
 
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.registry.SessionRegistry;
+import dev.sessionkeeper.registry.usage.LedgerRow;
 import dev.sessionkeeper.registry.usage.Usage;
 import dev.sessionkeeper.registry.usage.UsageBatch;
-import dev.sessionkeeper.server.http.Caller;
+import dev.sessionkeeper.registry.usage.UsageProof;
 import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
+import dev.sessionkeeper.server.http.TenantFilter;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 
 /** The ledger, its proof, its outbox and its corrections. */
 public final class UsageRoutes {
-  private static final UUID NOBODY = new UUID(0, 0);
-
   private final Usage usage;
   private final SessionRegistry registry;
 
@@ -31,7 +33,7 @@ public final class UsageRoutes {
 
   public List<Route> routes() {
     return List.of(
-        Route.get("/usages", Role.READ, this::ledger)
+        Route.get("/usages", Role.READ, Scope.tenant(), this::ledger)
             .summary("What was metered, by tenant and time")
             .query("tenantObjectId", "Only of this tenant")
             .query("from", "Only what overlaps the time from here")
@@ -40,11 +42,11 @@ public final class UsageRoutes {
             .query("cursor", "nextCursor of the page before")
             .answers(200, "A page", UsageItem.Listing.class)
             .problems(ProblemType.INVALID_CURSOR),
-        Route.get("/usages/proof", Role.READ, this::proof)
+        Route.get("/usages/proof", Role.READ, Scope.tenant(), this::proof)
             .summary("The sums of sessions, ledger, batches and answers; their differences are 0")
             .query("tenantObjectId", "Only of this tenant")
             .answers(200, "The sums", ProofView.class),
-        Route.get("/usages/batches", Role.READ, this::batches)
+        Route.get("/usages/batches", Role.READ, Scope.tenant(), this::batches)
             .summary("The outbox, the newest first")
             .query("tenantObjectId", "Only of this tenant")
             .query("state", "pending, acknowledged or dead")
@@ -52,16 +54,17 @@ public final class UsageRoutes {
             .query("cursor", "nextCursor of the page before")
             .answers(200, "A page", BatchItem.Listing.class)
             .problems(ProblemType.INVALID_CURSOR),
-        Route.post("/usages/batches/{id}/replay", Role.OPERATE, this::replay)
+        Route.post("/usages/batches/{id}/replay", Role.OPERATE, Scope.tenant(), this::replay)
             .summary("Sends a batch again: the same bytes under the same key; audited")
             .answers(200, "The batch", BatchItem.class)
             .problems(ProblemType.NOT_FOUND),
-        Route.post("/usages/corrections", Role.OPERATE, this::correct)
+        Route.post("/usages/corrections", Role.OPERATE, Scope.tenant(), this::correct)
             .summary("Bills a record at another factor, by a reversal and a new record; audited")
             .takes(CorrectionRequest.class)
             .answers(201, "What was appended", UsageItem.Corrected.class)
             .problems(ProblemType.NOT_FOUND),
-        Route.post("/usages/hold/release", Role.OPERATE, this::release)
+        Route.post(
+                "/usages/hold/release", Role.OPERATE, Scope.server("Metering holds"), this::release)
             .summary("Lets metering go on after the database's clock jumped; audited")
             .answers(200, "Whether there was a hold", ProofView.Released.class));
   }
@@ -79,7 +82,12 @@ public final class UsageRoutes {
 
   private Response ledger(Request request) {
     var wish = request.query(LedgerWish::read);
-    var page = usage.ledger(seen(request, wish.tenant()), wish.from(), wish.to(), wish.page());
+    var page =
+        listed(
+            request,
+            wish.tenant(),
+            tenant -> usage.ledger(tenant, wish.from(), wish.to(), wish.page()),
+            new Page<LedgerRow>(List.of(), Optional.empty()));
     return Response.ok(
         new UsageItem.Listing(page.items().stream().map(UsageItem::of).toList(), page.next()));
   }
@@ -92,7 +100,10 @@ public final class UsageRoutes {
               in.check();
               return asked.get();
             });
-    var tenants = usage.proof(seen(request, tenant)).stream().map(ProofView.Tenant::of).toList();
+    var tenants =
+        listed(request, tenant, usage::proof, List.<UsageProof>of()).stream()
+            .map(ProofView.Tenant::of)
+            .toList();
     return Response.ok(new ProofView(tenants, usage.hold().map(ProofView.Hold::of)));
   }
 
@@ -110,7 +121,12 @@ public final class UsageRoutes {
 
   private Response batches(Request request) {
     var wish = request.query(BatchWish::read);
-    var page = usage.batches(seen(request, wish.tenant()), wish.state(), wish.page());
+    var page =
+        listed(
+            request,
+            wish.tenant(),
+            tenant -> usage.batches(tenant, wish.state(), wish.page()),
+            new Page<UsageBatch>(List.of(), Optional.empty()));
     return Response.ok(
         new BatchItem.Listing(page.items().stream().map(BatchItem::of).toList(), page.next()));
   }
@@ -119,9 +135,9 @@ public final class UsageRoutes {
     var id = guid(request.parameter("id"));
     var batch =
         id.flatMap(usage::batch)
-            .filter(found -> request.caller().sees(found.tenantObjectId()))
+            .filter(found -> request.reach().includes(found.tenantObjectId()))
             .orElseThrow(UsageRoutes::unknown);
-    usage.replay(batch, request.caller().name());
+    usage.replay(batch, request.actor());
     return Response.ok(BatchItem.of(usage.batch(batch.batchId()).orElse(batch)));
   }
 
@@ -130,36 +146,27 @@ public final class UsageRoutes {
     var session =
         registry
             .find(wish.session())
-            .filter(found -> request.caller().sees(found.tenantObjectId()))
+            .filter(found -> request.reach().includes(found.tenantObjectId()))
             .orElseThrow(UsageRoutes::unknown);
     var rows =
         usage
-            .correct(
-                session.sessionId(),
-                wish.seq(),
-                wish.factor(),
-                request.caller().name(),
-                wish.reason())
+            .correct(session.sessionId(), wish.seq(), wish.factor(), request.actor(), wish.reason())
             .orElseThrow(UsageRoutes::unknown);
     return Response.created(new UsageItem.Corrected(rows.stream().map(UsageItem::of).toList()));
   }
 
   private Response release(Request request) {
-    if (request.caller().tenant().isPresent()) {
-      throw ProblemType.FORBIDDEN
-          .with("Metering is of the whole server; this credential is bound to a tenant")
-          .toException();
-    }
-    return Response.ok(new ProofView.Released(usage.release(request.caller().name())));
+    return Response.ok(new ProofView.Released(usage.release(request.actor())));
   }
 
-  /** The tenant whose rows are shown: the credential's goes first, and another one is nobody. */
-  private static Optional<UUID> seen(Request request, Optional<UUID> asked) {
-    Caller caller = request.caller();
-    if (asked.isPresent() && !caller.sees(asked.get())) {
-      return Optional.of(NOBODY);
-    }
-    return asked.or(caller::tenant);
+  /** Lists the rows within the caller's reach: of all tenants, of one, or no rows at all. */
+  private static <T> T listed(
+      Request request, Optional<UUID> asked, Function<Optional<UUID>, T> list, T nothing) {
+    return switch (request.reach().tenants(asked)) {
+      case TenantFilter.All all -> list.apply(Optional.empty());
+      case TenantFilter.Only only -> list.apply(Optional.of(only.tenant()));
+      case TenantFilter.None none -> nothing;
+    };
   }
 
   private static Optional<UUID> guid(String text) {

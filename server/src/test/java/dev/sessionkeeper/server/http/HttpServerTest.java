@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.sessionkeeper.server.json.Decode;
@@ -22,6 +23,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class HttpServerTest {
+  private static final Scope SERVER = Scope.server("Tests");
+
   record Greeting(String name, long times) {
     static Greeting read(Fields in) {
       var name = in.required("name", Decode.text(20));
@@ -41,25 +44,37 @@ class HttpServerTest {
   void start() throws IOException {
     var routes =
         List.of(
-            Route.get("/things/{id}", Role.READ, r -> Response.ok(Map.of("id", r.parameter("id"))))
+            Route.get(
+                    "/things/{id}",
+                    Role.READ,
+                    SERVER,
+                    r -> Response.ok(Map.of("id", r.parameter("id"))))
                 .query("colour", "Which"),
-            Route.get("/things/all", Role.READ, r -> Response.ok(Map.of("id", "literal"))),
-            Route.post("/greet", Role.READ, r -> Response.created(r.json(Greeting::read)))
+            Route.get("/forgot", Role.READ, Scope.tenant(), r -> Response.ok(Map.of("rows", 7))),
+            Route.get(
+                "/asked",
+                Role.READ,
+                Scope.tenant(),
+                r -> Response.ok(Map.of("rows", r.reach().tenants().toString()))),
+            Route.get("/things/all", Role.READ, SERVER, r -> Response.ok(Map.of("id", "literal"))),
+            Route.post("/greet", Role.READ, SERVER, r -> Response.created(r.json(Greeting::read)))
                 .takes(Greeting.class),
-            Route.put("/small", Role.READ, r -> Response.noContent())
+            Route.put("/small", Role.READ, SERVER, r -> Response.noContent())
                 .takes("application/octet-stream")
                 .maxBody(1000),
             Route.get(
                 "/boom",
                 Role.READ,
+                SERVER,
                 r -> {
                   throw new IllegalStateException("secret inside");
                 }),
-            Route.get("/wait", Role.READ, this::waitForEver),
-            Route.get("/late", Role.READ, this::answerLate),
+            Route.get("/wait", Role.READ, SERVER, this::waitForEver),
+            Route.get("/late", Role.READ, SERVER, this::answerLate),
             Route.get(
                 "/stream",
                 Role.READ,
+                SERVER,
                 r -> Response.stream("text/event-stream", this::writeUntilGone)));
     server =
         HttpServer.start(
@@ -103,6 +118,25 @@ class HttpServerTest {
     } finally {
       ended.countDown();
     }
+  }
+
+  @Test
+  void aHandlerThatForgetsTheReachOfItsCallerIsNotAnswered() throws Exception {
+    assertThat(get("/asked").status()).isEqualTo(200);
+    var forgot = get("/forgot");
+    assertThat(forgot.status()).isEqualTo(500);
+    assertThat(forgot.body()).doesNotContain("7");
+  }
+
+  @Test
+  void aRouteIsPublicInBothRoleAndScopeOrInNeither() {
+    Handler handler = request -> Response.noContent();
+    assertThatThrownBy(() -> Route.get("/a", Role.ANYONE, SERVER, handler))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> Route.get("/a", Role.READ, Scope.open(), handler))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> Route.get("/a", Role.READ, Scope.queue(), handler))
+        .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test

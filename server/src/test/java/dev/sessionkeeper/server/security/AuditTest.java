@@ -1,13 +1,16 @@
 package dev.sessionkeeper.server.security;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.sessionkeeper.server.TestDatabase;
 import dev.sessionkeeper.server.TestServer;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -114,5 +117,82 @@ class AuditTest {
     assertThat(call("GET", "/queues/q/dead-letters", "").json().get("deadLetters")).isEmpty();
     assertThat(call("GET", "/queues/another", "").status()).isEqualTo(404);
     assertThat(entries()).hasSize(1);
+  }
+
+  private List<tools.jackson.databind.JsonNode> audit(String query) {
+    var rows = new ArrayList<tools.jackson.databind.JsonNode>();
+    call("GET", "/audit" + query, "").json().get("entries").forEach(rows::add);
+    return rows;
+  }
+
+  @Test
+  void reloadsEndedSessionsAndRefusalsHaveRowsWithTheAddressOfTheirCaller() {
+    call("POST", "/admin/reload", "");
+    server.rewrite("surprise: 1");
+    call("POST", "/admin/reload", "");
+    var session =
+        call(
+                "PUT",
+                "/sessions",
+                "{\"userObjectId\":\"%1$s\",\"tenantObjectId\":\"%1$s\",\"capacityId\":\"%1$s\",\"sessionKind\":1}"
+                    .formatted(UUID.randomUUID()))
+            .json()
+            .get("sessionId")
+            .asString();
+    call("DELETE", "/sessions/" + session, "");
+    call("DELETE", "/sessions/" + session, "");
+    server.get("/queues");
+    server.send("GET", "/jobs", Optional.empty(), "Sec-Fetch-Site", "cross-site");
+    call("POST", "/jobs/event-retention/run", "");
+
+    assertThat(audit("?action=config.reload"))
+        .satisfiesExactly(
+            row -> assertThat(row.get("reason").asString()).startsWith("refused with 1 errors"),
+            row -> assertThat(row.get("reason").asString()).isEqualTo("taken over"));
+    assertThat(audit("?target=" + session))
+        .singleElement()
+        .satisfies(
+            row -> assertThat(row.get("action").asString()).isEqualTo("registry.session.end"));
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(audit("?action=access.refused&actor=anonymous"))
+                    .extracting(
+                        row -> row.get("target").asString() + " " + row.get("reason").asString())
+                    .containsExactlyInAnyOrder("GET /queues status 401", "GET /jobs status 403"));
+    assertThat(audit("?action=job.run")).hasSize(1);
+    assertThat(audit(""))
+        .hasSizeGreaterThan(5)
+        .allSatisfy(row -> assertThat(row.get("source").asString()).isEqualTo("127.0.0.1"));
+  }
+
+  @Test
+  void theLogIsReadInPagesNewestFirstWithFilters() {
+    for (int i = 0; i < 5; i++) {
+      act("pause");
+    }
+    var first = call("GET", "/audit?limit=2", "").json();
+    var second =
+        call("GET", "/audit?limit=10&cursor=" + first.get("nextCursor").asString(), "").json();
+    var ids = new ArrayList<Long>();
+    first.get("entries").forEach(row -> ids.add(row.get("id").asLong()));
+    second.get("entries").forEach(row -> ids.add(row.get("id").asLong()));
+    assertThat(ids).hasSize(6).isSortedAccordingTo(Comparator.reverseOrder());
+    var oldest = second.get("entries").get(3);
+    assertThat(audit("?to=" + oldest.get("at").asString())).isEmpty();
+    assertThat(audit("?from=" + oldest.get("at").asString())).hasSize(6);
+    assertThat(audit("?actor=nobody-else")).isEmpty();
+    assertThat(audit("?target=q/s")).hasSize(5);
+    assertThat(call("GET", "/audit?cursor=x", "").problem()).isEqualTo("invalid-cursor");
+  }
+
+  @Test
+  void aServerInMemoryCanBeAskedAsWell() {
+    try (var memory = TestServer.start("")) {
+      memory.put("/queues/q", "{\"mode\":\"ORDERED\"}");
+      var entries = memory.get("/audit?action=queue.create").json().get("entries");
+      assertThat(entries).hasSize(1);
+      assertThat(entries.get(0).get("source").asString()).isEqualTo("127.0.0.1");
+    }
   }
 }

@@ -16,6 +16,7 @@ import com.nimbusds.jwt.PlainJWT;
 import com.nimbusds.jwt.SignedJWT;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.server.TestServer;
+import dev.sessionkeeper.server.config.InvalidConfig;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.Socket;
@@ -30,7 +31,26 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class GuardTest {
+  private static final String TENANT = "6f9619ff-8b86-d011-b42d-00cf4fc964ff";
+
   @TempDir Path folder;
+
+  @Test
+  void aKeyHasNeitherTheNilTenantNorTheNameOfAnotherKindOfCaller() {
+    var key = "security: { keys: [ { name: \"%s\", sha256: %s, roles: [read]%s } ] }";
+    var digest = ApiKeys.generate().sha256();
+    for (var yaml :
+        List.of(
+            key.formatted("a", digest, ", tenant: 00000000-0000-0000-0000-000000000000"),
+            key.formatted("token:ann", digest, ""),
+            key.formatted("local", digest, ""),
+            key.formatted("anonymous", digest, ""))) {
+      assertThatThrownBy(() -> TestServer.start(yaml))
+          .as(yaml)
+          .isInstanceOf(InvalidConfig.class)
+          .hasMessageContaining("must");
+    }
+  }
 
   @Test
   void anotherAddressThanLoopbackNeedsAuthentication() {
@@ -111,6 +131,8 @@ class GuardTest {
               token(key, claims().expirationTime(past).build()),
               token(key, claims().expirationTime(null).build()),
               token(key, claims().claim("tenant", "not-a-guid").build()),
+              // Tokens are of the whole server here; one that names a tenant must not become so.
+              token(key, claims().claim("tenant", TENANT).build()),
               new PlainJWT(claims().build()).serialize(),
               shared.serialize(),
               "not.a.token")) {
@@ -123,7 +145,7 @@ class GuardTest {
     var file = Files.writeString(folder.resolve("jwks.json"), new JWKSet(key).toString());
     return """
         security:
-          jwt: { issuer: "https://id.example", audience: keeper, algorithms: [ES256], jwks_file: "%s" }
+          jwt: { issuer: "https://id.example", audience: keeper, algorithms: [ES256], jwks_file: "%s", bound_to_tenant: false }
         """
         .formatted(file);
   }

@@ -4,6 +4,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sessionkeeper.server.TestServer;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
@@ -12,6 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -34,6 +36,8 @@ final class Inventory {
   private final ApiKeys.Generated admin;
   private final AtomicInteger count = new AtomicInteger();
   private final Set<String> corrected = new HashSet<>();
+  private final Map<String, Target> targets = new HashMap<>();
+  private String[] caller = {};
 
   Inventory(TestServer server, ApiKeys.Generated admin) throws Exception {
     this.server = server;
@@ -48,6 +52,46 @@ final class Inventory {
 
   private tools.jackson.databind.JsonNode batches() {
     return ask("GET", "/usages/batches", "").json().get("batches");
+  }
+
+  /** A call to make: its path with real names in it, and its body. */
+  record Target(String path, String body) {}
+
+  /**
+   * What to call; the same again until a call was served, because a refused call leaves its objects
+   * as they are. Leases and receipts are those of the caller, where the caller can get one.
+   */
+  Target target(String method, String template, boolean hasBody, String... headers) {
+    if (template.contains("{leaseId}") || template.equals("/queues/{queue}/settlements")) {
+      caller = headers;
+      try {
+        return newTarget(method, template, hasBody);
+      } finally {
+        caller = new String[0];
+      }
+    }
+    return targets.computeIfAbsent(
+        method + " " + template, name -> newTarget(method, template, hasBody));
+  }
+
+  private Target newTarget(String method, String template, boolean hasBody) {
+    return new Target(path(template), hasBody ? body(method, template) : "");
+  }
+
+  /** The objects of this call may be gone. */
+  void used(String method, String template) {
+    targets.remove(method + " " + template);
+  }
+
+  /** Asks as the caller where the caller is served, and else as the administrator. */
+  private TestServer.Reply askAsCaller(String method, String path, String json) {
+    if (caller.length > 0) {
+      var reply = server.send(method, path, Optional.of(json), caller);
+      if (reply.status() < 300) {
+        return reply;
+      }
+    }
+    return ask(method, path, json);
   }
 
   TestServer.Reply ask(String method, String path, String json) {
@@ -98,7 +142,7 @@ final class Inventory {
   private String lease() {
     var lane = lane();
     send(lane);
-    return ask("POST", "/queues/mine/leases", "{\"sessionId\":\"%s\"}".formatted(lane))
+    return askAsCaller("POST", "/queues/mine/leases", "{\"sessionId\":\"%s\"}".formatted(lane))
         .json()
         .get("leaseId")
         .asString();
@@ -130,7 +174,7 @@ final class Inventory {
 
   private String receipt() {
     ask("POST", "/queues/mine-loose/messages", "{\"messages\":[{\"body\":1}]}");
-    return ask("POST", "/queues/mine-loose/receive", "{\"wait\":\"PT5S\"}")
+    return askAsCaller("POST", "/queues/mine-loose/receive", "{\"wait\":\"PT5S\"}")
         .json()
         .get("messages")
         .get(0)
@@ -173,7 +217,7 @@ final class Inventory {
   }
 
   /** A record that has not been corrected; one comes with every second of metering. */
-  private String record(String template) {
+  String record(String template) {
     if (!template.equals("/usages/corrections")) {
       return "";
     }
@@ -199,33 +243,44 @@ final class Inventory {
 
   /** A body that the operation takes. */
   String body(String method, String template) {
-    var bodies =
-        Map.ofEntries(
-            Map.entry("POST /events/replay", "{\"type\":\"issues\",\"dryRun\":true}"),
-            Map.entry("PUT /queues/{queue}", "{\"mode\":\"ORDERED\"}"),
-            Map.entry("POST /queues/{queue}/dead-letters/replay", "{\"all\":true}"),
-            Map.entry("POST /queues/{queue}/leases", "{}"),
-            Map.entry("POST /queues/{queue}/leases/{leaseId}/settlements", "{\"settlements\":[]}"),
-            Map.entry("PUT /queues/{queue}/leases/{leaseId}/state", "bytes"),
-            Map.entry(
-                "POST /queues/{queue}/messages",
-                "{\"messages\":[{\"sessionId\":\"secret-lane\",\"body\":1}]}"),
-            Map.entry("POST /queues/{queue}/receive", "{}"),
-            Map.entry(
-                "POST /queues/{queue}/sessions/actions",
-                "{\"sessionId\":\"secret-lane\",\"action\":\"release\"}"),
-            Map.entry(
-                "POST /queues/{queue}/settlements",
+    var given = bodies(template).get(method + " " + template);
+    if (given == null) {
+      throw new AssertionError("Give an example for " + method + " " + template);
+    }
+    return given.get();
+  }
+
+  private Map<String, Supplier<String>> bodies(String template) {
+    return Map.ofEntries(
+        entry("POST /events/replay", "{\"type\":\"issues\",\"dryRun\":true}"),
+        entry("PUT /queues/{queue}", "{\"mode\":\"ORDERED\"}"),
+        entry("POST /queues/{queue}/dead-letters/replay", "{\"all\":true}"),
+        entry("POST /queues/{queue}/leases", "{}"),
+        entry("POST /queues/{queue}/leases/{leaseId}/settlements", "{\"settlements\":[]}"),
+        entry("PUT /queues/{queue}/leases/{leaseId}/state", "bytes"),
+        entry(
+            "POST /queues/{queue}/messages",
+            "{\"messages\":[{\"sessionId\":\"secret-lane\",\"body\":1}]}"),
+        entry("POST /queues/{queue}/receive", "{}"),
+        entry(
+            "POST /queues/{queue}/sessions/actions",
+            "{\"sessionId\":\"secret-lane\",\"action\":\"release\"}"),
+        Map.entry(
+            "POST /queues/{queue}/settlements",
+            () ->
                 "{\"settlements\":[{\"receipt\":\"%s\",\"action\":\"complete\"}]}"
                     .formatted(receipt())),
-            Map.entry("PUT /sessions", put()),
-            Map.entry("POST /streams/{stream}/events", "{\"data\":1}"),
-            Map.entry(
-                "POST /usages/corrections",
+        Map.entry("PUT /sessions", this::put),
+        entry("POST /streams/{stream}/events", "{\"data\":1}"),
+        Map.entry(
+            "POST /usages/corrections",
+            () ->
                 "{\"recordId\":\"%s\",\"factor\":0.5,\"reason\":\"test\"}"
                     .formatted(record(template))),
-            Map.entry("POST /webhooks/github", EVENT));
-    return Optional.ofNullable(bodies.get(method + " " + template))
-        .orElseThrow(() -> new AssertionError("Give an example for " + method + " " + template));
+        entry("POST /webhooks/github", EVENT));
+  }
+
+  private static Map.Entry<String, Supplier<String>> entry(String call, String body) {
+    return Map.entry(call, () -> body);
   }
 }

@@ -62,7 +62,8 @@ class TokenKeysTest {
         Optional.empty(),
         Optional.of(url),
         "roles",
-        "tenant");
+        "tenant",
+        true);
   }
 
   private static ECKey key(String id) throws Exception {

@@ -10,7 +10,7 @@ class ReaderLimitsTest {
   private static final Duration SHORT = Duration.ofSeconds(1);
 
   private static StreamsConfig config(Duration heartbeat, Duration slowReader, int maxReaders) {
-    return new StreamsConfig(Duration.ofDays(7), heartbeat, slowReader, maxReaders);
+    return StreamsConfig.of(Duration.ofDays(7), heartbeat, slowReader, maxReaders);
   }
 
   @Test

@@ -1,0 +1,67 @@
+package dev.sessionkeeper.server.http;
+
+import dev.sessionkeeper.QueueName;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * The tenants and queues that a credential reaches.
+ *
+ * <p>Queues belong to no tenant. So a credential that is bound to a tenant reaches only the queues
+ * that it is bound to by name, and one that is bound to queues alone reaches no tenant.
+ */
+public record Reach(TenantFilter tenants, QueueFilter queues) {
+  /** Everything, the server itself included. */
+  public static final Reach EVERYTHING = new Reach(new TenantFilter.All(), new QueueFilter.All());
+
+  /** No tenant and no queue. */
+  public static final Reach NOTHING =
+      new Reach(new TenantFilter.None(), new QueueFilter.Only(Set.of()));
+
+  /** The reach of a credential with these bindings; without any, everything. */
+  public static Reach of(Optional<UUID> tenant, Optional<Set<QueueName>> queues) {
+    if (tenant.isEmpty() && queues.isEmpty()) {
+      return EVERYTHING;
+    }
+    return new Reach(
+        tenant.<TenantFilter>map(TenantFilter.Only::new).orElseGet(TenantFilter.None::new),
+        new QueueFilter.Only(queues.orElse(Set.of())));
+  }
+
+  /** Returns whether the credential is bound to no tenant and to no queue. */
+  public boolean isEverything() {
+    return equals(EVERYTHING);
+  }
+
+  /** The tenants to list: the asked one where it is within reach, or all within reach. */
+  public TenantFilter tenants(Optional<UUID> asked) {
+    if (asked.isEmpty()) {
+      return tenants;
+    }
+    return includes(asked.get()) ? new TenantFilter.Only(asked.get()) : new TenantFilter.None();
+  }
+
+  /** Returns whether rows of this tenant exist for the caller. */
+  public boolean includes(UUID tenant) {
+    return tenants.includes(tenant);
+  }
+
+  /** Returns whether this queue exists for the caller. */
+  public boolean includes(QueueName queue) {
+    return queues.includes(queue);
+  }
+
+  /**
+   * Refuses a caller that names a tenant out of its reach.
+   *
+   * @throws ProblemException 403
+   */
+  public void requireTenant(UUID tenant) {
+    if (!includes(tenant)) {
+      throw ProblemType.FORBIDDEN
+          .with("This credential is bound to another tenant; name its own tenant")
+          .toException();
+    }
+  }
+}

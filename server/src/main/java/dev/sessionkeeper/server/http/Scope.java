@@ -1,0 +1,78 @@
+package dev.sessionkeeper.server.http;
+
+import java.util.Locale;
+
+/**
+ * The part of the server that a route is about. Every route declares its scope, and {@link
+ * CheckAccess} refuses each credential that is not bound to that part before the handler runs.
+ */
+public sealed interface Scope {
+
+  /** No data of a tenant or queue: health, the API description, signed webhooks. */
+  record Public() implements Scope {}
+
+  /**
+   * One queue.
+   *
+   * @param parameter the parameter of the path that names the queue
+   */
+  record Queue(String parameter) implements Scope {}
+
+  /** Rows of several queues; the handler filters them by {@link Request#reach}. */
+  record Queues() implements Scope {}
+
+  /** Rows of tenants; the handler filters them by {@link Request#reach}. */
+  record Tenant() implements Scope {}
+
+  /** Streams, which belong to no tenant and to no queue. */
+  record Stream() implements Scope {}
+
+  /**
+   * The whole server.
+   *
+   * @param subject the subject of the refusal, such as {@code Jobs}
+   */
+  record Server(String subject) implements Scope {}
+
+  static Scope open() {
+    return new Public();
+  }
+
+  /** One queue, which the parameter {@code queue} of the path names. */
+  static Scope queue() {
+    return new Queue("queue");
+  }
+
+  static Scope queues() {
+    return new Queues();
+  }
+
+  static Scope tenant() {
+    return new Tenant();
+  }
+
+  static Scope stream() {
+    return new Stream();
+  }
+
+  static Scope server(String subject) {
+    return new Server(subject);
+  }
+
+  /** Returns whether only a row or a body tells whose the object is. */
+  default boolean isDecidedByRows() {
+    return switch (this) {
+      case Queues queues -> true;
+      case Tenant tenant -> true;
+      case Public open -> false;
+      case Queue queue -> false;
+      case Stream stream -> false;
+      case Server server -> false;
+    };
+  }
+
+  /** The word of the API description: {@code public}, {@code queue}, {@code tenant}, … */
+  default String key() {
+    return getClass().getSimpleName().toLowerCase(Locale.ROOT);
+  }
+}

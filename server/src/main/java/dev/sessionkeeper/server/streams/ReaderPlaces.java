@@ -1,0 +1,71 @@
+package dev.sessionkeeper.server.streams;
+
+import dev.sessionkeeper.server.http.ProblemException;
+import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.store.Actor;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Counts the places of event streams, so that the server does not run out of them and one
+ * credential does not take them all. Callers of an open server have no credential, and share all
+ * places.
+ */
+final class ReaderPlaces {
+  private static final Duration LATER = Duration.ofSeconds(5);
+
+  private final int most;
+  private final int mostPerCredential;
+  private final Map<String, Integer> taken = new HashMap<>();
+  private int all;
+
+  ReaderPlaces(int most, int mostPerCredential) {
+    this.most = most;
+    this.mostPerCredential = mostPerCredential;
+  }
+
+  /** A place that is taken until it is closed; closing it again does nothing. */
+  final class Place implements AutoCloseable {
+    private final String credential;
+    private boolean closed;
+
+    private Place(String credential) {
+      this.credential = credential;
+    }
+
+    @Override
+    public void close() {
+      synchronized (ReaderPlaces.this) {
+        if (!closed) {
+          closed = true;
+          all--;
+          taken.computeIfPresent(credential, (name, count) -> count == 1 ? null : count - 1);
+        }
+      }
+    }
+  }
+
+  /**
+   * Takes a place.
+   *
+   * @throws ProblemException 503 when none is left, or none for this credential
+   */
+  synchronized Place take(String credential) {
+    if (all >= most) {
+      throw refusal("There are " + most + " readers already");
+    }
+    boolean isShared = credential.equals(Actor.LOCAL);
+    if (!isShared && taken.getOrDefault(credential, 0) >= mostPerCredential) {
+      throw refusal(
+          "This credential has " + mostPerCredential + " readers already; end one of them first");
+    }
+    all++;
+    taken.merge(credential, 1, Integer::sum);
+    return new Place(credential);
+  }
+
+  private static ProblemException refusal(String detail) {
+    return ProblemType.OVERLOADED.with(detail).retryAfter(LATER).toException();
+  }
+}

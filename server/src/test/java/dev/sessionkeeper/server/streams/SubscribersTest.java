@@ -1,0 +1,88 @@
+package dev.sessionkeeper.server.streams;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sessionkeeper.server.TestDatabase;
+import dev.sessionkeeper.server.http.ProblemException;
+import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.store.Migrations;
+import dev.sessionkeeper.testkit.SettableClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Both stores of subscribers keep the limits. */
+class SubscribersTest {
+  private static final Subscribers.Limits LIMITS = new Subscribers.Limits(3, 2);
+  private static final Duration RETENTION = Duration.ofDays(7);
+
+  static Stream<Subscribers> stores() {
+    return Stream.of(
+        new MemorySubscribers(LIMITS, RETENTION, SettableClock.create()), inDatabase(LIMITS));
+  }
+
+  private static Subscribers inDatabase(Subscribers.Limits limits) {
+    var source = TestDatabase.create().source();
+    Migrations.apply(source, "store");
+    return new PostgresSubscribers(Database.of(source), limits, RETENTION);
+  }
+
+  private static void assertRefused(
+      Subscribers subscribers, String stream, String name, String by) {
+    assertThatThrownBy(() -> subscribers.admit(stream, name, by))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            e -> assertThat(e.problem().type()).isEqualTo(ProblemType.SUBSCRIBER_LIMIT));
+  }
+
+  @ParameterizedTest
+  @MethodSource("stores")
+  void aCredentialAndAStreamHaveAsManySubscribersAsAllowed(Subscribers subscribers) {
+    subscribers.admit("s", "a", "ann");
+    subscribers.admit("s", "b", "ann");
+    assertRefused(subscribers, "s", "c", "ann");
+    assertRefused(subscribers, "other", "c", "ann");
+    assertThatCode(() -> subscribers.admit("s", "a", "ann")).doesNotThrowAnyException();
+
+    subscribers.admit("s", "c", "bob");
+    assertRefused(subscribers, "s", "d", "bob");
+    assertThatCode(() -> subscribers.admit("other", "d", "bob")).doesNotThrowAnyException();
+  }
+
+  @Test
+  void aNameThatWasNotUsedForALongTimeMakesRoom() {
+    var time = SettableClock.create();
+    var subscribers = new MemorySubscribers(LIMITS, RETENTION, time);
+    subscribers.admit("s", "a", "ann");
+    subscribers.admit("s", "b", "ann");
+    time.advance(RETENTION.plusSeconds(1));
+    assertThatCode(() -> subscribers.admit("s", "c", "ann")).doesNotThrowAnyException();
+  }
+
+  @Test
+  void callersThatComeAtOnceDoNotPassTheLimitTogether() {
+    var subscribers = inDatabase(new Subscribers.Limits(5, 5));
+    var calls = new ArrayList<CompletableFuture<Boolean>>();
+    for (int i = 0; i < 20; i++) {
+      var name = "name-" + i;
+      calls.add(CompletableFuture.supplyAsync(() -> isAdmitted(subscribers, name)));
+    }
+    assertThat(calls.stream().filter(CompletableFuture::join)).hasSize(5);
+  }
+
+  private static boolean isAdmitted(Subscribers subscribers, String name) {
+    try {
+      subscribers.admit("s", name, "ann");
+      return true;
+    } catch (ProblemException e) {
+      return false;
+    }
+  }
+}

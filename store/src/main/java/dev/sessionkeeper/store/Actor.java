@@ -1,0 +1,23 @@
+package dev.sessionkeeper.store;
+
+/**
+ * The person or program behind an act, for the audit log.
+ *
+ * @param name the name of the credential, {@code local} on an open server, or the part of the
+ *     product
+ * @param source the network address that the act came from; blank where there was none
+ */
+public record Actor(String name, String source) {
+  /** The name of callers of an open server, who have no credential. */
+  public static final String LOCAL = "local";
+
+  /** An actor in this process, without a network address. */
+  public static Actor of(String name) {
+    return new Actor(name, "");
+  }
+
+  @Override
+  public String toString() {
+    return source.isEmpty() ? name : name + " from " + source;
+  }
+}
