@@ -31,6 +31,9 @@ final class ClaimSessions {
   /** Of a round in which nothing was found that could be handed out. */
   private static final int MOST_PAGES = 16;
 
+  /** When something was locked by another transaction that a round had to look at. */
+  static final Duration LOOK_AGAIN = Duration.ofMillis(10);
+
   private static final Duration PACE = Duration.ofNanos(500_000);
   private static final long WAKE_EVERY_NANOS = Duration.ofMillis(200).toNanos();
 
@@ -307,6 +310,9 @@ final class ClaimSessions {
     last.claimed(result);
     if (result.areBundlesLeft && (!waiting.isEmpty() || queue.hasReceiversWaiting())) {
       ask();
+    }
+    if (result.isLate) {
+      queue.alarm().ringWithin(LOOK_AGAIN);
     }
     if (result.readBy != null) {
       queue.alone().meet(result.readBy, !waiting.isEmpty());

@@ -17,6 +17,9 @@ final class ClaimedLane {
   final Lease lease;
   final List<Found> messages = new ArrayList<>();
 
+  /** Whether it has more messages, which were too much for a statement with locks. */
+  private boolean isCut;
+
   ClaimedLane(SessionId session, Lease lease) {
     this.session = session;
     this.lease = lease;
@@ -43,6 +46,17 @@ final class ClaimedLane {
   void addMessage(ResultSet row) throws SQLException {
     if (HandedRow.hasMessage(row)) {
       messages.add(Found.of(row, session));
+    } else if (HandedRow.flag(row)) {
+      isCut = true;
     }
+  }
+
+  boolean isCut() {
+    return isCut;
+  }
+
+  /** The last message that was read; zero before the first one. */
+  long last() {
+    return messages.isEmpty() ? 0 : messages.getLast().delivery().sequence();
   }
 }

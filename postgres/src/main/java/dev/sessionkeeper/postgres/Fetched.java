@@ -68,10 +68,14 @@ final class Fetched {
   /**
    * Takes what may be handed out of what was found.
    *
+   * @param moment what time it was for the database
+   * @param askedAt when it was asked
+   * @param answeredAt when the answer was there
    * @return the numbers of those that are too old
    */
-  List<Long> take(List<ClaimedLane.Found> found, Instant moment, long askedAt) {
-    readAt = askedAt;
+  List<Long> take(
+      List<ClaimedLane.Found> found, Instant moment, long askedAt, long answeredAt) {
+    readAt = answeredAt;
     var old = new ArrayList<Long>();
     for (var next : found) {
       if (next.isExpired()) {

@@ -32,7 +32,7 @@ final class HeldLane implements HeldSession {
 
   HeldLane(OrderedQueue queue, ClaimedLane claimed, Instant moment, long askedAt, int batch) {
     this(queue, claimed, moment, askedAt, true);
-    if (claimed.messages.size() >= batch) {
+    if (claimed.messages.size() >= batch || claimed.isCut()) {
       hold.fetched.suspectMore();
     }
   }
@@ -49,7 +49,8 @@ final class HeldLane implements HeldSession {
     this.settling = new SettleLane(queue, hold);
     this.receiving = new ReceiveMessages(queue, hold, settling);
     hold.fetched.beginRead(askedAt);
-    settling.expire(hold.fetched.take(claimed.messages, moment, askedAt));
+    settling.expire(
+        hold.fetched.take(claimed.messages, moment, askedAt, queue.time().nanoTime()));
   }
 
   /** Whether there is anything to do in it, as far as is known. */

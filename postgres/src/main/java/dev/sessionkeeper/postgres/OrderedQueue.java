@@ -72,6 +72,11 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     return setup.connections();
   }
 
+  /** How many bytes of bodies may be read now. */
+  long roomForBodies() {
+    return Reading.MOST_BYTES;
+  }
+
   int batch() {
     return setup.options().prefetch();
   }

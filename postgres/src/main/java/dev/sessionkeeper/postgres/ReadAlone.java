@@ -230,7 +230,14 @@ final class ReadAlone {
     if (relieves) {
       relievedAt = askedAt;
     }
-    var news = table.read(current, Math.max(1, room), beats, relieves);
+    if (beats && !table.beat(current.epoch())) {
+      lose();
+      return -1;
+    }
+    var news = table.read(current, Math.max(1, room), queue.roomForBodies(), relieves);
+    if (news.isLate) {
+      queue.alarm().ringWithin(ClaimSessions.LOOK_AGAIN);
+    }
     if (news.isLost) {
       lose();
       return -1;

@@ -130,14 +130,15 @@ final class ReceiveMessages {
         throw hold.lost();
       }
       hold.fetched.received();
-      if (answer.messages().size() >= most) {
+      if (answer.messages().size() >= most || answer.mayHaveMore()) {
         hold.fetched.suspectMore();
       }
       var found =
           answer.messages().stream()
               .filter(next -> !known.contains(next.delivery().sequence()))
               .toList();
-      settling.expire(hold.fetched.take(found, answer.moment(), askedAt));
+      // Fresh from now on, however long the answer was on its way: its lease counts from the question.
+      settling.expire(hold.fetched.take(found, answer.moment(), askedAt, time.nanoTime()));
       return !hold.fetched.isEmpty();
     } finally {
       hold.lock.unlock();
