@@ -306,7 +306,9 @@ final class ClaimSessions {
 
   private int claim(List<Acceptor> waiting) {
     long askedAt = last.begins();
-    var result = lanes.claim(waiting, batch);
+    // Without room for bodies nothing is taken; whoever makes room lets the alarm ring.
+    boolean isRoom = queue.roomForBodies() > 0;
+    var result = lanes.claim(isRoom ? waiting : List.of(), batch);
     last.claimed(result);
     if (result.areBundlesLeft && (!waiting.isEmpty() || queue.hasReceiversWaiting())) {
       ask();
@@ -328,6 +330,9 @@ final class ClaimSessions {
         served++;
       } else {
         held.giveBackUnused();
+        if (lane.isCut()) {
+          ask(); // There was no room for its first message.
+        }
       }
     }
     return served;

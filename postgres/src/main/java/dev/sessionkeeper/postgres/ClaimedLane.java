@@ -25,11 +25,24 @@ final class ClaimedLane {
     this.lease = lease;
   }
 
-  /** A message that was found: whether it is too old, and from when it may be handed out. */
-  record Found(Delivery delivery, boolean isExpired, Optional<Instant> dueAt) {
-    static Found of(ResultSet row, SessionId session) throws SQLException {
+  /**
+   * A message that was found.
+   *
+   * @param isExpired whether it was too old then
+   * @param dueAt from when it may be handed out
+   * @param expires when it is too old; of a lane, whose messages are read again soon, never
+   */
+  record Found(Delivery delivery, boolean isExpired, Optional<Instant> dueAt, Instant expires) {
+    static Found of(ResultSet row, SessionId session, Instant expires) throws SQLException {
       return new Found(
-          HandedRow.delivery(row, Optional.of(session)), HandedRow.flag(row), HandedRow.dueAt(row));
+          HandedRow.delivery(row, Optional.of(session)),
+          HandedRow.flag(row),
+          HandedRow.dueAt(row),
+          expires);
+    }
+
+    int bytes() {
+      return delivery.payload().size();
     }
   }
 
@@ -45,7 +58,7 @@ final class ClaimedLane {
 
   void addMessage(ResultSet row) throws SQLException {
     if (HandedRow.hasMessage(row)) {
-      messages.add(Found.of(row, session));
+      messages.add(Found.of(row, session, Instant.MAX));
     } else if (HandedRow.flag(row)) {
       isCut = true;
     }

@@ -77,7 +77,7 @@ final class FetchMessages {
         cut.add(new LookAtLanes.Cut(lane, call.most));
       }
     }
-    rest.complete(cut, queue.roomForBodies());
+    rest.complete(cut, found.moment);
   }
 
   private record Key(SessionId session, long epoch) {}

@@ -45,7 +45,7 @@ final class HeldLane implements HeldSession {
   private HeldLane(
       OrderedQueue queue, ClaimedLane claimed, Instant moment, long askedAt, boolean isWritten) {
     this.queue = queue;
-    this.hold = new Hold(claimed, moment, askedAt, isWritten, () -> queue.forget(this));
+    this.hold = new Hold(claimed, moment, askedAt, isWritten, queue.memory(), () -> queue.forget(this));
     this.settling = new SettleLane(queue, hold);
     this.receiving = new ReceiveMessages(queue, hold, settling);
     hold.fetched.beginRead(askedAt);
@@ -61,7 +61,8 @@ final class HeldLane implements HeldSession {
   /** Nobody wants it after all. */
   void giveBackUnused() {
     queue.forget(this);
-    if (hold.isWritten || !release(endReceiving())) {
+    var leftover = endReceiving();
+    if (hold.isWritten || !release(leftover)) {
       var unused = queue.settles().free(hold.id, hold.epoch);
     }
   }
@@ -140,7 +141,7 @@ final class HeldLane implements HeldSession {
       if (hold.isClosed || hold.isLost || hold.isWritten) {
         return false;
       }
-      hold.fetched.feed(found.delivery());
+      hold.fetched.feed(found);
       hold.news.signalAll();
       return true;
     } finally {
@@ -358,6 +359,9 @@ final class HeldLane implements HeldSession {
       }
       hold.isClosed = true;
       hold.news.signalAll();
+      if (hold.isWritten) {
+        hold.fetched.clear();
+      }
       if (hold.isLost) {
         return;
       }

@@ -44,7 +44,7 @@ final class LaneTable {
     lineBegins = result.lineBegins;
     rest.complete(
         result.lanes.values().stream().map(lane -> new LookAtLanes.Cut(lane, batch)).toList(),
-        queue.roomForBodies());
+        result.moment);
     return result;
   }
 

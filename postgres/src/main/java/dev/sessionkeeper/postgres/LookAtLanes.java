@@ -3,6 +3,8 @@ package dev.sessionkeeper.postgres;
 import dev.sessionkeeper.SessionId;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -27,13 +29,24 @@ final class LookAtLanes {
   /** A lane that has more, and how many of its messages are wanted at most. */
   record Cut(ClaimedLane lane, int most) {}
 
-  /** Adds to each lane what fits into memory; a lane may get nothing. */
-  void complete(Collection<Cut> lanes, long mostBytes) {
+  /**
+   * Adds to each lane what fits into memory; a lane may get nothing.
+   *
+   * @param moment when the lanes were found to be held, by the database's clock
+   */
+  void complete(Collection<Cut> lanes, Instant moment) {
     var cut = lanes.stream().filter(one -> one.lane.isCut()).toList();
-    if (!cut.isEmpty()) {
-      var found = queue.connections().look(connection -> look(connection, cut, mostBytes));
-      cut.forEach(one -> one.lane.messages.addAll(found.getOrDefault(one.lane.session, List.of())));
+    if (cut.isEmpty()) {
+      return;
     }
+    long askedAt = queue.time().nanoTime();
+    long room = Math.max(1, queue.roomForBodies());
+    var found = queue.connections().look(connection -> look(connection, cut, room));
+    cut.forEach(one -> one.lane.messages.addAll(found.getOrDefault(one.lane.session, List.of())));
+    var left = Duration.between(moment, cut.getFirst().lane.lease.until());
+    long brought =
+        found.values().stream().flatMap(List::stream).mapToLong(ClaimedLane.Found::bytes).sum();
+    queue.transfers().took(brought, queue.time().nanoTime() - askedAt, left);
   }
 
   private Map<SessionId, List<ClaimedLane.Found>> look(

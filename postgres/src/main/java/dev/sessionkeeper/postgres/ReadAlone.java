@@ -234,7 +234,8 @@ final class ReadAlone {
       lose();
       return -1;
     }
-    var news = table.read(current, Math.max(1, room), queue.roomForBodies(), relieves);
+    var news = table.read(current, Math.max(1, room), Math.max(1, queue.roomForBodies()), relieves);
+    queue.transfers().took(news.bytes, time.nanoTime() - askedAt, current.lease());
     if (news.isLate) {
       queue.alarm().ringWithin(ClaimSessions.LOOK_AGAIN);
     }
@@ -264,6 +265,9 @@ final class ReadAlone {
 
   /** How many messages may be read now. */
   private int room(Reading current) {
+    if (queue.roomForBodies() == 0) {
+      return 0;
+    }
     int most = current.mostInMemory();
     if (current.isInPages()) {
       return Math.clamp(most - sessions.inMemory(), 0, page * LARGER_PAGES);

@@ -121,7 +121,8 @@ final class ReaderTable {
       switch (HandedRow.kind(row)) {
         case HandedRow.NEW -> {
           var session = HandedRow.session(row);
-          add(session, ClaimedLane.Found.of(row, session), HandedRow.until(row));
+          var expires = HandedRow.until(row);
+          add(session, ClaimedLane.Found.of(row, session, expires), expires);
           hasRows = true;
         }
         case HandedRow.BUNDLE -> add(new BundleRow(row));
