@@ -8,16 +8,25 @@ import org.postgresql.PGStatement;
 /**
  * Prepares statements that hand out bodies. By itself the driver asks for text the first five times
  * on every connection, which is twice as long and costs both sides more than everything else.
+ *
+ * <p>A connection whose URL says {@code prepareThreshold=0} keeps to text: behind a pooler in
+ * transaction mode the next statement may meet a server connection that does not know this one.
  */
 final class BinaryAnswer {
   /** Asks what the columns are, once on a connection, and for binary ones from then on. */
   private static final int AT_ONCE = -1;
 
+  /** The driver's word for a connection that must not prepare statements on the server. */
+  private static final int NEVER = 0;
+
   private BinaryAnswer() {}
 
   static PreparedStatement prepare(Connection connection, String sql) throws SQLException {
     var statement = connection.prepareStatement(sql);
-    statement.unwrap(PGStatement.class).setPrepareThreshold(AT_ONCE);
+    var driver = statement.unwrap(PGStatement.class);
+    if (driver.getPrepareThreshold() != NEVER) {
+      driver.setPrepareThreshold(AT_ONCE);
+    }
     return statement;
   }
 }

@@ -99,7 +99,8 @@ final class BundleRow {
     return new ClaimedLane.Found(
         new Delivery(message, first + place, 1, enqueuedAt),
         !expires(place).isAfter(moment),
-        dueAt);
+        dueAt,
+        expires(place));
   }
 
   OpenBundle open() {

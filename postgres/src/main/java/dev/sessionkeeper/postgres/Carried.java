@@ -41,6 +41,11 @@ final class Carried {
     return messages.isEmpty() ? 0 : messages.getFirst().delivery().sequence();
   }
 
+  /** The bytes of its messages that are in nobody's hands. */
+  long bytes() {
+    return messages.stream().mapToLong(ClaimedLane.Found::bytes).sum();
+  }
+
   void add(ClaimedLane.Found found) {
     InOrder.add(messages, found, one -> one.delivery().sequence());
   }

@@ -134,6 +134,7 @@ final class CarriedSessions {
       epochsUsed++;
       claimed.messages.addAll(next.messages);
       waiting -= next.messages.size();
+      queue.memory().remove(next.bytes());
       next.messages.clear();
       var held = HeldLane.carried(queue, claimed, moment, now);
       next.holder = held;
@@ -187,6 +188,7 @@ final class CarriedSessions {
       session.messages.addFirst(leftover.get(i));
     }
     waiting += leftover.size();
+    leftover.forEach(found -> queue.memory().add(found.bytes()));
     if (session.messages.isEmpty()) {
       sessions.remove(session.id);
     } else {
@@ -228,6 +230,7 @@ final class CarriedSessions {
         continue;
       }
       session.add(found);
+      queue.memory().add(found.bytes());
       waiting++;
     }
     if (!session.isUnusual && session.holder == null && !session.messages.isEmpty()) {
@@ -304,6 +307,7 @@ final class CarriedSessions {
       for (var session : chosen) {
         sessions.remove(session.id);
         waiting -= session.messages.size();
+        queue.memory().remove(session.bytes());
         if (session.holder != null) {
           session.holder.written(leaseEnds.get(session.id));
         }
@@ -353,6 +357,7 @@ final class CarriedSessions {
         if (session.holder != null) {
           session.holder.superseded();
         }
+        queue.memory().remove(session.bytes());
         session.endWriting();
       }
       sessions.clear();

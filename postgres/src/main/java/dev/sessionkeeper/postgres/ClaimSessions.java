@@ -31,6 +31,9 @@ final class ClaimSessions {
   /** Of a round in which nothing was found that could be handed out. */
   private static final int MOST_PAGES = 16;
 
+  /** When something was locked by another transaction that a round had to look at. */
+  static final Duration LOOK_AGAIN = Duration.ofMillis(10);
+
   private static final Duration PACE = Duration.ofNanos(500_000);
   private static final long WAKE_EVERY_NANOS = Duration.ofMillis(200).toNanos();
 
@@ -303,10 +306,15 @@ final class ClaimSessions {
 
   private int claim(List<Acceptor> waiting) {
     long askedAt = last.begins();
-    var result = lanes.claim(waiting, batch);
+    // Without room for bodies nothing is taken; whoever makes room lets the alarm ring.
+    boolean isRoom = queue.roomForBodies() > 0;
+    var result = lanes.claim(isRoom ? waiting : List.of(), batch);
     last.claimed(result);
     if (result.areBundlesLeft && (!waiting.isEmpty() || queue.hasReceiversWaiting())) {
       ask();
+    }
+    if (result.isLate) {
+      queue.alarm().ringWithin(LOOK_AGAIN);
     }
     if (result.readBy != null) {
       queue.alone().meet(result.readBy, !waiting.isEmpty());
@@ -322,6 +330,9 @@ final class ClaimSessions {
         served++;
       } else {
         held.giveBackUnused();
+        if (lane.isCut()) {
+          ask(); // There was no room for its first message.
+        }
       }
     }
     return served;

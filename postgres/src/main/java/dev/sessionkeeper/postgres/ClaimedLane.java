@@ -17,16 +17,32 @@ final class ClaimedLane {
   final Lease lease;
   final List<Found> messages = new ArrayList<>();
 
+  /** Whether it has more messages, which were too much for a statement with locks. */
+  private boolean isCut;
+
   ClaimedLane(SessionId session, Lease lease) {
     this.session = session;
     this.lease = lease;
   }
 
-  /** A message that was found: whether it is too old, and from when it may be handed out. */
-  record Found(Delivery delivery, boolean isExpired, Optional<Instant> dueAt) {
-    static Found of(ResultSet row, SessionId session) throws SQLException {
+  /**
+   * A message that was found.
+   *
+   * @param isExpired whether it was too old then
+   * @param dueAt from when it may be handed out
+   * @param expires when it is too old; of a lane, whose messages are read again soon, never
+   */
+  record Found(Delivery delivery, boolean isExpired, Optional<Instant> dueAt, Instant expires) {
+    static Found of(ResultSet row, SessionId session, Instant expires) throws SQLException {
       return new Found(
-          HandedRow.delivery(row, Optional.of(session)), HandedRow.flag(row), HandedRow.dueAt(row));
+          HandedRow.delivery(row, Optional.of(session)),
+          HandedRow.flag(row),
+          HandedRow.dueAt(row),
+          expires);
+    }
+
+    int bytes() {
+      return delivery.payload().size();
     }
   }
 
@@ -42,7 +58,18 @@ final class ClaimedLane {
 
   void addMessage(ResultSet row) throws SQLException {
     if (HandedRow.hasMessage(row)) {
-      messages.add(Found.of(row, session));
+      messages.add(Found.of(row, session, Instant.MAX));
+    } else if (HandedRow.flag(row)) {
+      isCut = true;
     }
+  }
+
+  boolean isCut() {
+    return isCut;
+  }
+
+  /** The last message that was read; zero before the first one. */
+  long last() {
+    return messages.isEmpty() ? 0 : messages.getLast().delivery().sequence();
   }
 }

@@ -99,7 +99,10 @@ final class CompleteMessages {
 
   private static void fail(
       List<SettleWork> works, SQLException e, java.util.function.Consumer<SettleWork> alone) {
-    if (!MESSAGE_GONE.equals(e.getSQLState())) {
+    if (SqlErrors.isLockTimeout(e) && works.size() > 1) {
+      // A transaction has one of them locked; the others go on.
+      works.forEach(alone);
+    } else if (!MESSAGE_GONE.equals(e.getSQLState())) {
       var error = SqlErrors.translate(e);
       works.forEach(work -> work.fail(error));
     } else if (works.size() > 1) {

@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -21,10 +22,12 @@ final class FetchMessages {
   private static final Duration PACE = Duration.ofNanos(500_000);
 
   private final OrderedQueue queue;
+  private final LookAtLanes rest;
   private final GroupCalls<Call> group;
 
   FetchMessages(OrderedQueue queue) {
     this.queue = queue;
+    this.rest = new LookAtLanes(queue);
     this.group =
         new GroupCalls<>(
             "keeper-fetch-" + queue.name(), 256, Rhythm.apart(queue.time(), PACE), this::fetchAll);
@@ -36,8 +39,10 @@ final class FetchMessages {
    * What there is.
    *
    * @param isHeld whether the lease is still held
+   * @param mayHaveMore whether not all of them fitted
    */
-  record Fetched(boolean isHeld, List<ClaimedLane.Found> messages, Instant moment) {}
+  record Fetched(
+      boolean isHeld, List<ClaimedLane.Found> messages, boolean mayHaveMore, Instant moment) {}
 
   CompletableFuture<Fetched> fetch(SessionId session, long epoch, int most) {
     var call = new Call(session, epoch, most, new CompletableFuture<>());
@@ -48,14 +53,31 @@ final class FetchMessages {
   private void fetchAll(List<Call> calls) {
     try {
       var found = queue.connections().call(connection -> fetchAll(connection, calls));
+      completeCut(calls, found);
       for (var call : calls) {
         var lane = found.lanes.get(new Key(call.session, call.epoch));
         call.answer.complete(
-            new Fetched(lane != null, lane == null ? List.of() : lane.messages, found.moment));
+            new Fetched(
+                lane != null,
+                lane == null ? List.of() : lane.messages,
+                lane != null && lane.isCut(),
+                found.moment));
       }
     } catch (RuntimeException e) {
       calls.forEach(call -> call.answer.completeExceptionally(e));
     }
+  }
+
+  /** Reads what was too much for a statement with locks. */
+  private void completeCut(List<Call> calls, Answer found) {
+    var cut = new ArrayList<LookAtLanes.Cut>();
+    for (var call : calls) {
+      var lane = found.lanes.get(new Key(call.session, call.epoch));
+      if (lane != null && lane.isCut()) {
+        cut.add(new LookAtLanes.Cut(lane, call.most));
+      }
+    }
+    rest.complete(cut, found.moment);
   }
 
   private record Key(SessionId session, long epoch) {}

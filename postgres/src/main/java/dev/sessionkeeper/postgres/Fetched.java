@@ -6,7 +6,6 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * What was read of a held lane and is in nobody's hands yet, and when to read again. Guarded by the
@@ -23,12 +22,17 @@ final class Fetched {
   /** A message that came in the very moment of the claim is found this soon by who waits. */
   private static final long LOOK_AFTER_CLAIM_NANOS = Duration.ofMillis(20).toNanos();
 
-  private final ArrayDeque<Delivery> deliveries = new ArrayDeque<>();
+  private final ArrayDeque<ClaimedLane.Found> deliveries = new ArrayDeque<>();
+  private final BodyMemory.Share memory;
   private long readAt;
   private long lookAgainAt;
   private boolean mayHaveMore;
   private boolean isReceived;
   private boolean hasWaited;
+
+  Fetched(BodyMemory.Share memory) {
+    this.memory = memory;
+  }
 
   boolean isEmpty() {
     return deliveries.isEmpty();
@@ -68,10 +72,14 @@ final class Fetched {
   /**
    * Takes what may be handed out of what was found.
    *
+   * @param moment what time it was for the database
+   * @param askedAt when it was asked
+   * @param answeredAt when the answer was there
    * @return the numbers of those that are too old
    */
-  List<Long> take(List<ClaimedLane.Found> found, Instant moment, long askedAt) {
-    readAt = askedAt;
+  List<Long> take(
+      List<ClaimedLane.Found> found, Instant moment, long askedAt, long answeredAt) {
+    readAt = answeredAt;
     var old = new ArrayList<Long>();
     for (var next : found) {
       if (next.isExpired()) {
@@ -80,29 +88,37 @@ final class Fetched {
         lookAgainAt = askedAt + Duration.between(moment, next.dueAt().get()).toNanos();
         break;
       } else {
-        deliveries.add(next.delivery());
+        deliveries.add(next);
+        memory.add(next.bytes());
       }
     }
     return old;
   }
 
   /** One that came by itself. */
-  void feed(Delivery delivery) {
-    InOrder.add(deliveries, delivery, Delivery::sequence);
+  void feed(ClaimedLane.Found found) {
+    InOrder.add(deliveries, found, one -> one.delivery().sequence());
+    memory.add(found.bytes());
   }
 
   /** Everything, for somebody else. */
   List<ClaimedLane.Found> takeAll() {
-    var all =
-        deliveries.stream()
-            .map(delivery -> new ClaimedLane.Found(delivery, false, Optional.empty()))
-            .toList();
-    deliveries.clear();
+    var all = List.copyOf(deliveries);
+    clear();
     return all;
   }
 
-  /** The next ones, while they are fresh; those of a carried session are. */
-  List<Delivery> handOut(int max, long now, boolean mayBeOld) {
+  /** Whether the next one has become too old in memory. */
+  boolean isNextExpired(Instant moment) {
+    return !deliveries.isEmpty() && !deliveries.getFirst().expires().isAfter(moment);
+  }
+
+  /**
+   * The next ones, while they are fresh, which those of a carried session are, and not too old.
+   *
+   * @param moment what time it is for the database
+   */
+  List<Delivery> handOut(int max, long now, boolean mayBeOld, Instant moment) {
     if (deliveries.isEmpty()) {
       return List.of();
     }
@@ -112,19 +128,24 @@ final class Fetched {
     }
     isReceived = true;
     var batch = new ArrayList<Delivery>(Math.min(max, deliveries.size()));
-    while (batch.size() < max && !deliveries.isEmpty()) {
-      batch.add(deliveries.removeFirst());
+    while (batch.size() < max && !deliveries.isEmpty() && !isNextExpired(moment)) {
+      var next = deliveries.removeFirst();
+      memory.remove(next.bytes());
+      batch.add(next.delivery());
     }
     return batch;
   }
 
   /** What was read does not count any more: it is read again. */
   void forget() {
-    deliveries.clear();
+    clear();
     mayHaveMore = true;
   }
 
   void clear() {
+    for (var found : deliveries) {
+      memory.remove(found.bytes());
+    }
     deliveries.clear();
   }
 

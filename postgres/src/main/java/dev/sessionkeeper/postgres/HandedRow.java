@@ -37,6 +37,9 @@ final class HandedRow {
   /** Messages that were stored together. */
   static final int BUNDLE = 6;
 
+  /** Messages that are to be read by a statement without locks. */
+  static final int FOUND = 7;
+
   /** The columns, for statements. */
   static final String COLUMNS =
       "kind, session, epoch, until, node, seq, attempts, form, is_expired, enqueued_at, due_at,"
@@ -82,6 +85,11 @@ final class HandedRow {
   /** Of a summary: whether there are bundles that were not untied. */
   static boolean areBundlesLeft(ResultSet row) throws SQLException {
     return row.getInt(7) > 0;
+  }
+
+  /** Of a summary: whether something was locked, and a later round has to look again. */
+  static boolean isLate(ResultSet row) throws SQLException {
+    return row.getInt(8) > 0;
   }
 
   static boolean flag(ResultSet row) throws SQLException {

@@ -32,7 +32,7 @@ final class HeldLane implements HeldSession {
 
   HeldLane(OrderedQueue queue, ClaimedLane claimed, Instant moment, long askedAt, int batch) {
     this(queue, claimed, moment, askedAt, true);
-    if (claimed.messages.size() >= batch) {
+    if (claimed.messages.size() >= batch || claimed.isCut()) {
       hold.fetched.suspectMore();
     }
   }
@@ -45,11 +45,12 @@ final class HeldLane implements HeldSession {
   private HeldLane(
       OrderedQueue queue, ClaimedLane claimed, Instant moment, long askedAt, boolean isWritten) {
     this.queue = queue;
-    this.hold = new Hold(claimed, moment, askedAt, isWritten, () -> queue.forget(this));
+    this.hold = new Hold(claimed, moment, askedAt, isWritten, queue.memory(), () -> queue.forget(this));
     this.settling = new SettleLane(queue, hold);
     this.receiving = new ReceiveMessages(queue, hold, settling);
     hold.fetched.beginRead(askedAt);
-    settling.expire(hold.fetched.take(claimed.messages, moment, askedAt));
+    settling.expire(
+        hold.fetched.take(claimed.messages, moment, askedAt, queue.time().nanoTime()));
   }
 
   /** Whether there is anything to do in it, as far as is known. */
@@ -60,7 +61,8 @@ final class HeldLane implements HeldSession {
   /** Nobody wants it after all. */
   void giveBackUnused() {
     queue.forget(this);
-    if (hold.isWritten || !release(endReceiving())) {
+    var leftover = endReceiving();
+    if (hold.isWritten || !release(leftover)) {
       var unused = queue.settles().free(hold.id, hold.epoch);
     }
   }
@@ -139,7 +141,7 @@ final class HeldLane implements HeldSession {
       if (hold.isClosed || hold.isLost || hold.isWritten) {
         return false;
       }
-      hold.fetched.feed(found.delivery());
+      hold.fetched.feed(found);
       hold.news.signalAll();
       return true;
     } finally {
@@ -357,6 +359,9 @@ final class HeldLane implements HeldSession {
       }
       hold.isClosed = true;
       hold.news.signalAll();
+      if (hold.isWritten) {
+        hold.fetched.clear();
+      }
       if (hold.isLost) {
         return;
       }

@@ -21,7 +21,7 @@ final class Hold {
   final long heldSince;
   final ReentrantLock lock = new ReentrantLock();
   final Condition news = lock.newCondition();
-  final Fetched fetched = new Fetched();
+  final Fetched fetched;
   final InHand inHand;
   private final Runnable forget;
 
@@ -47,9 +47,17 @@ final class Hold {
   /**
    * Begins.
    *
+   * @param memory where bodies are counted that are in nobody's hands
    * @param forget what to do when the lease turns out to be gone
    */
-  Hold(ClaimedLane claimed, Instant moment, long askedAt, boolean isWritten, Runnable forget) {
+  Hold(
+      ClaimedLane claimed,
+      Instant moment,
+      long askedAt,
+      boolean isWritten,
+      BodyMemory.Share memory,
+      Runnable forget) {
+    this.fetched = new Fetched(memory);
     this.id = claimed.session;
     this.lease = claimed.lease;
     this.epoch = claimed.lease.epoch();

@@ -27,12 +27,14 @@ final class LaneTable {
 
   private final OrderedQueue queue;
   private final TimeSource time;
+  private final LookAtLanes rest;
   private long lineBegins;
   private long lookedFromTheStart;
 
   LaneTable(OrderedQueue queue) {
     this.queue = queue;
     this.time = queue.time();
+    this.rest = new LookAtLanes(queue);
     this.lookedFromTheStart = time.nanoTime() - LOOK_FROM_START_NANOS;
   }
 
@@ -40,6 +42,9 @@ final class LaneTable {
   Result claim(List<Acceptor> waiting, int batch) {
     var result = queue.connections().call(connection -> claim(connection, waiting, batch));
     lineBegins = result.lineBegins;
+    rest.complete(
+        result.lanes.values().stream().map(lane -> new LookAtLanes.Cut(lane, batch)).toList(),
+        result.moment);
     return result;
   }
 
@@ -110,6 +115,10 @@ final class LaneTable {
     final List<ClaimSessions.News> news = new ArrayList<>();
     boolean readyLeft;
     boolean areBundlesLeft;
+
+    /** Whether something was locked, and a later round has to look again. */
+    boolean isLate;
+
     @Nullable String readBy;
     long lineBegins;
     Instant moment = Instant.EPOCH;
@@ -133,6 +142,7 @@ final class LaneTable {
           moment = HandedRow.until(row);
           readyLeft = HandedRow.flag(row);
           areBundlesLeft = HandedRow.areBundlesLeft(row);
+          isLate = HandedRow.isLate(row);
           readBy = HandedRow.node(row);
           lineBegins = HandedRow.sequence(row);
         }

@@ -28,6 +28,8 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   private final AtomicInteger receivers = new AtomicInteger();
   private final Pulse pulse = new Pulse();
   private final Alarm alarm;
+  private final BodyMemory.Share memory;
+  private final TransferSize transfers = new TransferSize();
   private final ReadAlone alone;
   private final LastRound lastRound;
   private final ClaimSessions claims;
@@ -42,6 +44,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     this.known = known;
     this.setup = setup;
     this.alarm = new Alarm(setup.time(), this::poll);
+    this.memory = setup.memory().share(() -> alarm.ringWithin(Duration.ZERO));
     this.alone = new ReadAlone(this, setup.options());
     this.lastRound = new LastRound(setup.time());
     this.claims = new ClaimSessions(this, setup.options().prefetch());
@@ -70,6 +73,21 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
 
   Connections connections() {
     return setup.connections();
+  }
+
+  /** The bodies of this queue in memory that no handler has yet. */
+  BodyMemory.Share memory() {
+    return memory;
+  }
+
+  /** How large a statement may be that brings bodies. */
+  TransferSize transfers() {
+    return transfers;
+  }
+
+  /** How many bytes of bodies may be read now; zero when there is no room. */
+  long roomForBodies() {
+    return Math.min(memory.room(), transfers.bytes());
   }
 
   int batch() {

@@ -15,9 +15,12 @@ package dev.sessionkeeper.postgres;
  *     once, {@link #NEVER} never
  * @param page messages that such a process reads first, where more has piled up; later pages are
  *     four times as large
+ * @param bodyMemory bytes of bodies that the provider reads ahead of its handlers, over all of its
+ *     queues; a queue that has none may always read one message
  */
 public record PostgresOptions(
-    int maxConnections, int prefetch, boolean migrate, boolean keepHouse, int carryFrom, int page) {
+    int maxConnections, int prefetch, boolean migrate, boolean keepHouse, int carryFrom, int page,
+    long bodyMemory) {
   /** For {@code carryFrom}. */
   public static final int NEVER = Integer.MAX_VALUE;
 
@@ -28,6 +31,9 @@ public record PostgresOptions(
     if (page < 1 || page > 65_536) {
       throw new IllegalArgumentException("page must be 1 to 65536, was " + page);
     }
+    if (bodyMemory < 1) {
+      throw new IllegalArgumentException("bodyMemory must be at least 1, was " + bodyMemory);
+    }
     if (maxConnections < 2 || maxConnections > 1000) {
       throw new IllegalArgumentException("maxConnections must be 2 to 1000, was " + maxConnections);
     }
@@ -36,32 +42,38 @@ public record PostgresOptions(
     }
   }
 
-  /** 12 connections, 32 messages, tables are kept up to date. */
+  /** 12 connections, 32 messages, 64 MB of bodies, tables are kept up to date. */
   public static PostgresOptions ofDefaults() {
-    return new PostgresOptions(12, 32, true, true, 32, 4096);
+    return new PostgresOptions(12, 32, true, true, 32, 4096, 64L << 20);
   }
 
   public PostgresOptions withMaxConnections(int count) {
-    return new PostgresOptions(count, prefetch, migrate, keepHouse, carryFrom, page);
+    return new PostgresOptions(count, prefetch, migrate, keepHouse, carryFrom, page, bodyMemory);
   }
 
   public PostgresOptions withPrefetch(int count) {
-    return new PostgresOptions(maxConnections, count, migrate, keepHouse, carryFrom, page);
+    return new PostgresOptions(maxConnections, count, migrate, keepHouse, carryFrom, page, bodyMemory);
   }
 
   public PostgresOptions withoutMigration() {
-    return new PostgresOptions(maxConnections, prefetch, false, keepHouse, carryFrom, page);
+    return new PostgresOptions(maxConnections, prefetch, false, keepHouse, carryFrom, page, bodyMemory);
   }
 
   public PostgresOptions withoutHousekeeping() {
-    return new PostgresOptions(maxConnections, prefetch, migrate, false, carryFrom, page);
+    return new PostgresOptions(maxConnections, prefetch, migrate, false, carryFrom, page, bodyMemory);
   }
 
   public PostgresOptions withCarryFrom(int sessions) {
-    return new PostgresOptions(maxConnections, prefetch, migrate, keepHouse, sessions, page);
+    return new PostgresOptions(maxConnections, prefetch, migrate, keepHouse, sessions, page, bodyMemory);
   }
 
   public PostgresOptions withPage(int messages) {
-    return new PostgresOptions(maxConnections, prefetch, migrate, keepHouse, carryFrom, messages);
+    return new PostgresOptions(maxConnections, prefetch, migrate, keepHouse, carryFrom, messages, bodyMemory);
+  }
+
+  /** Bytes of bodies that are read ahead of handlers. The default is 64 MB. */
+  public PostgresOptions withBodyMemory(long bytes) {
+    return new PostgresOptions(
+        maxConnections, prefetch, migrate, keepHouse, carryFrom, page, bytes);
   }
 }

@@ -69,7 +69,15 @@ public final class PostgresQueueProvider
             : Optional.of(Notices.over(connections.source(), connections.unpooled()));
     var notices = shared.or(() -> ownNotices).orElseThrow();
     var notifications = new Notifications(notices, node, new Listening());
-    this.setup = new Setup(connections, node, time, options, notifications, log);
+    this.setup = 
+        new Setup(
+            connections,
+            node,
+            time,
+            options,
+            notifications,
+            new BodyMemory(options.bodyMemory()),
+            log);
     this.table = new QueueTable(connections);
     this.keep = new Keep(setup);
   }
@@ -287,6 +295,11 @@ public final class PostgresQueueProvider
   /** As {@link #discard(QueueName, String)}, with more in its transaction if there is one. */
   public boolean discard(QueueName queue, String id, Alongside alongside) {
     return new DeadLetterTable(find(queue), setup).discard(id, alongside);
+  }
+
+  /** Bodies that were read and that no handler has yet, in bytes. */
+  long bodiesInMemory() {
+    return setup.memory().used();
   }
 
   private void lookAtLate(QueueTable.Known known) {

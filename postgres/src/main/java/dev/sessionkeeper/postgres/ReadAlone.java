@@ -230,7 +230,15 @@ final class ReadAlone {
     if (relieves) {
       relievedAt = askedAt;
     }
-    var news = table.read(current, Math.max(1, room), beats, relieves);
+    if (beats && !table.beat(current.epoch())) {
+      lose();
+      return -1;
+    }
+    var news = table.read(current, Math.max(1, room), Math.max(1, queue.roomForBodies()), relieves);
+    queue.transfers().took(news.bytes, time.nanoTime() - askedAt, current.lease());
+    if (news.isLate) {
+      queue.alarm().ringWithin(ClaimSessions.LOOK_AGAIN);
+    }
     if (news.isLost) {
       lose();
       return -1;
@@ -257,6 +265,9 @@ final class ReadAlone {
 
   /** How many messages may be read now. */
   private int room(Reading current) {
+    if (queue.roomForBodies() == 0) {
+      return 0;
+    }
     int most = current.mostInMemory();
     if (current.isInPages()) {
       return Math.clamp(most - sessions.inMemory(), 0, page * LARGER_PAGES);

@@ -1,11 +1,14 @@
 package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.SessionId;
+import java.sql.Array;
+import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -13,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Who reads a queue alone, in the database: one statement for each step. */
 final class ReaderTable {
@@ -23,6 +27,12 @@ final class ReaderTable {
           + HandedRow.COLUMNS
           + BundleRow.COLUMNS
           + " FROM keeper.read_new(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  private static final String READ_FOUND =
+      "SELECT "
+          + HandedRow.COLUMNS
+          + BundleRow.COLUMNS
+          + " FROM keeper.read_found(?, ?::pg_snapshot, ?::pg_snapshot, ?, ?, ?, ?, ?, ?, ?, ?)";
+  private static final String BEAT = "SELECT keeper.beat_reader(?, ?)";
   private static final String WRITE_DOWN =
       "SELECT of_session, held_until FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String ASK = "SELECT keeper.ask_reader(?)";
@@ -101,11 +111,18 @@ final class ReaderTable {
     long firstLane = Long.MAX_VALUE;
     boolean isAsked;
 
+    /** Whether something was locked, and a later round has to look again. */
+    boolean isLate;
+
+    /** What is to be read without locks. */
+    private @Nullable Found found;
+
     private void add(ResultSet row) throws SQLException {
       switch (HandedRow.kind(row)) {
         case HandedRow.NEW -> {
           var session = HandedRow.session(row);
-          add(session, ClaimedLane.Found.of(row, session), HandedRow.until(row));
+          var expires = HandedRow.until(row);
+          add(session, ClaimedLane.Found.of(row, session, expires), expires);
           hasRows = true;
         }
         case HandedRow.BUNDLE -> add(new BundleRow(row));
@@ -118,16 +135,27 @@ final class ReaderTable {
           moreAfter = HandedRow.hasMessage(row) ? Optional.of(HandedRow.sequence(row)) : moreAfter;
         }
         case HandedRow.LOST -> isLost = true;
+        case HandedRow.FOUND -> found = Found.of(row);
         default -> {
           moment = HandedRow.until(row);
           epochs = HandedRow.epoch(row);
           isAsked = HandedRow.flag(row);
           lastSequence = HandedRow.lastSequence(row);
+          isLate = HandedRow.isLate(row);
           if (HandedRow.hasMessage(row)) {
             firstLane = HandedRow.sequence(row);
           }
         }
       }
+    }
+
+    /** All at once, so that a look that broke in the middle may be repeated. */
+    private void takeMessagesOf(News rest) {
+      messages.putAll(rest.messages);
+      bundles.addAll(rest.bundles);
+      hasRows |= rest.hasRows;
+      count += rest.count;
+      bytes += rest.bytes;
     }
 
     private void add(BundleRow bundle) {
@@ -153,12 +181,91 @@ final class ReaderTable {
     }
   }
 
+  /** What a look found but did not bring, because it had locked something. */
+  private record Found(
+      @Nullable Array bundles,
+      @Nullable Array withLanes,
+      @Nullable Array relieved,
+      @Nullable Long upTo,
+      boolean areRows,
+      boolean isByTransaction,
+      OffsetDateTime moment) {
+    static Found of(ResultSet row) throws SQLException {
+      return new Found(
+          row.getArray("ttls"),
+          row.getArray("sessions"),
+          row.getArray("ids"),
+          row.getObject("seq", Long.class),
+          row.getBoolean("is_expired"),
+          row.getInt("attempts") == 1,
+          row.getObject("until", OffsetDateTime.class));
+    }
+  }
+
+  /** Extends the lease of the reader; false when it has ended. */
+  boolean beat(long epoch) {
+    return queue
+        .connections()
+        .call(
+            connection -> {
+              try (var statement = connection.prepareStatement(BEAT)) {
+                statement.setInt(1, queue.id());
+                statement.setLong(2, epoch);
+                try (var rows = statement.executeQuery()) {
+                  rows.next();
+                  return rows.getBoolean(1);
+                }
+              }
+            });
+  }
+
   /**
    * What became visible since that snapshot, or the next page of it.
    *
    * @param relieves whether sessions whose lanes are not needed any more are carried again
    */
-  News read(Reading reading, int most, boolean beats, boolean relieves) {
+  News read(Reading reading, int most, long mostBytes, boolean relieves) {
+    var news = readSome(reading, most, mostBytes, relieves);
+    var found = news.found;
+    if (found != null) {
+      queue
+          .connections()
+          .look(
+              connection -> {
+                readFound(connection, reading, news, found);
+                return true;
+              });
+    }
+    news.putInOrder();
+    return news;
+  }
+
+  /** Reads bodies by a statement that locks nothing: it may take as long as it wants. */
+  private void readFound(Connection connection, Reading reading, News news, Found found)
+      throws SQLException {
+    try (var statement = BinaryAnswer.prepare(connection, READ_FOUND)) {
+      statement.setInt(1, queue.id());
+      statement.setString(2, reading.knownTo());
+      statement.setString(3, news.knownTo);
+      statement.setLong(4, reading.after());
+      statement.setObject(5, found.upTo, Types.BIGINT);
+      statement.setArray(6, found.bundles);
+      statement.setBoolean(7, found.areRows);
+      statement.setBoolean(8, found.isByTransaction);
+      statement.setArray(9, found.withLanes);
+      statement.setArray(10, found.relieved);
+      statement.setObject(11, found.moment);
+      var rest = new News();
+      try (var rows = statement.executeQuery()) {
+        while (rows.next()) {
+          rest.add(rows);
+        }
+      }
+      news.takeMessagesOf(rest);
+    }
+  }
+
+  private News readSome(Reading reading, int most, long mostBytes, boolean relieves) {
     return queue
         .connections()
         .call(
@@ -171,8 +278,8 @@ final class ReaderTable {
                 statement.setString(5, reading.goal());
                 statement.setLong(6, reading.after());
                 statement.setInt(7, most);
-                statement.setLong(8, Reading.MOST_BYTES);
-                statement.setBoolean(9, beats);
+                statement.setLong(8, mostBytes);
+                statement.setBoolean(9, false); // The lease is extended by a statement of its own.
                 statement.setBoolean(10, reading.isFirst());
                 statement.setBoolean(11, relieves);
                 try (var rows = statement.executeQuery()) {
@@ -180,7 +287,6 @@ final class ReaderTable {
                   while (rows.next()) {
                     news.add(rows);
                   }
-                  news.putInOrder();
                   return news;
                 }
               }

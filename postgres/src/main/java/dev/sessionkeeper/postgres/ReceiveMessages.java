@@ -3,6 +3,7 @@ package dev.sessionkeeper.postgres;
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 
@@ -47,6 +48,7 @@ final class ReceiveMessages {
         now = time.nanoTime();
       }
       boolean look;
+      boolean isTooOld;
       hold.lock.lock();
       try {
         hold.requireHeld();
@@ -54,6 +56,7 @@ final class ReceiveMessages {
         if (!batch.isEmpty()) {
           return batch;
         }
+        isTooOld = !hold.isWritten && hold.fetched.isNextExpired(moment(now));
         // Who does not wait joins a round, which costs less than a look of its own.
         look =
             hold.isWritten
@@ -61,6 +64,11 @@ final class ReceiveMessages {
                     || (hasLooked && now - hold.fetched.lookAgainAt() >= 0));
       } finally {
         hold.lock.unlock();
+      }
+      if (isTooOld) {
+        // Its lane knows how to set it aside.
+        queue.held(hold.id, hold.epoch).ifPresent(HeldLane::requireLane);
+        continue;
       }
       if (look) {
         if (fetch(max)) {
@@ -86,6 +94,13 @@ final class ReceiveMessages {
     }
   }
 
+  /** What time it is for the database, of a carried session; of a lane the next fetch tells. */
+  private Instant moment(long now) {
+    return hold.isWritten
+        ? Instant.EPOCH
+        : queue.alone().reading().map(reading -> reading.momentAt(now)).orElse(Instant.EPOCH);
+  }
+
   private List<Delivery> handOut(int max, long now) {
     if (!hold.isWritten && !queue.alone().isSafe(now)) {
       return List.of();
@@ -93,7 +108,7 @@ final class ReceiveMessages {
     if (hold.isWritten && now - hold.leaseEnd >= 0 && !hold.fetched.isEmpty()) {
       hold.fetched.forget();
     }
-    var batch = hold.fetched.handOut(max, now, hold.isWritten);
+    var batch = hold.fetched.handOut(max, now, hold.isWritten, moment(now));
     if (!batch.isEmpty()) {
       hold.lastMoved = now;
     }
@@ -130,14 +145,15 @@ final class ReceiveMessages {
         throw hold.lost();
       }
       hold.fetched.received();
-      if (answer.messages().size() >= most) {
+      if (answer.messages().size() >= most || answer.mayHaveMore()) {
         hold.fetched.suspectMore();
       }
       var found =
           answer.messages().stream()
               .filter(next -> !known.contains(next.delivery().sequence()))
               .toList();
-      settling.expire(hold.fetched.take(found, answer.moment(), askedAt));
+      // Fresh from now on, however long the answer was on its way: its lease counts from the question.
+      settling.expire(hold.fetched.take(found, answer.moment(), askedAt, time.nanoTime()));
       return !hold.fetched.isEmpty();
     } finally {
       hold.lock.unlock();

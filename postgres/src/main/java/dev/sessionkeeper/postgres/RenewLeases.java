@@ -5,6 +5,7 @@ import dev.sessionkeeper.store.GroupCalls;
 import dev.sessionkeeper.store.Rhythm;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -17,6 +18,8 @@ import java.util.concurrent.CompletableFuture;
 final class RenewLeases {
   private static final String RENEW =
       "SELECT session, epoch, until FROM keeper.renew_lanes(?, ?, ?)";
+
+  private static final Duration ASK_AGAIN = Duration.ofMillis(20);
 
   private final OrderedQueue queue;
   private final GroupCalls<Call> group;
@@ -41,13 +44,21 @@ final class RenewLeases {
   private void renewAll(List<Call> calls) {
     try {
       var ends = queue.connections().call(connection -> renewAll(connection, calls));
-      calls.forEach(call -> call.answer.complete(Optional.ofNullable(ends.get(call.lane))));
+      for (var call : calls) {
+        var end = ends.get(call.lane);
+        if (end == null || end.isPresent()) {
+          call.answer.complete(end == null ? Optional.empty() : end);
+        } else {
+          var unused = queue.time().schedule(ASK_AGAIN, () -> group.add(call));
+        }
+      }
     } catch (RuntimeException e) {
       calls.forEach(call -> call.answer.completeExceptionally(e));
     }
   }
 
-  private Map<Lane, Instant> renewAll(Connection connection, List<Call> calls) throws SQLException {
+  /** The new ends; no end where the owner is settling in a transaction this moment. */
+  private Map<Lane, Optional<Instant>> renewAll(Connection connection, List<Call> calls) throws SQLException {
     var lanes =
         calls.stream()
             .map(Call::lane)
@@ -63,9 +74,9 @@ final class RenewLeases {
       statement.setArray(
           3, SqlArray.of(connection, "int8", lanes.stream().mapToLong(Lane::epoch).toArray()));
       try (var rows = statement.executeQuery()) {
-        var ends = new HashMap<Lane, Instant>();
+        var ends = new HashMap<Lane, Optional<Instant>>();
         while (rows.next()) {
-          ends.put(new Lane(rows.getString(1), rows.getLong(2)), HandedRow.instant(rows, 3));
+          ends.put(new Lane(rows.getString(1), rows.getLong(2)), HandedRow.optionalInstant(rows, 3));
         }
         return ends;
       }

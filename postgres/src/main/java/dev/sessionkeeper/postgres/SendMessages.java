@@ -10,13 +10,17 @@ import dev.sessionkeeper.store.SqlErrors;
 import dev.sessionkeeper.time.TimeSource;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Stores the messages of one queue. Sends that meet leave as one statement and one commit; every
@@ -25,6 +29,9 @@ import java.util.concurrent.CompletionException;
  * <p>When the connection breaks it is not known whether the group was stored. Then its ids are
  * looked up: those that are there are stored, the others are sent again under the same ids, which
  * the duplicate window makes harmless. Without a window the caller is told that it is not known.
+ *
+ * <p>An id may be in an application's transaction that is still open. Such a send waits alone, on a
+ * thread of its own, until that transaction ends or {@link #PATIENCE} is over.
  */
 final class SendMessages {
   /** Messages of one statement; a single larger send goes alone. */
@@ -32,11 +39,18 @@ final class SendMessages {
 
   private static final int MOST_CALLS = 512;
 
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final Duration TRY_AGAIN = Duration.ofMillis(20);
+
   private final QueueTable.Known queue;
   private final Connections connections;
   private final long shard;
   private final AfterCommit afterCommit;
+  private final TimeSource time;
   private final GroupCalls<Call> group;
+
+  /** Ids of sends that wait for an open transaction: whoever sends them again waits, too. */
+  private final Set<MessageId> held = ConcurrentHashMap.newKeySet();
 
   SendMessages(
       QueueTable.Known queue,
@@ -47,6 +61,7 @@ final class SendMessages {
     this.queue = queue;
     this.connections = connections;
     this.shard = shard;
+    this.time = time;
     this.afterCommit = afterCommit;
     this.group =
         new GroupCalls<>(
@@ -66,7 +81,11 @@ final class SendMessages {
       return List.of();
     }
     var call = new Call(messages, new CompletableFuture<>());
-    group.add(call);
+    if (!held.isEmpty() && messages.stream().anyMatch(message -> held.contains(message.id()))) {
+      waitAlone(call);
+    } else {
+      group.add(call);
+    }
     try {
       return call.answer.join();
     } catch (CompletionException e) {
@@ -111,6 +130,12 @@ final class SendMessages {
       }
     } catch (KeeperException.Rejected e) {
       refuse(calls, e);
+    } catch (IdHeld e) {
+      if (calls.size() > 1) {
+        calls.forEach(call -> sendGroup(List.of(call)));
+      } else {
+        waitAlone(calls.get(0));
+      }
     } catch (RuntimeException e) {
       calls.forEach(call -> call.answer.completeExceptionally(e));
     }
@@ -125,6 +150,48 @@ final class SendMessages {
     }
   }
 
+  /** An open transaction has one of the ids; nothing was stored. */
+  private static final class IdHeld extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    IdHeld(SQLException cause) {
+      super(cause);
+    }
+  }
+
+  private void waitAlone(Call call) {
+    call.messages.forEach(message -> held.add(message.id()));
+    Thread.ofVirtual()
+        .name("keeper-send-alone-" + queue.name())
+        .start(
+            () -> {
+              try {
+                call.answer.complete(storeWhenFree(call));
+                afterCommit.sent(group.areCallersHeldUp());
+              } catch (RuntimeException e) {
+                call.answer.completeExceptionally(e);
+              } finally {
+                call.messages.forEach(message -> held.remove(message.id()));
+              }
+            });
+  }
+
+  private List<SendOutcome> storeWhenFree(Call call) {
+    long began = time.nanoTime();
+    while (true) {
+      try {
+        var batch = MessageBatch.of(queue.mode(), List.of(call.messages));
+        return batch.outcomes(store(batch)).get(0);
+      } catch (IdHeld e) {
+        if (time.since(began).compareTo(PATIENCE) > 0) {
+          throw new KeeperException.Unavailable(
+              "An id that an open transaction sends, too,", e.getCause());
+        }
+        LockSupport.parkNanos(TRY_AGAIN.toNanos());
+      }
+    }
+  }
+
   private Map<UUID, MessageBatch.Place> store(MessageBatch batch) {
     var found = new HashMap<UUID, MessageBatch.Place>();
     var left = batch;
@@ -134,6 +201,9 @@ final class SendMessages {
         found.putAll(connections.tryCall(connection -> now.store(connection, queue.id(), shard)));
         return found;
       } catch (SQLException e) {
+        if (SqlErrors.isLockTimeout(e)) {
+          throw new IdHeld(e);
+        }
         if (!SqlErrors.isConnectionLoss(e)) {
           throw SqlErrors.translate(e);
         }

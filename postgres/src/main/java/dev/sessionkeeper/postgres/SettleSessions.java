@@ -4,6 +4,8 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.store.GroupCalls;
 import dev.sessionkeeper.store.Rhythm;
+import dev.sessionkeeper.store.SqlErrors;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -207,6 +209,15 @@ final class SettleSessions {
       }
     } catch (KeeperException.Rejected e) {
       refuse(mixed, e);
+    } catch (KeeperException.Unavailable e) {
+      boolean isLocked =
+          e.getCause() instanceof SQLException cause && SqlErrors.isLockTimeout(cause);
+      if (isLocked && mixed.size() > 1) {
+        // A transaction has one of them locked; the others go on.
+        mixed.forEach(each -> settleMixed(List.of(each)));
+      } else {
+        mixed.forEach(each -> each.answer.completeExceptionally(e));
+      }
     } catch (RuntimeException e) {
       mixed.forEach(each -> each.answer.completeExceptionally(e));
     }

@@ -10,6 +10,7 @@ record Setup(
     TimeSource time,
     PostgresOptions options,
     Notifications notifications,
+    BodyMemory memory,
     Logger log) {
 
   /** From the first one who waits on, this process listens. */

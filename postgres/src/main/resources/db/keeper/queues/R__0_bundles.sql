@@ -127,6 +127,7 @@ DECLARE
   place keeper.discovery;
   firsts bigint[];
   head bigint;
+  lanes record;
 BEGIN
   SELECT * INTO place FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q) THEN
@@ -145,12 +146,17 @@ BEGIN
     RETURN false;
   END IF;
   SELECT min(u.of_seq) INTO head FROM keeper.untie(q, firsts, ARRAY[one_session]) u;
-  WHILE head IS NOT NULL LOOP
-    -- Key share: who deletes the lane looks again for messages once it has it.
-    PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = one_session FOR KEY SHARE;
-    EXIT WHEN FOUND;
-    INSERT INTO keeper.lane (queue, session, status, place) VALUES (q, one_session, 0, head) ON CONFLICT DO NOTHING;
-    EXIT WHEN FOUND;
-  END LOOP;
+  IF head IS NOT NULL THEN
+    -- Key share: who deletes the lane looks again for messages once it has it. Nothing waits while discovery is locked.
+    SELECT * INTO lanes FROM keeper.share_lanes(q, ARRAY[one_session]);
+    IF cardinality(lanes.busy) > 0 THEN
+      PERFORM keeper.come_back_to(q, lanes.busy);
+    ELSIF cardinality(lanes.shared) = 0 THEN
+      INSERT INTO keeper.lane (queue, session, status, place) VALUES (q, one_session, 0, head) ON CONFLICT DO NOTHING;
+      IF NOT FOUND THEN
+        PERFORM keeper.come_back_to(q, ARRAY[one_session]);
+      END IF;
+    END IF;
+  END IF;
   RETURN head IS NOT NULL;
 END $$;

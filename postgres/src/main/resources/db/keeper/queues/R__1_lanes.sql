@@ -168,3 +168,71 @@ BEGIN
               ORDER BY m.expires_at LIMIT 1)) - moment) * 1000000)::bigint
     INTO next_us;
 END $$;
+
+-- Locks the lanes of these sessions against those who delete them, without waiting: "shared" are locked, "busy" are locked by
+-- somebody else, all others have no lane. The caller keeps others from making lanes: it has locked discovery, or it is the reader.
+CREATE OR REPLACE FUNCTION keeper.share_lanes(q int, of_sessions text[], OUT shared text[], OUT busy text[])
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  there text[];
+BEGIN
+  shared := '{}';
+  busy := '{}';
+  there := ARRAY(
+    SELECT l.session FROM unnest(of_sessions) f(session)
+           CROSS JOIN LATERAL (SELECT x.session FROM keeper.lane x WHERE x.queue = q AND x.session = f.session OFFSET 0) l);
+  IF cardinality(there) = 0 THEN
+    RETURN;
+  END IF;
+  shared := ARRAY(
+    SELECT l.session FROM unnest(there) f(session)
+           CROSS JOIN LATERAL (SELECT x.session FROM keeper.lane x WHERE x.queue = q AND x.session = f.session
+                               OFFSET 0 FOR KEY SHARE SKIP LOCKED) l);
+  IF cardinality(shared) < cardinality(there) THEN
+    busy := ARRAY(SELECT unnest(there) EXCEPT SELECT unnest(shared));
+  END IF;
+END $$;
+
+-- Remembers sessions whose lanes are busy, for the next round.
+CREATE OR REPLACE FUNCTION keeper.come_back_to(q int, busy text[]) RETURNS void
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+  IF cardinality(busy) > 0 THEN
+    INSERT INTO keeper.late_session (queue, session) SELECT q, b.session FROM unnest(busy) b(session) ON CONFLICT DO NOTHING;
+  END IF;
+END $$;
+
+-- Looks again at sessions whose lanes were busy: those that have lost their lane get a new one. Tells which have their lanes now.
+-- The caller keeps others from making lanes, as above.
+CREATE OR REPLACE FUNCTION keeper.place_late_sessions(q int, of_shard bigint) RETURNS text[]
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  late text[] := ARRAY(SELECT s.session FROM keeper.late_session s WHERE s.queue = q ORDER BY s.session LIMIT 1000);
+  shared text[];
+  busy text[];
+  one text;
+  head bigint;
+BEGIN
+  IF cardinality(late) = 0 THEN
+    RETURN late;
+  END IF;
+  SELECT * INTO shared, busy FROM keeper.share_lanes(q, late);
+  FOREACH one IN ARRAY late LOOP
+    CONTINUE WHEN one = ANY (shared) OR one = ANY (busy);
+    SELECT m.seq INTO head FROM keeper.message m WHERE m.queue = q AND m.session = one ORDER BY m.seq LIMIT 1;
+    IF FOUND THEN
+      INSERT INTO keeper.lane (queue, session, status, place) VALUES (q, one, 0, head);
+      -- Its head may be due later, or too old.
+      PERFORM keeper.place_lane(q, one, of_shard);
+    END IF;
+  END LOOP;
+  DELETE FROM keeper.late_session s WHERE s.queue = q AND s.session = ANY (late) AND s.session <> ALL (busy);
+  RETURN shared;
+END $$;

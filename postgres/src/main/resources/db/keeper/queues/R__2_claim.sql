@@ -15,10 +15,42 @@ DO $$ BEGIN
   END IF;
 END $$;
 
+-- Locks discovery. A caller that has work already does not wait; others wait a moment. False when somebody else has it.
+CREATE OR REPLACE FUNCTION keeper.lock_discovery(q int, waits boolean) RETURNS boolean
+LANGUAGE plpgsql
+SET enable_seqscan = off SET lock_timeout = '1s'
+AS $$
+BEGIN
+  PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE SKIP LOCKED;
+  IF FOUND OR NOT waits THEN
+    RETURN FOUND;
+  END IF;
+  BEGIN
+    PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
+    RETURN FOUND;
+  EXCEPTION WHEN lock_not_available THEN
+    RETURN false;
+  END;
+END $$;
+
+-- The bytes of a message's body, wherever that is kept.
+CREATE OR REPLACE FUNCTION keeper.body_size(form smallint, body bytea) RETURNS bigint
+LANGUAGE sql STABLE
+AS $$
+  SELECT CASE WHEN form < 4 THEN octet_length(body)
+              ELSE (SELECT octet_length(b.bytes) FROM keeper.shared_body b WHERE b.id = encode(body, 'hex')::uuid) END::bigint
+$$;
+
+-- What a statement that has locked something may send. The server keeps its locks until the client has read the answer, so the
+-- answer must fit into what waits on the way to a client that stands still.
+CREATE OR REPLACE FUNCTION keeper.most_with_locks() RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 49152::bigint $$;
+
 -- owners: one for each who waits.  batch: messages fetched with each lane.  from_place: where the line began lately; what
 -- is before it are mostly traces of lanes that were taken, and is looked through only if there is not enough behind it.
 -- The summary tells where the line begins now (seq), who reads the queue alone (node), and whether there are more bundles
--- than were untied (attempts): so many messages become rows in one call, in the order of their numbers.
+-- than were untied (attempts): so many messages become rows in one call, in the order of their numbers. It also tells whether
+-- a later round has to look again at something that was locked (form).
 DROP FUNCTION IF EXISTS keeper.claim_lanes(int, text[], text, int);
 CREATE OR REPLACE FUNCTION keeper.claim_lanes(q int, owners text[], at_node text, batch int, from_place bigint)
 RETURNS SETOF keeper.handed
@@ -48,8 +80,11 @@ DECLARE
   fresh text[];
   firsts bigint[];
   dues timestamptz[];
-  existing text[];
-  inserted int;
+  existing text[] := '{}';
+  busy text[] := '{}';
+  made_now text[];
+  shared text[] := '{}';
+  is_late boolean := false;
   is_ready boolean;
   reader keeper.reader;
   -- What was sent before this may have been in the hands of a reader that is gone.
@@ -63,6 +98,7 @@ BEGIN
       OR left_after IS NOT NULL
       OR EXISTS (SELECT FROM keeper.bundle b WHERE b.queue::bigint = q AND b.xid >= pg_snapshot_xmax(old))
       OR EXISTS (SELECT FROM keeper.bundle b WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old))))
+      OR EXISTS (SELECT FROM keeper.late_session s WHERE s.queue = q)
     INTO is_new;
   SELECT * INTO reader FROM keeper.reader r WHERE r.queue = q;
   IF FOUND THEN
@@ -95,7 +131,10 @@ BEGIN
   END IF;
 
   IF is_new THEN
-    PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
+    is_new := keeper.lock_discovery(q, cardinality(taken) = 0);
+    is_late := NOT is_new;
+  END IF;
+  IF is_new THEN
     DELETE FROM keeper.reader r WHERE r.queue = q AND r.until <= moment
     RETURNING r.beat_at + (r.until - r.beat_at) / 2 INTO suspect_until;
     IF FOUND THEN
@@ -149,17 +188,20 @@ BEGIN
        WHERE f.enqueued_at <= suspect_until AND f.due IS NULL
       ON CONFLICT DO NOTHING;
     END IF;
-    WHILE cardinality(fresh) > 0 LOOP
-      -- Key share: it meets only those who delete a lane, and these look again for messages once they have it.
-      SELECT array_agg(l.session) INTO existing
-        FROM (SELECT u.session FROM unnest(fresh) u(session) ORDER BY u.session COLLATE "C") f
-             CROSS JOIN LATERAL (SELECT x.session FROM keeper.lane x WHERE x.queue = q AND x.session = f.session
-                                 OFFSET 0 FOR KEY SHARE) l;
+    is_late := EXISTS (SELECT FROM keeper.late_session s WHERE s.queue = q);
+    IF is_late THEN
+      existing := keeper.place_late_sessions(q, -1);
+    END IF;
+    IF cardinality(fresh) > 0 THEN
+      -- Key share: it meets only those who delete a lane, and these look again for messages once they have it. A lane that
+      -- somebody may be deleting is not waited for, because discovery is locked: such sessions come in a later round.
+      SELECT s.shared, s.busy INTO shared, busy FROM keeper.share_lanes(q, fresh) s;
+      existing := existing || shared;
       last_seq := (SELECT s.last_value + 63 FROM keeper.message_seq s);
       WITH missing AS (
              SELECT f.session, f.first, f.due, row_number() OVER (ORDER BY (f.due IS NOT NULL), f.first) AS n
                FROM unnest(fresh, firsts, dues) f(session, first, due)
-              WHERE (f.session IN (SELECT unnest(existing))) IS NOT TRUE),
+              WHERE (f.session IN (SELECT unnest(shared || busy))) IS NOT TRUE),
            made AS (
              INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node)
              SELECT q, n.session,
@@ -173,15 +215,19 @@ BEGIN
                FROM missing n
              ON CONFLICT DO NOTHING
              RETURNING session, status, epoch, owner)
-      SELECT count(*), array_agg(m.session) FILTER (WHERE m.status = 1), array_agg(m.epoch) FILTER (WHERE m.status = 1),
-             array_agg(m.owner) FILTER (WHERE m.status = 1)
-        INTO inserted, taken_now, epochs_now, holders_now FROM made m;
+      SELECT array_agg(m.session), array_agg(m.session) FILTER (WHERE m.status = 1),
+             array_agg(m.epoch) FILTER (WHERE m.status = 1), array_agg(m.owner) FILTER (WHERE m.status = 1)
+        INTO made_now, taken_now, epochs_now, holders_now FROM made m;
       taken := taken || COALESCE(taken_now, '{}');
       epochs := epochs || COALESCE(epochs_now, '{}');
       holders := holders || COALESCE(holders_now, '{}');
-      EXIT WHEN inserted + COALESCE(cardinality(existing), 0) >= cardinality(fresh);
-      -- An operator made a lane meanwhile: look again, now it exists.
-    END LOOP;
+      IF cardinality(COALESCE(made_now, '{}') || shared || busy) < cardinality(fresh) THEN
+        -- A lane was made meanwhile: it exists when the next round looks.
+        busy := busy || ARRAY(SELECT unnest(fresh) EXCEPT SELECT unnest(made_now || shared || busy));
+      END IF;
+      PERFORM keeper.come_back_to(q, busy);
+      is_late := is_late OR cardinality(busy) > 0;
+    END IF;
     RETURN QUERY
       SELECT 2::smallint, l.session, l.epoch, NULL::timestamptz, l.node, NULL::bigint, NULL::int, NULL::smallint,
              NULL::boolean, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::bigint,
@@ -191,14 +237,25 @@ BEGIN
        WHERE l.status = 1 AND (l.session IN (SELECT unnest(taken))) IS NOT TRUE;
   END IF;
 
-  -- In a statement of its own: it must see what earlier owners of these lanes have deleted.
+  -- In a statement of its own: it must see what earlier owners of these lanes have deleted. What does not fit into an answer
+  -- under locks is read by look_lanes: such a lane has a row without a message, with the flag set.
   RETURN QUERY
-    SELECT 1::smallint, t.session, t.epoch, moment + lease, t.owner, m.seq, m.attempts, m.form & 3::smallint,
-           m.expires_at <= moment, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
-           CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, m.replays
-      FROM unnest(taken, epochs, holders) t(session, epoch, owner)
-      LEFT JOIN LATERAL (SELECT * FROM keeper.message x WHERE x.queue = q AND x.session = t.session
-                          ORDER BY x.seq LIMIT batch) m ON true;
+    SELECT 1::smallint, r.session, r.epoch, moment + lease, r.owner, CASE WHEN r.fits THEN r.seq END, r.attempts,
+           r.form & 3::smallint, CASE WHEN r.fits THEN r.expires_at <= moment ELSE true END, r.enqueued_at, r.due_at,
+           r.not_before, r.ttl_us, r.message_id, r.content_type,
+           CASE WHEN NOT r.fits THEN NULL WHEN r.form < 4 THEN r.body ELSE keeper.shared_body(r.body) END,
+           CASE WHEN r.fits THEN r.properties END, r.replays
+      FROM (SELECT w.*, COALESCE(w.upto <= keeper.most_with_locks(), true) AS fits
+              FROM (SELECT t.session, t.epoch, t.owner, m.seq, m.attempts, m.form, m.expires_at, m.enqueued_at, m.due_at,
+                           m.not_before, m.ttl_us, m.message_id, m.content_type, m.body, m.properties, m.replays, m.n, m.size,
+                           sum(m.size) OVER (ROWS UNBOUNDED PRECEDING) AS upto
+                      FROM unnest(taken, epochs, holders) t(session, epoch, owner)
+                      LEFT JOIN LATERAL (
+                        SELECT y.*, row_number() OVER () AS n,
+                               keeper.body_size(y.form, y.body) + COALESCE(octet_length(y.properties), 0) + 300 AS size
+                          FROM (SELECT * FROM keeper.message x WHERE x.queue = q AND x.session = t.session
+                                 ORDER BY x.seq LIMIT batch) y) m ON true) w) r
+     WHERE r.fits OR r.n = 1 OR r.upto - r.size <= keeper.most_with_locks();
 
   IF cardinality(taken) = 0 THEN
     -- Nobody was promised anything: what a crash takes away of this is discovered again, so its commit waits for no disk.
@@ -209,7 +266,7 @@ BEGIN
     is_ready := EXISTS (SELECT FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0);
   END IF;
   RETURN NEXT (0::smallint, NULL, NULL, moment, CASE WHEN reader.until > moment THEN reader.node END, begins,
-               are_bundles_left::int, NULL, is_ready, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::keeper.handed;
+               are_bundles_left::int, is_late::int::smallint, is_ready, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::keeper.handed;
 END $$;
 
 -- The next messages of held lanes. Those at or below "reached" are known to be in the owner's hands if its lease runs out.
@@ -234,16 +291,62 @@ BEGIN
       WHERE mine.epoch = f.epoch AND mine.status = 1 AND mine.until > moment
         AND EXISTS (SELECT FROM keeper.message m WHERE m.queue = q AND m.session = f.session AND m.seq > mine.reached)));
   RETURN QUERY
-    SELECT CASE WHEN l.session IS NULL THEN 3 ELSE 1 END::smallint, f.session, f.epoch, l.until, l.owner, m.seq,
-           m.attempts, m.form & 3::smallint, m.expires_at <= moment, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id,
-           m.content_type,
-           CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, m.replays
-      FROM unnest(sessions, epochs, most) f(session, epoch, most)
-      LEFT JOIN LATERAL (SELECT * FROM (SELECT * FROM keeper.lane x WHERE x.queue = q AND x.session = f.session OFFSET 0) y
-                          WHERE y.epoch = f.epoch AND y.status = 1 AND y.until > moment) l ON true
-      LEFT JOIN LATERAL (SELECT * FROM keeper.message x
-                          WHERE x.queue = q AND x.session = f.session AND l.session IS NOT NULL AND l.aside IS NULL
-                          ORDER BY x.seq LIMIT f.most) m ON true;
+    SELECT CASE WHEN r.lane IS NULL THEN 3 ELSE 1 END::smallint, r.session, r.epoch, r.until, r.owner,
+           CASE WHEN r.fits THEN r.seq END, r.attempts, r.form & 3::smallint,
+           CASE WHEN r.fits THEN r.expires_at <= moment ELSE true END, r.enqueued_at, r.due_at, r.not_before, r.ttl_us,
+           r.message_id, r.content_type,
+           CASE WHEN NOT r.fits THEN NULL WHEN r.form < 4 THEN r.body ELSE keeper.shared_body(r.body) END,
+           CASE WHEN r.fits THEN r.properties END, r.replays
+      FROM (SELECT w.*, COALESCE(w.upto <= keeper.most_with_locks(), true) AS fits
+              FROM (SELECT f.session, f.epoch, l.session AS lane, l.until, l.owner, m.seq, m.attempts, m.form, m.expires_at,
+                           m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type, m.body, m.properties,
+                           m.replays, m.n, m.size, sum(m.size) OVER (ROWS UNBOUNDED PRECEDING) AS upto
+                      FROM unnest(sessions, epochs, most) f(session, epoch, most)
+                      LEFT JOIN LATERAL (SELECT * FROM (SELECT * FROM keeper.lane x WHERE x.queue = q AND x.session = f.session OFFSET 0) y
+                                          WHERE y.epoch = f.epoch AND y.status = 1 AND y.until > moment) l ON true
+                      LEFT JOIN LATERAL (
+                        SELECT y.*, row_number() OVER () AS n,
+                               keeper.body_size(y.form, y.body) + COALESCE(octet_length(y.properties), 0) + 300 AS size
+                          FROM (SELECT * FROM keeper.message x
+                                 WHERE x.queue = q AND x.session = f.session AND l.session IS NOT NULL AND l.aside IS NULL
+                                 ORDER BY x.seq LIMIT f.most) y) m ON true) w) r
+     WHERE r.fits OR r.n = 1 OR r.upto - r.size <= keeper.most_with_locks();
+  RETURN NEXT (0::smallint, NULL, NULL, moment, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+               NULL, NULL, NULL)::keeper.handed;
+END $$;
+
+-- Messages of held lanes that were too much for claim_lanes or fetch_lanes, behind those that came with these. It locks and
+-- writes nothing, so a client may take its time. Every lane gets its first message as long as these fit into the bytes, and
+-- more while they fit into its part of them; the first lane gets one in any case.
+CREATE OR REPLACE FUNCTION keeper.look_lanes(q int, sessions text[], epochs bigint[], afters bigint[], most int[], most_bytes bigint)
+RETURNS SETOF keeper.handed
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  moment timestamptz := clock_timestamp();
+  part bigint := most_bytes / (2 * GREATEST(1, cardinality(sessions)));
+BEGIN
+  RETURN QUERY
+    SELECT 1::smallint, r.session, r.epoch, r.until, r.owner, r.seq, r.attempts, r.form & 3::smallint, r.expires_at <= moment,
+           r.enqueued_at, r.due_at, r.not_before, r.ttl_us, r.message_id, r.content_type,
+           CASE WHEN r.form < 4 THEN r.body ELSE keeper.shared_body(r.body) END, r.properties, r.replays
+      FROM (SELECT f.session, f.epoch, l.until, l.owner, m.*,
+                   sum(m.size) FILTER (WHERE m.n = 1) OVER (ROWS UNBOUNDED PRECEDING) AS heads,
+                   first_value(m.size) OVER (ROWS UNBOUNDED PRECEDING) AS first_size
+              FROM unnest(sessions, epochs, afters, most) f(session, epoch, after, most)
+                   CROSS JOIN LATERAL (SELECT * FROM (SELECT * FROM keeper.lane x WHERE x.queue = q AND x.session = f.session OFFSET 0) y
+                                        WHERE y.epoch = f.epoch AND y.status = 1 AND y.until > moment AND y.aside IS NULL) l
+                   CROSS JOIN LATERAL (
+                     SELECT z.seq, z.attempts, z.form, z.expires_at, z.enqueued_at, z.due_at, z.not_before, z.ttl_us, z.message_id,
+                            z.content_type, z.body, z.properties, z.replays, z.size, row_number() OVER () AS n,
+                            sum(z.size) OVER (ROWS UNBOUNDED PRECEDING) AS of_lane
+                       FROM (SELECT x.*, keeper.body_size(x.form, x.body) + COALESCE(octet_length(x.properties), 0) + 300 AS size
+                               FROM keeper.message x
+                              WHERE x.queue = q AND x.session = f.session AND x.seq > f.after
+                              ORDER BY x.seq LIMIT f.most) z) m) r
+     WHERE (r.heads <= most_bytes / 2 OR r.heads = r.first_size) AND (r.n = 1 OR r.of_lane <= part);
   RETURN NEXT (0::smallint, NULL, NULL, moment, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                NULL, NULL, NULL)::keeper.handed;
 END $$;
@@ -253,11 +356,20 @@ CREATE OR REPLACE FUNCTION keeper.accept_lane(q int, of_session text, new_owner 
   OUT outcome text, OUT new_epoch bigint, OUT until_at timestamptz, OUT aside_status smallint, OUT why text, OUT since_at timestamptz)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+SET lock_timeout = '1s'
 AS $$
 DECLARE
   lane keeper.lane;
 BEGIN
-  SELECT * INTO lane FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE;
+  BEGIN
+    SELECT * INTO lane FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE;
+  EXCEPTION WHEN lock_not_available THEN
+    -- Its owner is settling in a transaction that lasts, and has it as long as that.
+    SELECT l.until INTO until_at FROM keeper.lane l WHERE l.queue = q AND l.session = of_session;
+    outcome := 'locked';
+    until_at := GREATEST(until_at, clock_timestamp());
+    RETURN;
+  END;
   IF FOUND AND lane.status IN (1, 2) AND lane.until <= clock_timestamp() THEN
     IF lane.status = 1 THEN
       PERFORM keeper.end_lease(q, of_session, of_shard);
@@ -302,18 +414,38 @@ AS $$
       WHERE mine.epoch = f.epoch AND mine.status = 1));
 $$;
 
--- Extends leases; tells the new end of each that is still held. Sessions come in order.
+-- Extends leases; tells the new end of each that is still held, and no end for one that its own owner is settling at this moment
+-- in a transaction: no lease waits for another session's commit.
 CREATE OR REPLACE FUNCTION keeper.renew_lanes(q int, sessions text[], epochs bigint[])
 RETURNS TABLE (session text, epoch bigint, until timestamptz)
-LANGUAGE sql
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
 AS $$
-  UPDATE keeper.lane l SET until = clock_timestamp() + (SELECT keeper.micros(k.lock_us) FROM keeper.queue k WHERE k.id = q)
-   WHERE l.ctid = ANY (ARRAY(
-     SELECT mine.place_of
-       FROM unnest(sessions, epochs) f(session, epoch)
-            CROSS JOIN LATERAL (SELECT x.ctid AS place_of, x.epoch, x.status, x.until FROM keeper.lane x
-                                 WHERE x.queue = q AND x.session = f.session OFFSET 0 FOR NO KEY UPDATE) mine
-      WHERE mine.epoch = f.epoch AND mine.status = 1 AND mine.until > clock_timestamp()))
-  RETURNING l.session, l.epoch, l.until;
-$$;
+#variable_conflict use_column
+DECLARE
+  places tid[];
+  locked text[];
+BEGIN
+  SELECT array_agg(mine.place_of) FILTER (WHERE mine.epoch = f.epoch AND mine.status = 1 AND mine.until > clock_timestamp()),
+         array_agg(f.session)
+    INTO places, locked
+    FROM unnest(sessions, epochs) f(session, epoch)
+         CROSS JOIN LATERAL (SELECT x.ctid AS place_of, x.epoch, x.status, x.until FROM keeper.lane x
+                              WHERE x.queue = q AND x.session = f.session OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED) mine;
+  IF cardinality(places) > 0 THEN
+    RETURN QUERY
+      UPDATE keeper.lane l SET until = clock_timestamp() + (SELECT keeper.micros(k.lock_us) FROM keeper.queue k WHERE k.id = q)
+       WHERE l.ctid = ANY (places)
+      RETURNING l.session, l.epoch, l.until;
+  END IF;
+  IF COALESCE(cardinality(locked), 0) < cardinality(sessions) THEN
+    RETURN QUERY
+      SELECT f.session, f.epoch, NULL::timestamptz
+        FROM unnest(sessions, epochs) f(session, epoch)
+             CROSS JOIN LATERAL (SELECT x.epoch, x.status, x.until FROM keeper.lane x
+                                  WHERE x.queue = q AND x.session = f.session OFFSET 0) l
+       WHERE l.epoch = f.epoch AND l.status = 1 AND l.until > clock_timestamp()
+         AND (f.session IN (SELECT unnest(locked))) IS NOT TRUE;
+  END IF;
+END $$;

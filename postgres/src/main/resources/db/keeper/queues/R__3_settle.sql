@@ -81,13 +81,15 @@ END $$;
 
 -- The common case for many sessions at once: messages completed, lanes given back. kept/freed: lanes that stay held / are
 -- given back, with their epochs; done: completed messages. Returns the sessions whose lease is not held any more; nothing
--- was changed for these. Sessions come in order, so that nobody waits in a circle. A lenient call is a repetition: what is missing was done by the first one.
+-- was changed for these. Sessions come in order, so that nobody waits in a circle. Nor does a call wait for long: when a lane is
+-- locked for a second it fails as a whole, and the caller settles each session alone. A lenient call is a repetition: what is missing was done by the first one.
 CREATE OR REPLACE FUNCTION keeper.settle_lanes(q int, kept text[], kept_epochs bigint[], freed text[],
   freed_epochs bigint[], done_sessions text[], done_seqs bigint[], lenient boolean, of_shard bigint)
 RETURNS SETOF text
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET enable_bitmapscan = off SET jit = off
+SET lock_timeout = '1s'
 AS $$
 DECLARE
   moment timestamptz := clock_timestamp();
@@ -237,6 +239,7 @@ CREATE OR REPLACE FUNCTION keeper.settle_each(q int, sessions text[], epochs big
 RETURNS TABLE (outcome text, detail bigint, at_seq bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+SET lock_timeout = '1s'
 AS $$
 DECLARE
   upto int := 0;

@@ -81,6 +81,11 @@ BEGIN
                          CROSS JOIN LATERAL generate_series(0, b.size - 1) g(i)
                    ORDER BY b.n, g.i);
   END IF;
+  IF of_shard >= 0 THEN
+    -- An id that is in an application's open transaction must not hold up those it was sent together with: the call fails, and
+    -- the caller sends each alone.
+    PERFORM set_config('lock_timeout', '100ms', true);
+  END IF;
   WHILE remembered > interval '0' LOOP
     -- In the order of the keys, so that two senders of the same ids wait for each other and never in a circle. That an id
     -- is known is the exception, and looking first would cost as much again as storing.

@@ -44,8 +44,10 @@ END $$;
 
 -- What a reader is told. kind 4: a message, and when it is too old (until). 6: a bundle: its first number (seq), what of it
 -- is done (epoch), when it is too old (until), what time it is (due_at). 5: up to which snapshot (node), and number (seq) if that is not all. 2: a
--- held lane has news. 3: somebody else reads now. 0: the summary: moment (until), a number for epochs, the place of the first ready
--- lane (seq), whether another process wants sessions, the last number given out (ttl_us).
+-- held lane has news. 3: somebody else reads now. 7: what else was found, to be read by read_found (bundles in ttls, sessions with
+-- lanes in sessions, those that lost them in ids, the last number in seq, whether there are rows in is_expired, whether to find them by
+-- transaction in attempts). 0: the summary: moment (until), a number for epochs, the place of the first ready
+-- lane (seq), whether another process wants sessions, the last number given out (ttl_us), whether something was locked (form).
 DO $$ BEGIN
   IF to_regtype('keeper.news') IS NULL THEN
     CREATE TYPE keeper.news AS (
@@ -101,12 +103,13 @@ BEGIN
 END $$;
 
 -- Lets lanes go that nobody holds and that have nothing unusual about them, or a queue with lasting work would keep those it
--- once had; what they have is told like everything new. Locked first and looked at in a later statement, as in place_lane.
+-- once had. Tells their sessions; what they have is told like everything new. Locked first and looked at in a later statement, as in place_lane.
 -- Messages that the snapshot sees with which this reading began stay where they are: without their lane nobody would find them
 -- after a crash.
-CREATE OR REPLACE FUNCTION keeper.relieve_lanes(q int, my_epoch bigint, old pg_snapshot, moment timestamptz, most int,
+DROP FUNCTION IF EXISTS keeper.relieve_lanes(int, bigint, pg_snapshot, timestamptz, int, bigint);
+CREATE OR REPLACE FUNCTION keeper.relieve_some_lanes(q int, my_epoch bigint, old pg_snapshot, moment timestamptz, most int,
   most_bytes bigint)
-RETURNS SETOF keeper.news
+RETURNS text[]
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET enable_bitmapscan = off SET jit = off
@@ -121,12 +124,12 @@ DECLARE
   is_usual boolean;
 BEGIN
   IF NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0) THEN
-    RETURN;
+    RETURN relieved;
   END IF;
   PERFORM 1 FROM keeper.reader r
     WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR KEY SHARE;
   IF NOT FOUND THEN
-    RETURN;
+    RETURN relieved;
   END IF;
   ready := ARRAY(SELECT l.session FROM keeper.lane l
                   WHERE l.queue::bigint = q AND l.status = 0 AND l.aside IS NULL
@@ -155,7 +158,7 @@ BEGIN
     END IF;
   END LOOP;
   IF cardinality(relieved) = 0 THEN
-    RETURN;
+    RETURN relieved;
   END IF;
   PERFORM set_config('synchronous_commit', 'off', true);
   DELETE FROM keeper.lane l
@@ -163,15 +166,96 @@ BEGIN
      SELECT x.place_of FROM unnest(relieved) f(session)
             CROSS JOIN LATERAL (SELECT y.ctid AS place_of FROM keeper.lane y
                                  WHERE y.queue = q AND y.session = f.session OFFSET 0) x));
-  RETURN QUERY
-    SELECT 4::smallint, m.session, NULL::bigint, m.expires_at, NULL::text, m.seq, m.attempts, m.form & 3::smallint,
-           false, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
-           CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, NULL::text[],
-           NULL::text[], NULL::smallint[], NULL::text[], NULL::bytea[], NULL::text[], NULL::bigint[], NULL::timestamptz[]
-      FROM unnest(relieved) WITH ORDINALITY f(session, n)
-           CROSS JOIN LATERAL (SELECT * FROM keeper.message x WHERE x.queue = q AND x.session = f.session OFFSET 0) m
-     WHERE pg_visible_in_snapshot(m.xid, old)
-     ORDER BY f.n, m.seq;
+  RETURN relieved;
+END $$;
+
+-- Tells the owners of these lanes, where they are held, that there are new messages.
+CREATE OR REPLACE FUNCTION keeper.news_of_lanes(q int, sessions text[]) RETURNS SETOF keeper.news
+LANGUAGE sql STABLE
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+  SELECT 2::smallint, l.session, l.epoch, NULL::timestamptz, l.node, NULL::bigint, NULL::int, NULL::smallint,
+         NULL::boolean, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::bigint,
+         NULL::text, NULL::text, NULL::bytea, NULL::text, NULL::text[], NULL::text[], NULL::smallint[],
+         NULL::text[], NULL::bytea[], NULL::text[], NULL::bigint[], NULL::timestamptz[]
+    FROM unnest(sessions) f(session)
+         CROSS JOIN LATERAL (SELECT * FROM keeper.lane x WHERE x.queue = q AND x.session = f.session OFFSET 0) l
+   WHERE l.status = 1
+$$;
+
+-- How many bytes an answer with these bundles, and with the rows of these sessions, has about.
+CREATE OR REPLACE FUNCTION keeper.weight_of_found(q int, bundles bigint[], relieved text[]) RETURNS bigint
+LANGUAGE sql STABLE
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+  SELECT COALESCE((SELECT sum(b.bytes + 100 * (b.last_seq - b.first_seq + 1) + COALESCE(pg_column_size(b.props), 0))
+                     FROM unnest(bundles) f(first)
+                          CROSS JOIN LATERAL (SELECT x.bytes, x.first_seq, x.last_seq, x.props FROM keeper.bundle x
+                                               WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b), 0)
+       + COALESCE((SELECT sum(keeper.body_size(m.form, m.body) + COALESCE(octet_length(m.properties), 0) + 300)
+                     FROM unnest(relieved) f(session)
+                          CROSS JOIN LATERAL (SELECT x.form, x.body, x.properties FROM keeper.message x
+                                               WHERE x.queue = q AND x.session = f.session OFFSET 0) m), 0)
+$$;
+
+-- The messages that read_new has found, with their bodies. It locks and writes nothing, so a client may take its time. by_xid:
+-- rows are found by their transactions, else in line. except_of: sessions that have lanes. relieved: those that have just lost them.
+CREATE OR REPLACE FUNCTION keeper.read_found(q int, old pg_snapshot, seen pg_snapshot, after_seq bigint, upto bigint,
+  bundles bigint[], are_rows boolean, by_xid boolean, except_of text[], relieved text[], moment timestamptz)
+RETURNS SETOF keeper.news
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+BEGIN
+  IF cardinality(relieved) > 0 THEN
+    RETURN QUERY
+      SELECT 4::smallint, m.session, NULL::bigint, m.expires_at, NULL::text, m.seq, m.attempts, m.form & 3::smallint,
+             false, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
+             CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, NULL::text[],
+             NULL::text[], NULL::smallint[], NULL::text[], NULL::bytea[], NULL::text[], NULL::bigint[], NULL::timestamptz[]
+        FROM unnest(relieved) WITH ORDINALITY f(session, n)
+             CROSS JOIN LATERAL (SELECT * FROM keeper.message x WHERE x.queue = q AND x.session = f.session OFFSET 0) m
+       WHERE pg_visible_in_snapshot(m.xid, old)
+       ORDER BY f.n, m.seq;
+  END IF;
+  IF cardinality(bundles) > 0 THEN
+    RETURN QUERY
+    SELECT 6::smallint, NULL::text, b.done, b.expires_at, NULL::text, b.first_seq, NULL::int, NULL::smallint,
+           NULL::boolean, b.enqueued_at, moment, NULL::timestamptz, NULL::bigint,
+           NULL::text, NULL::text, NULL::bytea, NULL::text, b.sessions, b.ids,
+           CASE WHEN b.shared IS NULL THEN b.forms ELSE ARRAY[b.forms[1] & 3::smallint] END, b.types,
+           CASE WHEN b.shared IS NULL THEN b.bodies ELSE ARRAY[keeper.shared_body(b.bodies[1])] END,
+           b.props, b.ttls, b.not_befores
+      FROM unnest(bundles) f(first)
+           CROSS JOIN LATERAL (SELECT * FROM keeper.bundle x WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b;
+  END IF;
+  IF by_xid AND are_rows THEN
+    RETURN QUERY
+      SELECT 4::smallint, m.session, NULL::bigint, m.expires_at, NULL::text, m.seq, m.attempts, m.form & 3::smallint,
+             m.expires_at <= moment, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
+             CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, NULL::text[],
+             NULL::text[], NULL::smallint[], NULL::text[], NULL::bytea[], NULL::text[], NULL::bigint[], NULL::timestamptz[]
+        FROM (SELECT * FROM keeper.message a WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old)
+              UNION ALL
+              SELECT * FROM keeper.message b
+               WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m
+       WHERE pg_visible_in_snapshot(m.xid, seen)
+         AND (except_of IS NULL OR (m.session IN (SELECT unnest(except_of))) IS NOT TRUE)
+       ORDER BY m.seq;
+  ELSIF are_rows THEN
+    -- message_line
+    RETURN QUERY
+      SELECT 4::smallint, m.session, NULL::bigint, m.expires_at, NULL::text, m.seq, m.attempts, m.form & 3::smallint,
+             m.expires_at <= moment, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
+             CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, NULL::text[],
+             NULL::text[], NULL::smallint[], NULL::text[], NULL::bytea[], NULL::text[], NULL::bigint[], NULL::timestamptz[]
+        FROM keeper.message m
+       WHERE m.queue + 0 = q AND m.seq > after_seq AND m.seq <= COALESCE(upto, 9223372036854775807)
+         AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen)
+         AND (except_of IS NULL OR (m.session IN (SELECT unnest(except_of))) IS NOT TRUE)
+       ORDER BY m.seq;
+  END IF;
 END $$;
 
 -- What became visible since that snapshot, in the order of the numbers, up to the most. Where that is not all, the rest is
@@ -202,7 +286,14 @@ DECLARE
   are_rows boolean;
   are_lanes boolean;
   fresh text[];
+  -- Sessions that have lanes, also those whose lanes are busy.
   existing text[];
+  shared text[];
+  busy text[];
+  relieved text[] := '{}';
+  -- Whether this call has locked or written anything: then no more is sent than goes on its way at once.
+  is_locked boolean := false;
+  is_late boolean := false;
   begun timestamptz;
   said keeper.news;
 BEGIN
@@ -221,6 +312,18 @@ BEGIN
     RETURN NEXT said;
     RETURN;
   END IF;
+  IF EXISTS (SELECT FROM keeper.late_session s WHERE s.queue = q) THEN
+    PERFORM 1 FROM keeper.reader r
+      WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR KEY SHARE;
+    IF NOT FOUND THEN
+      said.kind := 3;
+      RETURN NEXT said;
+      RETURN;
+    END IF;
+    is_locked := true;
+    is_late := true;
+    RETURN QUERY SELECT n.* FROM keeper.news_of_lanes(q, keeper.place_late_sessions(q, -1)) n;
+  END IF;
   are_few := goal IS NULL AND NOT is_first AND (last_seq - known_seq) / 64 <= LEAST(most, 64);
   IF are_few THEN
     -- bundle_new. Between two snapshots exactly those transactions become visible that are not below the old xmax or were
@@ -237,14 +340,22 @@ BEGIN
            OR EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))),
            EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q)
       INTO bundles, are_rows, are_lanes;
-  ELSE
+    -- A transaction that drew its numbers long ago may bring any number of messages, and of any size.
+    are_few := cardinality(bundles) <= 64
+           AND (SELECT COALESCE(sum(b.bytes), 0)
+                  FROM unnest(bundles) f(first)
+                       CROSS JOIN LATERAL (SELECT x.bytes FROM keeper.bundle x
+                                            WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b) <= most_bytes;
+  END IF;
+  IF NOT are_few THEN
     SELECT p.upto, p.bundles INTO upto, bundles FROM keeper.next_page(q, old, seen, after_seq, most, most_bytes, is_first) p;
     are_rows := true;
     are_lanes := EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q);
   END IF;
 
   IF relieves AND are_lanes AND goal IS NULL AND NOT is_first THEN
-    RETURN QUERY SELECT * FROM keeper.relieve_lanes(q, my_epoch, old, moment, most, most_bytes);
+    relieved := keeper.relieve_some_lanes(q, my_epoch, old, moment, most, most_bytes);
+    is_locked := cardinality(relieved) > 0;
   END IF;
 
   -- Nobody but this reader makes lanes. Where there are some, messages of their sessions are theirs; that is settled
@@ -264,17 +375,18 @@ BEGIN
                       WHERE m.queue + 0 = q AND m.seq > after_seq AND m.seq <= COALESCE(upto, 9223372036854775807)
                         AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen));
     END IF;
-    SELECT array_agg(l.session) INTO existing
-      FROM (SELECT DISTINCT s.session COLLATE "C" AS session
-              FROM (SELECT unnest(fresh) AS session
-                    UNION ALL
-                    SELECT unnest(b.sessions)
-                      FROM unnest(bundles) f(first)
-                           CROSS JOIN LATERAL (SELECT x.sessions FROM keeper.bundle x
-                                                WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b) s
-             ORDER BY 1) f
-           CROSS JOIN LATERAL (SELECT x.session FROM keeper.lane x WHERE x.queue = q AND x.session = f.session
-                               OFFSET 0 FOR KEY SHARE) l;
+    -- Without waiting, as in claim_lanes.
+    SELECT l.shared, l.busy INTO shared, busy
+      FROM keeper.share_lanes(q, ARRAY(
+             SELECT DISTINCT s.session COLLATE "C" AS session
+               FROM (SELECT unnest(fresh) AS session
+                     UNION ALL
+                     SELECT unnest(b.sessions)
+                       FROM unnest(bundles) f(first)
+                            CROSS JOIN LATERAL (SELECT x.sessions FROM keeper.bundle x
+                                                 WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b) s
+              ORDER BY 1)) l;
+    existing := NULLIF(shared || busy, '{}');
     IF existing IS NOT NULL THEN
       PERFORM 1 FROM keeper.reader r
         WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR KEY SHARE;
@@ -283,19 +395,14 @@ BEGIN
         RETURN NEXT said;
         RETURN;
       END IF;
+      is_locked := true;
+      PERFORM keeper.come_back_to(q, busy);
       PERFORM keeper.untie(q, ARRAY(
         SELECT f.first FROM unnest(bundles) f(first)
                CROSS JOIN LATERAL (SELECT x.sessions FROM keeper.bundle x
                                     WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b
          WHERE EXISTS (SELECT FROM unnest(b.sessions) s(session) WHERE s.session IN (SELECT unnest(existing)))), existing);
-      RETURN QUERY
-        SELECT 2::smallint, l.session, l.epoch, NULL::timestamptz, l.node, NULL::bigint, NULL::int, NULL::smallint,
-               NULL::boolean, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::bigint,
-               NULL::text, NULL::text, NULL::bytea, NULL::text, NULL::text[], NULL::text[], NULL::smallint[],
-               NULL::text[], NULL::bytea[], NULL::text[], NULL::bigint[], NULL::timestamptz[]
-          FROM unnest(existing) f(session)
-               CROSS JOIN LATERAL (SELECT * FROM keeper.lane x WHERE x.queue = q AND x.session = f.session OFFSET 0) l
-         WHERE l.status = 1;
+      RETURN QUERY SELECT n.* FROM keeper.news_of_lanes(q, existing) n;
       PERFORM set_config('synchronous_commit', 'off', true);
     END IF;
   END IF;
@@ -304,42 +411,22 @@ BEGIN
   said.node := seen::text;
   said.seq := upto;
   RETURN NEXT said;
-  IF cardinality(bundles) > 0 THEN
+  IF is_locked AND keeper.weight_of_found(q, bundles, relieved) + COALESCE(cardinality(fresh), 0) * 4096
+                   > keeper.most_with_locks() THEN
+    -- Told what to read, by read_found, once the locks are gone.
+    said := NULL;
+    said.kind := 7;
+    said.ttls := bundles;
+    said.ids := relieved;
+    said.sessions := existing;
+    said.is_expired := are_rows;
+    said.attempts := are_few::int;
+    said.seq := upto;
+    said.until := moment;
+    RETURN NEXT said;
+  ELSE
     RETURN QUERY
-    SELECT 6::smallint, NULL::text, b.done, b.expires_at, NULL::text, b.first_seq, NULL::int, NULL::smallint,
-           NULL::boolean, b.enqueued_at, moment, NULL::timestamptz, NULL::bigint,
-           NULL::text, NULL::text, NULL::bytea, NULL::text, b.sessions, b.ids,
-           CASE WHEN b.shared IS NULL THEN b.forms ELSE ARRAY[b.forms[1] & 3::smallint] END, b.types,
-           CASE WHEN b.shared IS NULL THEN b.bodies ELSE ARRAY[keeper.shared_body(b.bodies[1])] END,
-           b.props, b.ttls, b.not_befores
-      FROM unnest(bundles) f(first)
-           CROSS JOIN LATERAL (SELECT * FROM keeper.bundle x WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b;
-  END IF;
-  IF are_few AND are_rows THEN
-    RETURN QUERY
-      SELECT 4::smallint, m.session, NULL::bigint, m.expires_at, NULL::text, m.seq, m.attempts, m.form & 3::smallint,
-             m.expires_at <= moment, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
-             CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, NULL::text[],
-             NULL::text[], NULL::smallint[], NULL::text[], NULL::bytea[], NULL::text[], NULL::bigint[], NULL::timestamptz[]
-        FROM (SELECT * FROM keeper.message a WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old)
-              UNION ALL
-              SELECT * FROM keeper.message b
-               WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m
-       WHERE pg_visible_in_snapshot(m.xid, seen)
-         AND (existing IS NULL OR (m.session IN (SELECT unnest(existing))) IS NOT TRUE)
-       ORDER BY m.seq;
-  ELSIF are_rows THEN
-    -- message_line
-    RETURN QUERY
-      SELECT 4::smallint, m.session, NULL::bigint, m.expires_at, NULL::text, m.seq, m.attempts, m.form & 3::smallint,
-             m.expires_at <= moment, m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type,
-             CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END, m.properties, NULL::text[],
-             NULL::text[], NULL::smallint[], NULL::text[], NULL::bytea[], NULL::text[], NULL::bigint[], NULL::timestamptz[]
-        FROM keeper.message m
-       WHERE m.queue + 0 = q AND m.seq > after_seq AND m.seq <= COALESCE(upto, 9223372036854775807)
-         AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen)
-         AND (existing IS NULL OR (m.session IN (SELECT unnest(existing))) IS NOT TRUE)
-       ORDER BY m.seq;
+      SELECT * FROM keeper.read_found(q, old, seen, after_seq, upto, bundles, are_rows, are_few, existing, relieved, moment);
   END IF;
   said := NULL;
   said.kind := 0;
@@ -349,7 +436,23 @@ BEGIN
     FROM keeper.discovery d WHERE d.queue = q;
   said.until := moment;
   said.ttl_us := last_seq;
+  said.form := (is_late OR cardinality(busy) > 0)::int;
   RETURN NEXT said;
+END $$;
+
+-- Extends the lease of a reader: a statement of its own, so that its lock is gone before any body is sent. False when it has ended.
+CREATE OR REPLACE FUNCTION keeper.beat_reader(q int, my_epoch bigint) RETURNS boolean
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
+  UPDATE keeper.reader r
+     SET beat_at = clock_timestamp(),
+         until = clock_timestamp() + (SELECT keeper.micros(k.lock_us) FROM keeper.queue k WHERE k.id = q)
+   WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp()
+     AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch);
+  RETURN FOUND;
 END $$;
 
 -- Completes messages of sessions that are carried: bundled ones by their bits (keeper.complete_bundled), others by their numbers.

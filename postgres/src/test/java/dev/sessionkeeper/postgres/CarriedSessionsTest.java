@@ -241,6 +241,35 @@ class CarriedSessionsTest extends ReadsAlone {
   }
 
   @TestInRealTime
+  void whatBecomesTooOldBehindAHandlerIsNotHandedOut() throws Exception {
+    send(A, "1");
+    var held = take(reader, queue, ME);
+    var first = held.receive(1, SOON).get(0);
+    reader.send(
+        queue,
+        List.of(
+            Message.of(A, Payload.text("old")).withTtl(Duration.ofMillis(300)),
+            Message.of(A, Payload.text("3"))));
+    await().atMost(SOON).until(held::mayHaveMore);
+    await()
+        .atMost(SOON)
+        .until(
+            () ->
+                count(
+                        """
+                        SELECT count(*) FROM keeper.waiting_message m JOIN keeper.queue k ON k.id = m.queue
+                         WHERE k.name = ? AND m.expires_at <= clock_timestamp()
+                        """)
+                    == 1);
+    assertThat(lanes()).as("it is carried still").isZero();
+    complete(held, first.sequence());
+
+    assertThat(receive(held)).isEqualTo("3");
+    await().atMost(SOON).until(() -> reader.stats(queue).deadLetters() == 1);
+    held.close();
+  }
+
+  @TestInRealTime
   void whatBecomesTooOldInMemoryIsNotHandedOut() throws Exception {
     send(A, "1");
     var held = take(reader, queue, ME);
