@@ -38,6 +38,11 @@ final class Stored {
     return new Delivery(message, sequence, attempts + 1, enqueuedAt);
   }
 
+  /** The bytes of its body. */
+  int size() {
+    return message.payload().size();
+  }
+
   String lastError() {
     return trouble == null ? "" : trouble.error();
   }
