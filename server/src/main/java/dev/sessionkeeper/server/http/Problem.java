@@ -56,6 +56,11 @@ public record Problem(
     return header("Retry-After", String.valueOf(Math.max(1, delay.plusMillis(999).toSeconds())));
   }
 
+  /** As {@link #retryAfter}, after a second. */
+  public Problem retrySoon() {
+    return retryAfter(Duration.ofSeconds(1));
+  }
+
   public ProblemException toException() {
     return new ProblemException(this);
   }

@@ -4,6 +4,7 @@ import dev.sessionkeeper.Page;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -95,6 +96,33 @@ public final class Request {
    */
   public <T> Optional<T> await(ResponseStream.Wait<T> wait) throws Exception {
     return exchange.await(wait);
+  }
+
+  /**
+   * Lets the handler take so much longer than its deadline, because it waits by design or has a lot
+   * to do.
+   */
+  public void mayTake(Duration longer) {
+    exchange.mayTake(longer);
+  }
+
+  /**
+   * Takes memory for an answer before the answer is made.
+   *
+   * @return how many bytes the answer may have, from {@code least} to {@code most}
+   * @throws ProblemException 503 when clients have not taken their answers and less is free
+   */
+  public long reserve(long least, long most) {
+    long granted = exchange.answerBytes().takeUpTo(least, most);
+    if (granted == 0) {
+      throw ProblemOf.tooManyAnswers().toException();
+    }
+    return granted;
+  }
+
+  /** Gives back what was reserved, while the handler waits. */
+  public void unreserve() {
+    exchange.answerBytes().resizeTo(0);
   }
 
   static boolean isJson(String contentType) {
