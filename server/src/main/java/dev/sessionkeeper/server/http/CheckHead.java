@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.http;
 
+import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.FieldError;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpVersion;
@@ -45,7 +46,7 @@ final class CheckHead {
     var errors = new ArrayList<FieldError>();
     for (var name : query.keySet()) {
       if (!route.docs().takesQuery(name)) {
-        errors.add(new FieldError(name, "is not a parameter of " + route));
+        errors.add(new FieldError(Decode.shown(name), "is not a parameter of " + route));
       }
     }
     if (!errors.isEmpty()) {

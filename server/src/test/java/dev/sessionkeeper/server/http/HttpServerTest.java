@@ -149,6 +149,17 @@ class HttpServerTest {
         .contains("{\"field\":\"surprise\",\"reason\":\"is not known here\"}");
   }
 
+  @Test
+  void aFloodOfUnknownNamesIsNotListedBack() throws Exception {
+    var names = new StringBuilder("{\"name\":\"a\"");
+    for (int i = 0; i < 900; i++) {
+      names.append(",\"").append("x".repeat(300)).append(i).append("\":1");
+    }
+    var reply = post("/greet", names + "}");
+    assertThat(reply.status()).isEqualTo(400);
+    assertThat(reply.body()).hasSizeLessThan(5000).contains("more errors");
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
