@@ -57,7 +57,7 @@ public record Page<T>(List<T> items, Optional<String> next) {
    * Which page is asked for.
    *
    * @param cursor where to go on; the beginning where it is empty
-   * @param maxBytes the most bytes of bodies on one page, where items have bodies; the first item
+   * @param maxBytes the most bytes of bodies and properties on one page of messages; the first item
    *     is there whatever its size
    */
   public record Request(int limit, Optional<String> cursor, long maxBytes) {
@@ -78,7 +78,7 @@ public record Page<T>(List<T> items, Optional<String> next) {
       this(limit, cursor, Long.MAX_VALUE);
     }
 
-    /** The same page with at most so many bytes of bodies. */
+    /** The same page with at most so many bytes of bodies and properties. */
     public Request withMaxBytes(long bytes) {
       return new Request(limit, cursor, bytes);
     }

@@ -7,7 +7,7 @@ import dev.sessionkeeper.Limits;
  * message larger than the limit does not block its queue.
  *
  * @param messages the most messages
- * @param bytes the most bytes of their bodies together
+ * @param bytes the most bytes of their bodies and properties together
  */
 public record BatchLimit(int messages, long bytes) {
   public BatchLimit {
@@ -25,8 +25,8 @@ public record BatchLimit(int messages, long bytes) {
   }
 
   /** Returns whether one more message fits behind those that were taken. */
-  public boolean hasRoomFor(int bodyBytes, int takenMessages, long takenBytes) {
-    return takenMessages == 0 || (takenMessages < messages && takenBytes + bodyBytes <= bytes);
+  public boolean hasRoomFor(int messageBytes, int takenMessages, long takenBytes) {
+    return takenMessages == 0 || (takenMessages < messages && takenBytes + messageBytes <= bytes);
   }
 
   /**

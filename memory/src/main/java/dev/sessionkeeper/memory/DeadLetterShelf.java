@@ -61,7 +61,7 @@ final class DeadLetterShelf {
     return Page.of(
         found,
         request,
-        letter -> letter.message().payload().size(),
+        letter -> letter.message().size(),
         letter -> PageCursor.after(cursorName, letter.id()));
   }
 

@@ -38,9 +38,9 @@ final class Stored {
     return new Delivery(message, sequence, attempts + 1, enqueuedAt);
   }
 
-  /** The bytes of its body. */
+  /** The bytes of its body and properties. */
   int size() {
-    return message.payload().size();
+    return message.size();
   }
 
   String lastError() {

@@ -22,9 +22,10 @@ final class DeadLetterTable {
       """
       SELECT id, session, seq, message_id, form, content_type, body, properties, ttl_us, not_before, attempts,
              reason, last_error, enqueued_at, dead_at, replays
-        FROM (SELECT *, sum(octet_length(body)) OVER (ORDER BY id) - octet_length(body) AS before
-                FROM (SELECT * FROM keeper.dead_letter WHERE queue = ?%s AND id > ? ORDER BY id LIMIT ?) candidate) letter
-       WHERE before <= ?
+        FROM (SELECT *, sum(octet_length(body) + COALESCE(octet_length(properties), 0)) OVER before_it AS before
+                FROM (SELECT * FROM keeper.dead_letter WHERE queue = ?%s AND id > ? ORDER BY id LIMIT ?) candidate
+              WINDOW before_it AS (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) letter
+       WHERE COALESCE(before, 0) <= ?
        ORDER BY id
       """; // dead_letter_queue (queue, id), dead_letter_session (queue, session, id)
   private static final String OF_QUEUE = PAGE.formatted("");
@@ -58,7 +59,7 @@ final class DeadLetterTable {
     return Page.of(
         found,
         request,
-        letter -> letter.message().payload().size(),
+        letter -> letter.message().size(),
         letter -> PageCursor.after(list, letter.id()));
   }
 

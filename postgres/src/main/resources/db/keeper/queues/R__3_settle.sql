@@ -312,7 +312,7 @@ BEGIN
        ORDER BY h.n LIMIT most
     LOOP
       out_row := keeper.as_handed(next, lane);
-      given_bytes := given_bytes + octet_length(out_row.body);
+      given_bytes := given_bytes + octet_length(out_row.body) + COALESCE(octet_length(out_row.properties), 0);
       IF given > 0 AND given_bytes > most_bytes THEN
         most := given; -- Nothing new is handed out behind one that did not fit.
         EXIT;
@@ -333,7 +333,7 @@ BEGIN
       END IF;
       EXIT WHEN next.due_at > clock_timestamp();
       out_row := keeper.as_handed(next, lane);
-      given_bytes := given_bytes + octet_length(out_row.body);
+      given_bytes := given_bytes + octet_length(out_row.body) + COALESCE(octet_length(out_row.properties), 0);
       EXIT WHEN given > 0 AND given_bytes > most_bytes;
       given := given + 1;
       new_seqs := new_seqs || next.seq;

@@ -77,7 +77,7 @@ BEGIN
     INTO next_us;
 END $$;
 
--- Locks the oldest messages that nobody has, until their bodies have more than most_bytes together. The loop locks a row
+-- Locks the oldest messages that nobody has, until bodies and properties have more than most_bytes together. The loop locks a row
 -- only when it comes to it, so what does not fit stays free for other receivers.
 DROP FUNCTION IF EXISTS keeper.receive_loose(int, int, bigint);
 CREATE OR REPLACE FUNCTION keeper.receive_loose(q int, most int, most_bytes bigint, of_shard bigint)
@@ -96,7 +96,8 @@ BEGIN
   SELECT keeper.micros(k.lock_us) INTO lease FROM keeper.queue k WHERE k.id = q;
   FOR picked IN
     SELECT m.ctid AS place_of,
-           octet_length(CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END) AS size
+           octet_length(CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END)
+             + COALESCE(octet_length(m.properties), 0) AS size
       FROM keeper.loose_message m
      WHERE m.queue::bigint = q AND m.receipt = 0 AND m.visible_at <= moment
      ORDER BY m.visible_at, m.seq LIMIT most FOR UPDATE SKIP LOCKED

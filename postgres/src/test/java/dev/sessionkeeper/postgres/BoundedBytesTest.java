@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.Message;
+import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.Payload;
@@ -58,6 +59,16 @@ class BoundedBytesTest {
     var rest = source.receive(100, Duration.ZERO);
     assertThat(rest).hasSize(2);
     assertThat(rest).extracting(each -> each.delivery().attempt()).containsOnly(1);
+  }
+
+  @Test
+  void propertiesCountAsBytes() throws Exception {
+    var bare = Message.unordered(Payload.empty());
+    for (int i = 0; i < 10; i++) {
+      provider.send(LOOSE, List.of(bare.withId(MessageId.random()).withProperty("p", "x".repeat(999))));
+    }
+
+    assertThat(provider.messages(LOOSE).receive(FOUR_BODIES, Duration.ZERO)).hasSize(4);
   }
 
   @Test

@@ -80,6 +80,7 @@ final class EventRoutes {
 
   private Response replay(Request request) throws InterruptedException {
     var wish = request.json(EventReplayRequest::read);
+    request.mayTake(Request.MUCH_WORK);
     return Response.ok(replays.replay(wish, request.caller()));
   }
 

@@ -123,9 +123,17 @@ final class Exchange implements Gate.Visit {
     progress.extend(longer);
   }
 
-  /** The bytes that the answer takes while it is made and written. */
-  MemoryBudget.Share answerBytes() {
-    return answerBytes;
+  /** As {@link Request#reserve}. */
+  long reserve(long least, long most) {
+    long granted = answerBytes.takeUpTo(least, most);
+    if (granted == 0) {
+      throw ProblemOf.tooManyAnswers().toException();
+    }
+    return granted;
+  }
+
+  void unreserve() {
+    answerBytes.resizeTo(0);
   }
 
   String correlationId() {
@@ -324,6 +332,7 @@ final class Exchange implements Gate.Visit {
 
   /** The connection failed, or what came over it was no HTTP any more. */
   private void brokeOff(Throwable cause) {
+    EndOnOutOfMemory.check(cause);
     log.debug("{} broke off: {}", routeName(), cause.toString());
     clientGone();
   }

@@ -68,11 +68,18 @@ final class MemoryBudget {
       }
     }
 
-    /** Holds what is free, from {@code least} to {@code most} bytes; returns 0 if less is free. */
+    /**
+     * Holds what is free, from {@code least} to {@code most} bytes and at most an eighth of the
+     * budget: what is made of these bytes may be longer than they are.
+     *
+     * @return how many bytes it holds; 0 if less than {@code least} are free
+     */
     long takeUpTo(long least, long most) {
       lock.lock();
       try {
-        long bytes = Math.min(most, freeFor(most) + held);
+        long large = freeFor(Long.MAX_VALUE) + held;
+        long small = Math.min(SMALL, freeFor(SMALL) + held);
+        long bytes = Math.min(Math.min(most, capacity / 8), Math.max(large, small));
         return bytes >= least && resize(bytes) ? bytes : 0;
       } finally {
         lock.unlock();

@@ -12,6 +12,9 @@ import java.util.function.Function;
 
 /** What was asked, by whom. Used by the request's own thread only. */
 public final class Request {
+  /** How much longer a request may take that works through many rows, such as a replay. */
+  public static final Duration MUCH_WORK = Duration.ofMinutes(1);
+
   private static final byte[] EMPTY_OBJECT = "{}".getBytes(StandardCharsets.US_ASCII);
   private static final int DEFAULT_LIMIT = 100;
 
@@ -113,16 +116,12 @@ public final class Request {
    * @throws ProblemException 503 when clients have not taken their answers and less is free
    */
   public long reserve(long least, long most) {
-    long granted = exchange.answerBytes().takeUpTo(least, most);
-    if (granted == 0) {
-      throw ProblemOf.tooManyAnswers().toException();
-    }
-    return granted;
+    return exchange.reserve(least, most);
   }
 
   /** Gives back what was reserved, while the handler waits. */
   public void unreserve() {
-    exchange.answerBytes().resizeTo(0);
+    exchange.unreserve();
   }
 
   static boolean isJson(String contentType) {

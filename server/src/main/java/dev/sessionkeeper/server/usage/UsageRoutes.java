@@ -85,6 +85,7 @@ public final class UsageRoutes {
   }
 
   private Response proof(Request request) {
+    request.mayTake(Request.MUCH_WORK);
     var tenant =
         request.query(
             in -> {

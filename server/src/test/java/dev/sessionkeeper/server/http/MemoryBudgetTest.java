@@ -45,12 +45,13 @@ class MemoryBudgetTest {
 
   @Test
   void aShareTakesWhatIsFreeWithinItsBounds() {
-    assertThat(budget.open().grow(CAPACITY / 2)).isTrue();
+    assertThat(budget.open().grow(CAPACITY * 5 / 8)).isTrue();
 
     var share = budget.open();
-    assertThat(share.takeUpTo(1000, CAPACITY)).isEqualTo(CAPACITY / 4);
+    assertThat(share.takeUpTo(1000, CAPACITY)).isEqualTo(CAPACITY / 8);
     assertThat(budget.open().takeUpTo(100_000, CAPACITY)).isZero();
+    assertThat(budget.open().takeUpTo(1000, CAPACITY)).isEqualTo(MemoryBudget.SMALL);
     assertThat(share.resizeTo(10)).isTrue();
-    assertThat(budget.taken()).isEqualTo(CAPACITY / 2 + 10);
+    assertThat(budget.taken()).isEqualTo(CAPACITY * 5 / 8 + MemoryBudget.SMALL + 10);
   }
 }
