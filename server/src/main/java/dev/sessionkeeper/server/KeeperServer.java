@@ -81,6 +81,7 @@ public final class KeeperServer implements AutoCloseable {
       reload = new Reload(config, sources, this::objectionsTo, this::reconfigure);
       routes = new RouteTable(allRoutes());
       http = opened(listen(time));
+      metrics.watch(http);
     } catch (RuntimeException e) {
       closeAll();
       throw e;

@@ -31,6 +31,7 @@ final class ProblemOf {
   private ProblemOf() {}
 
   static Problem failure(Throwable failure, String route) {
+    EndOnOutOfMemory.check(failure);
     return switch (failure) {
       case ProblemException e -> e.problem();
       case InvalidInput e -> Problem.invalid(e.errors());
