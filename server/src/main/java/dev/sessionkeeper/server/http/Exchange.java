@@ -42,7 +42,7 @@ final class Exchange implements Gate.Visit {
   private final WriteResponse out;
   private final AtomicBoolean counted = new AtomicBoolean();
   private @Nullable ReadBody body;
-  private volatile @Nullable Thread handling;
+  private volatile @Nullable Thread thread;
   private Map<String, String> query = Map.of();
   private RouteTable.@Nullable Match match;
   private Caller caller = Caller.ANONYMOUS;
@@ -103,9 +103,9 @@ final class Exchange implements Gate.Visit {
     var problem = ProblemOf.late(request.method().name(), kernel.options().deadline(), routeName());
     write(Response.of(problem, correlationId));
     count(problem.type().status());
-    var thread = handling;
-    if (thread != null) {
-      thread.interrupt();
+    var handling = thread;
+    if (handling != null) {
+      handling.interrupt();
     }
   }
 
@@ -218,7 +218,7 @@ final class Exchange implements Gate.Visit {
 
   private void run(byte[] bytes) {
     MDC.put("correlationId", correlationId);
-    handling = Thread.currentThread();
+    thread = Thread.currentThread();
     try {
       answer(handleListened(bytes));
     } catch (ClientGone e) {

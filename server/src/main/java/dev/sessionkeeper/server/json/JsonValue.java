@@ -4,7 +4,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A value as it was sent: numbers stay text, and each value knows where it stands in its source.
@@ -123,29 +122,7 @@ public sealed interface JsonValue {
     }
   }
 
-  /** A number. */
-  final class Num implements JsonValue {
-    private final Later<String> literal;
-    private final Span span;
-
-    public Num(String literal, Span span) {
-      this(() -> literal, span);
-    }
-
-    Num(Supplier<String> literal, Span span) {
-      this.literal = new Later<>(literal);
-      this.span = span;
-    }
-
-    public String literal() {
-      return literal.get();
-    }
-
-    @Override
-    public Span span() {
-      return span;
-    }
-
+  record Num(String literal, Span span) implements JsonValue {
     @Override
     public String kind() {
       return "a number";
@@ -174,25 +151,6 @@ public sealed interface JsonValue {
     /** The bytes as they were sent. */
     public byte[] bytes() {
       return Arrays.copyOfRange(source, start, end);
-    }
-  }
-
-  /** What is worked out when it is asked for, and then kept. For one thread. */
-  final class Later<T> {
-    private final Supplier<T> supplier;
-    private @Nullable T value;
-
-    private Later(Supplier<T> supplier) {
-      this.supplier = supplier;
-    }
-
-    private T get() {
-      var known = value;
-      if (known == null) {
-        known = supplier.get();
-        value = known;
-      }
-      return known;
     }
   }
 }

@@ -20,7 +20,7 @@ final class ReceiveForAnswer {
   /** With less free memory than this a receive is refused. */
   private static final long LEAST_BYTES = 64L << 10;
 
-  private static final long BYTES_AFTER_WAIT = 256L << 10;
+  private static final long BYTES_AFTER_WAIT = 1L << 20;
 
   /** A provider's receive. */
   @FunctionalInterface

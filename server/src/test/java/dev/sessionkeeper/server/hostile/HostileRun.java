@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Collectors;
 
 /**
  * Runs hostile clients beside a normal load against a server in a process of its own, and tells
@@ -119,7 +118,7 @@ public final class HostileRun {
     }
     load.stopConsuming();
     for (var thread : threads) {
-      thread.join(Duration.ofSeconds(30));
+      thread.join(30_000);
     }
     long after = heap(process, wire);
     return new Report(
@@ -148,7 +147,7 @@ public final class HostileRun {
   }
 
   private static long metric(Wire wire, String name) throws IOException, InterruptedException {
-    var lines = wire.call("GET", "/metrics", "").body().lines().collect(Collectors.toList());
+    var lines = wire.call("GET", "/metrics", "").body().lines().toList();
     return lines.stream()
         .filter(line -> line.startsWith(name + " "))
         .map(line -> (long) Double.parseDouble(line.substring(name.length() + 1)))

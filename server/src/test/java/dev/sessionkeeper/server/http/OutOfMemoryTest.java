@@ -98,13 +98,12 @@ class OutOfMemoryTest {
             .method(method, HttpRequest.BodyPublishers.ofString(json)));
   }
 
-  /** A process that ends gives no answer. */
   private void answered(HttpRequest.Builder request) throws InterruptedException {
     try {
       client.send(
           request.timeout(Duration.ofSeconds(20)).build(), HttpResponse.BodyHandlers.discarding());
     } catch (IOException e) {
-      assertThat(e).isNotNull();
+      // A process that ends gives no answer.
     }
   }
 }
