@@ -44,7 +44,7 @@ public record Limits(int maxBatch, int maxBodyBytes, int maxProperties, int maxP
     }
   }
 
-  private static int propertyBytes(Message message) {
+  static int propertyBytes(Message message) {
     int bytes = 0;
     for (var property : message.properties().entrySet()) {
       bytes += utf8Length(property.getKey()) + utf8Length(property.getValue());

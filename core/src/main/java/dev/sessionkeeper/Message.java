@@ -49,6 +49,11 @@ public record Message(
         Optional.empty());
   }
 
+  /** The bytes of its body and of its properties as UTF-8. */
+  public int size() {
+    return payload.size() + (properties.isEmpty() ? 0 : Limits.propertyBytes(this));
+  }
+
   /** The same message in this session, as a {@link SessionKeyExtractor} chose it. */
   public Message inSession(SessionId newSession) {
     return new Message(id, Optional.of(newSession), payload, properties, ttl, notBefore);

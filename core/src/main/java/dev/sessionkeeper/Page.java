@@ -3,6 +3,7 @@ package dev.sessionkeeper;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.ToLongFunction;
 
 /**
  * Some items of a list and where it goes on.
@@ -30,11 +31,36 @@ public record Page<T>(List<T> items, Optional<String> next) {
   }
 
   /**
+   * As {@link #of(List, int, Function)}, and the page ends before the item whose body does not fit.
+   *
+   * @param fetched in their order; items behind the first one that does not fit may be missing
+   */
+  public static <T> Page<T> of(
+      List<T> fetched,
+      Request request,
+      ToLongFunction<? super T> bytes,
+      Function<? super T, String> cursorBehind) {
+    int fit = 0;
+    long total = 0;
+    while (fit < Math.min(fetched.size(), request.limit())) {
+      long size = bytes.applyAsLong(fetched.get(fit));
+      if (fit > 0 && size > request.maxBytes() - total) {
+        break;
+      }
+      total += size;
+      fit++;
+    }
+    return of(fetched, Math.max(1, fit), cursorBehind);
+  }
+
+  /**
    * Which page is asked for.
    *
    * @param cursor where to go on; the beginning where it is empty
+   * @param maxBytes the most bytes of bodies and properties on one page of messages; the first item
+   *     is there whatever its size
    */
-  public record Request(int limit, Optional<String> cursor) {
+  public record Request(int limit, Optional<String> cursor, long maxBytes) {
     /** The most items of one page. */
     public static final int MAX_LIMIT = 1000;
 
@@ -42,6 +68,19 @@ public record Page<T>(List<T> items, Optional<String> next) {
       if (limit < 1 || limit > MAX_LIMIT) {
         throw new IllegalArgumentException("limit must be 1 to " + MAX_LIMIT + ", was " + limit);
       }
+      if (maxBytes < 1) {
+        throw new IllegalArgumentException("maxBytes must be at least 1, was " + maxBytes);
+      }
+    }
+
+    /** A page whose items may have any size. */
+    public Request(int limit, Optional<String> cursor) {
+      this(limit, cursor, Long.MAX_VALUE);
+    }
+
+    /** The same page with at most so many bytes of bodies and properties. */
+    public Request withMaxBytes(long bytes) {
+      return new Request(limit, cursor, bytes);
     }
 
     public static Request first(int limit) {

@@ -33,6 +33,15 @@ public interface HeldSession extends AutoCloseable {
   List<Delivery> receive(int max, Duration wait) throws InterruptedException;
 
   /**
+   * As {@link #receive(int, Duration)}, bounded in bytes as well. A message that does not fit is
+   * not handed out, and its attempt is not used. By default a provider bounds the bytes through the
+   * number of messages, as if each had the largest body.
+   */
+  default List<Delivery> receive(BatchLimit limit, Duration wait) throws InterruptedException {
+    return receive(limit.messagesOfAnySize(), wait);
+  }
+
+  /**
    * As {@link #receive}, for who asks again and again: the store need not be asked whether
    * something has come in the last moment, if it comes here by itself soon.
    */

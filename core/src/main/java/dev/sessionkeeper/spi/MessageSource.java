@@ -18,6 +18,15 @@ public interface MessageSource {
   List<Receipted> receive(int max, Duration wait) throws InterruptedException;
 
   /**
+   * As {@link #receive(int, Duration)}, bounded in bytes as well. A message that does not fit is
+   * not locked, and its attempt is not used. By default a provider bounds the bytes through the
+   * number of messages, as if each had the largest body.
+   */
+  default List<Receipted> receive(BatchLimit limit, Duration wait) throws InterruptedException {
+    return receive(limit.messagesOfAnySize(), wait);
+  }
+
+  /**
    * Settles one delivery.
    *
    * @return completes when durable; fails with {@link KeeperException.LockLost} if the lock on the

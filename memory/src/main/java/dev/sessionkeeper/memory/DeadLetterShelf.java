@@ -55,7 +55,11 @@ final class DeadLetterShelf {
             .filter(letter -> session.isEmpty() || session.equals(letter.message().session()))
             .limit(request.limit() + 1L)
             .toList();
-    return Page.of(found, request.limit(), letter -> PageCursor.after(cursorName, letter.id()));
+    return Page.of(
+        found,
+        request,
+        letter -> letter.message().size(),
+        letter -> PageCursor.after(cursorName, letter.id()));
   }
 
   /** What a selection means now, in the order in which it was sent. */

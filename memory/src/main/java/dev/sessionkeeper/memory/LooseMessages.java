@@ -138,6 +138,13 @@ final class LooseMessages {
     return first;
   }
 
+  /** Returns a message that was taken and not locked to its place by age. */
+  void putBack(Loose message) {
+    message.ready = true;
+    readyCount++;
+    returned.put(message.stored.sequence, message);
+  }
+
   private void unready(Loose message) {
     if (!message.ready) {
       return;

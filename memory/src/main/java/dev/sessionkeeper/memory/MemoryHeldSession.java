@@ -6,6 +6,7 @@ import dev.sessionkeeper.Lease;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
+import dev.sessionkeeper.spi.BatchLimit;
 import dev.sessionkeeper.spi.HeldSession;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -68,33 +69,35 @@ final class MemoryHeldSession implements HeldSession {
 
   @Override
   public List<Delivery> receive(int max, Duration wait) throws InterruptedException {
-    if (max < 1) {
-      throw new IllegalArgumentException("max must be at least 1, was " + max);
-    }
-    var batch = receiveNow(max, Optional.empty());
+    return receive(BatchLimit.of(max), wait);
+  }
+
+  @Override
+  public List<Delivery> receive(BatchLimit limit, Duration wait) throws InterruptedException {
+    var batch = receiveNow(limit, Optional.empty());
     if (!batch.isEmpty() || wait.isZero()) {
       return batch;
     }
     try (var waiter = new Waiter(queue.ticks(), wait)) {
       try {
         while (batch.isEmpty() && !waiter.isTimedOut()) {
-          batch = receiveNow(max, Optional.of(waiter));
+          batch = receiveNow(limit, Optional.of(waiter));
           if (batch.isEmpty()) {
             waiter.await();
           }
         }
-        return batch.isEmpty() ? receiveNow(max, Optional.empty()) : batch;
+        return batch.isEmpty() ? receiveNow(limit, Optional.empty()) : batch;
       } finally {
         stopWaiting(waiter);
       }
     }
   }
 
-  private List<Delivery> receiveNow(int max, Optional<Waiter> waiter) {
+  private List<Delivery> receiveNow(BatchLimit limit, Optional<Waiter> waiter) {
     lane.lock.lock();
     try {
       long now = requireHeld();
-      var batch = handOut(max, now);
+      var batch = handOut(limit, now);
       mayHaveMore = lane.handed < lane.messages.size();
       if (batch.isEmpty() && waiter.isPresent()) {
         if (lane.receivers == null) {
@@ -109,21 +112,31 @@ final class MemoryHeldSession implements HeldSession {
     }
   }
 
-  private List<Delivery> handOut(int max, long now) {
-    int again = isResumed ? Math.min(max, lane.handed) : 0;
+  private List<Delivery> handOut(BatchLimit limit, long now) {
+    int again = isResumed ? Math.min(limit.messages(), lane.handed) : 0;
     if (again == 0 && !lane.hasWork(now)) {
       return List.of();
     }
-    var batch = new ArrayList<Delivery>(Math.min(max, lane.messages.size() - lane.handed + again));
+    int most = Math.min(limit.messages(), lane.messages.size() - lane.handed + again);
+    var batch = new ArrayList<Delivery>(most);
+    long bytes = 0;
     for (int i = 0; i < again; i++) {
-      batch.add(lane.messages.get(i).delivery());
+      var open = lane.messages.get(i);
+      if (!limit.hasRoomFor(open.size(), batch.size(), bytes)) {
+        return batch;
+      }
+      bytes += open.size();
+      batch.add(open.delivery());
     }
-    while (batch.size() < max && lane.hasWork(now)) {
+    while (batch.size() < limit.messages() && lane.hasWork(now)) {
       var next = lane.messages.get(lane.handed);
       if (next.expiresAt <= now) {
         queue.settleMessages.expire(lane, lane.handed);
+      } else if (!limit.hasRoomFor(next.size(), batch.size(), bytes)) {
+        return batch;
       } else {
         lane.handed++;
+        bytes += next.size();
         batch.add(next.delivery());
       }
     }

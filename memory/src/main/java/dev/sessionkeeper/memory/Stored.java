@@ -38,6 +38,11 @@ final class Stored {
     return new Delivery(message, sequence, attempts + 1, enqueuedAt);
   }
 
+  /** The bytes of its body and properties. */
+  int size() {
+    return message.size();
+  }
+
   String lastError() {
     return trouble == null ? "" : trouble.error();
   }

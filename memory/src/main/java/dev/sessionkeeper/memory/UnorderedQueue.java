@@ -4,6 +4,7 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.SendOutcome;
 import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.spi.BatchLimit;
 import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
 import dev.sessionkeeper.spi.MessageSource;
 import dev.sessionkeeper.spi.QueueStats;
@@ -59,10 +60,12 @@ final class UnorderedQueue implements MemoryQueue, MessageSource {
 
   @Override
   public List<Receipted> receive(int max, Duration wait) throws InterruptedException {
-    if (max < 1) {
-      throw new IllegalArgumentException("max must be at least 1, was " + max);
-    }
-    var batch = receiveNow(max);
+    return receive(BatchLimit.of(max), wait);
+  }
+
+  @Override
+  public List<Receipted> receive(BatchLimit limit, Duration wait) throws InterruptedException {
+    var batch = receiveNow(limit);
     if (!batch.isEmpty() || wait.isZero()) {
       return batch;
     }
@@ -72,7 +75,7 @@ final class UnorderedQueue implements MemoryQueue, MessageSource {
           if (queueUp(waiter)) {
             waiter.await();
           }
-          batch = receiveNow(max);
+          batch = receiveNow(limit);
         }
         return batch;
       } finally {
@@ -106,7 +109,7 @@ final class UnorderedQueue implements MemoryQueue, MessageSource {
     }
   }
 
-  private List<Receipted> receiveNow(int max) {
+  private List<Receipted> receiveNow(BatchLimit limit) {
     lock.lock();
     try {
       requireOpen();
@@ -116,11 +119,17 @@ final class UnorderedQueue implements MemoryQueue, MessageSource {
       var until = ticks.instant().plus(duration);
       long end = Ticks.later(now, duration);
       var batch = new ArrayList<Receipted>();
-      while (batch.size() < max && messages.hasReady()) {
+      long bytes = 0;
+      while (batch.size() < limit.messages() && messages.hasReady()) {
         var next = messages.takeReady();
+        int size = next.stored.size();
         if (next.stored.expiresAt <= now) {
           setAside(next, next.stored.attempts, SettleMessages.EXPIRED, next.stored.lastError());
+        } else if (!limit.hasRoomFor(size, batch.size(), bytes)) {
+          messages.putBack(next);
+          break;
         } else {
+          bytes += size;
           batch.add(new Receipted(next.stored.delivery(), messages.lock(next, end), until));
         }
       }

@@ -17,16 +17,19 @@ import java.util.Optional;
 
 /** The dead letters of one queue, in the order in which they died. */
 final class DeadLetterTable {
-  private static final String COLUMNS =
+  // The first letter that no longer fits comes as well: it tells that the list goes on.
+  private static final String PAGE =
       """
       SELECT id, session, seq, message_id, form, content_type, body, properties, ttl_us, not_before, attempts,
              reason, last_error, enqueued_at, dead_at, replays
-        FROM keeper.dead_letter
-      """;
-  private static final String OF_QUEUE =
-      COLUMNS + " WHERE queue = ? AND id > ? ORDER BY id LIMIT ?";
-  private static final String OF_SESSION =
-      COLUMNS + " WHERE queue = ? AND session = ? AND id > ? ORDER BY id LIMIT ?";
+        FROM (SELECT *, sum(octet_length(body) + COALESCE(octet_length(properties), 0)) OVER before_it AS before
+                FROM (SELECT * FROM keeper.dead_letter WHERE queue = ?%s AND id > ? ORDER BY id LIMIT ?) candidate
+              WINDOW before_it AS (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) letter
+       WHERE COALESCE(before, 0) <= ?
+       ORDER BY id
+      """; // dead_letter_queue (queue, id), dead_letter_session (queue, session, id)
+  private static final String OF_QUEUE = PAGE.formatted("");
+  private static final String OF_SESSION = PAGE.formatted(" AND session = ?");
   private static final String REPLAY = "SELECT keeper.replay(?, ?, ?)";
   private static final String DISCARD =
       """
@@ -48,15 +51,16 @@ final class DeadLetterTable {
   Page<DeadLetter> page(Optional<SessionId> session, Page.Request request) {
     var list = "dead-letters/" + known.name();
     long behind = request.cursor().map(cursor -> PageCursor.numberOf(list, cursor)).orElse(0L);
-    var found =
-        setup
-            .connections()
-            .look(connection -> read(connection, session, behind, request.limit() + 1));
-    return Page.of(found, request.limit(), letter -> PageCursor.after(list, letter.id()));
+    var found = setup.connections().look(connection -> read(connection, session, behind, request));
+    return Page.of(
+        found,
+        request,
+        letter -> letter.message().size(),
+        letter -> PageCursor.after(list, letter.id()));
   }
 
   private List<DeadLetter> read(
-      Connection connection, Optional<SessionId> session, long behind, int limit)
+      Connection connection, Optional<SessionId> session, long behind, Page.Request request)
       throws SQLException {
     try (var statement = connection.prepareStatement(session.isPresent() ? OF_SESSION : OF_QUEUE)) {
       int at = 1;
@@ -65,7 +69,8 @@ final class DeadLetterTable {
         statement.setString(at++, session.get().value());
       }
       statement.setLong(at++, behind);
-      statement.setInt(at, limit);
+      statement.setInt(at++, request.limit() + 1);
+      statement.setLong(at, request.maxBytes());
       try (var rows = statement.executeQuery()) {
         var letters = new ArrayList<DeadLetter>();
         while (rows.next()) {

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.spi.BatchLimit;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
@@ -38,7 +39,8 @@ final class ReceiveMessages {
     while (true) {
       var other = hold.shared;
       if (other != null) {
-        return other.receive(max, Duration.ofNanos(Math.max(0, deadline - time.nanoTime())), false);
+        var left = Duration.ofNanos(Math.max(0, deadline - time.nanoTime()));
+        return other.receive(BatchLimit.of(max), left, false);
       }
       Waits.quietly(hold.before());
       long now = time.nanoTime();

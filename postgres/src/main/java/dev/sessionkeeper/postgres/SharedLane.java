@@ -6,6 +6,7 @@ import dev.sessionkeeper.Lease;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
+import dev.sessionkeeper.spi.BatchLimit;
 import dev.sessionkeeper.spi.HeldSession;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -28,7 +29,7 @@ final class SharedLane implements HeldSession {
        WHERE queue = ? AND session = ? AND epoch = ? AND status + 0 = 1 AND until > clock_timestamp()
       """; // lane_pkey (queue, session)
   private static final String RECEIVE =
-      "SELECT " + HandedRow.COLUMNS + " FROM keeper.receive_shared(?, ?, ?, ?, ?)";
+      "SELECT " + HandedRow.COLUMNS + " FROM keeper.receive_shared(?, ?, ?, ?, ?, ?)";
   private static final String PUT_IN_HAND =
       """
       UPDATE keeper.lane SET handed = ?, reached = ?
@@ -118,19 +119,22 @@ final class SharedLane implements HeldSession {
 
   @Override
   public List<Delivery> receive(int max, Duration wait) throws InterruptedException {
-    return receive(max, wait, true);
+    return receive(BatchLimit.of(max), wait);
+  }
+
+  @Override
+  public List<Delivery> receive(BatchLimit limit, Duration wait) throws InterruptedException {
+    return receive(limit, wait, true);
   }
 
   /** Begins at the first one in hand, or behind the last one. */
-  List<Delivery> receive(int max, Duration wait, boolean again) throws InterruptedException {
-    if (max < 1) {
-      throw new IllegalArgumentException("max must be at least 1, was " + max);
-    }
+  List<Delivery> receive(BatchLimit limit, Duration wait, boolean again)
+      throws InterruptedException {
     long deadline = queue.time().nanoTime() + Math.min(wait.toNanos(), Long.MAX_VALUE / 4);
     boolean hasLooked = false;
     while (true) {
       long seen = queue.pulse().beats();
-      var batch = queue.connections().call(connection -> receive(connection, max, again));
+      var batch = queue.connections().call(connection -> receive(connection, limit, again));
       if (batch.isEmpty() && !hasLooked) {
         // A round that begins now gives the lane everything whose send has returned.
         hasLooked = true;
@@ -153,14 +157,15 @@ final class SharedLane implements HeldSession {
     }
   }
 
-  private List<Delivery> receive(Connection connection, int max, boolean again)
+  private List<Delivery> receive(Connection connection, BatchLimit limit, boolean again)
       throws SQLException {
     try (var statement = BinaryAnswer.prepare(connection, RECEIVE)) {
       statement.setInt(1, queue.id());
       statement.setString(2, id.value());
       statement.setLong(3, epoch);
-      statement.setInt(4, max);
-      statement.setBoolean(5, again);
+      statement.setInt(4, limit.messages());
+      statement.setLong(5, limit.bytes());
+      statement.setBoolean(6, again);
       try (var rows = statement.executeQuery()) {
         var batch = new ArrayList<Delivery>();
         while (rows.next()) {

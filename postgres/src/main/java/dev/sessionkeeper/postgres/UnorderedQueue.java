@@ -3,6 +3,7 @@ package dev.sessionkeeper.postgres;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.spi.BatchLimit;
 import dev.sessionkeeper.spi.MessageSource;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -17,7 +18,7 @@ import java.util.concurrent.CompletionStage;
 /** A queue without sessions: each message is its own lane and is locked on its own. */
 final class UnorderedQueue implements MessageSource, LocalQueue {
   private static final String RECEIVE =
-      "SELECT " + HandedRow.COLUMNS + " FROM keeper.receive_loose(?, ?, ?)";
+      "SELECT " + HandedRow.COLUMNS + " FROM keeper.receive_loose(?, ?, ?, ?)";
   private static final String WAKE = "SELECT woken, next_us FROM keeper.wake_loose(?, ?)";
   private static final String RENEW =
       """
@@ -42,9 +43,11 @@ final class UnorderedQueue implements MessageSource, LocalQueue {
 
   @Override
   public List<Receipted> receive(int max, Duration wait) throws InterruptedException {
-    if (max < 1) {
-      throw new IllegalArgumentException("max must be at least 1, was " + max);
-    }
+    return receive(BatchLimit.of(max), wait);
+  }
+
+  @Override
+  public List<Receipted> receive(BatchLimit limit, Duration wait) throws InterruptedException {
     setup.listen();
     long started = setup.time().nanoTime();
     while (true) {
@@ -52,7 +55,7 @@ final class UnorderedQueue implements MessageSource, LocalQueue {
         throw new KeeperException.Closed("Queue " + known.name());
       }
       long seen = pulse.beats();
-      var batch = setup.connections().call(connection -> receive(connection, max));
+      var batch = setup.connections().call(connection -> receive(connection, limit));
       if (!batch.isEmpty()) {
         return batch;
       }
@@ -68,11 +71,12 @@ final class UnorderedQueue implements MessageSource, LocalQueue {
     }
   }
 
-  private List<Receipted> receive(Connection connection, int max) throws SQLException {
+  private List<Receipted> receive(Connection connection, BatchLimit limit) throws SQLException {
     try (var statement = BinaryAnswer.prepare(connection, RECEIVE)) {
       statement.setInt(1, known.id());
-      statement.setInt(2, max);
-      statement.setLong(3, setup.node().shard());
+      statement.setInt(2, limit.messages());
+      statement.setLong(3, limit.bytes());
+      statement.setLong(4, setup.node().shard());
       try (var rows = statement.executeQuery()) {
         var batch = new ArrayList<Receipted>();
         while (rows.next()) {

@@ -283,7 +283,9 @@ $$;
 -- Hands out messages of a lease that several processes use: what is in hand is written to the lane. A handle that
 -- remembers nothing begins again at the first one in hand.
 DROP FUNCTION IF EXISTS keeper.receive_shared(int, text, bigint, int);
-CREATE OR REPLACE FUNCTION keeper.receive_shared(q int, of_session text, of_epoch bigint, most int, again boolean)
+DROP FUNCTION IF EXISTS keeper.receive_shared(int, text, bigint, int, boolean);
+CREATE OR REPLACE FUNCTION keeper.receive_shared(q int, of_session text, of_epoch bigint, most int, most_bytes bigint,
+                                                 again boolean)
 RETURNS SETOF keeper.handed
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -294,6 +296,8 @@ DECLARE
   next keeper.message;
   out_row keeper.handed;
   new_seqs bigint[] := '{}';
+  given int := 0;
+  given_bytes bigint := 0;
 BEGIN
   SELECT * INTO lane FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE;
   IF NOT FOUND OR lane.status <> 1 OR lane.epoch <> of_epoch OR lane.until <= clock_timestamp() THEN
@@ -310,10 +314,16 @@ BEGIN
                                   WHERE x.queue = q AND x.session = of_session AND x.seq = h.seq OFFSET 0) m
        ORDER BY h.n LIMIT most
     LOOP
-      most := most - 1;
       out_row := keeper.as_handed(next, lane);
+      given_bytes := given_bytes + octet_length(out_row.body) + COALESCE(octet_length(out_row.properties), 0);
+      IF given > 0 AND given_bytes > most_bytes THEN
+        most := given; -- Nothing new is handed out behind one that did not fit.
+        EXIT;
+      END IF;
+      given := given + 1;
       RETURN NEXT out_row;
     END LOOP;
+    most := most - given;
   END IF;
   IF lane.aside IS NULL AND most > 0 THEN
     FOR next IN
@@ -325,8 +335,11 @@ BEGIN
         CONTINUE;
       END IF;
       EXIT WHEN next.due_at > clock_timestamp();
-      new_seqs := new_seqs || next.seq;
       out_row := keeper.as_handed(next, lane);
+      given_bytes := given_bytes + octet_length(out_row.body) + COALESCE(octet_length(out_row.properties), 0);
+      EXIT WHEN given > 0 AND given_bytes > most_bytes;
+      given := given + 1;
+      new_seqs := new_seqs || next.seq;
       RETURN NEXT out_row;
     END LOOP;
   END IF;

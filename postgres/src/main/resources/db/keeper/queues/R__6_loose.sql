@@ -77,8 +77,10 @@ BEGIN
     INTO next_us;
 END $$;
 
--- Locks the oldest messages that nobody has.
-CREATE OR REPLACE FUNCTION keeper.receive_loose(q int, most int, of_shard bigint)
+-- Locks the oldest messages that nobody has, until bodies and properties have more than most_bytes together. The loop locks a row
+-- only when it comes to it, so what does not fit stays free for other receivers.
+DROP FUNCTION IF EXISTS keeper.receive_loose(int, int, bigint);
+CREATE OR REPLACE FUNCTION keeper.receive_loose(q int, most int, most_bytes bigint, of_shard bigint)
 RETURNS SETOF keeper.handed
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -88,16 +90,26 @@ DECLARE
   moment timestamptz := clock_timestamp();
   lease interval;
   picked record;
+  places tid[] := '{}';
+  bytes bigint := 0;
 BEGIN
   SELECT keeper.micros(k.lock_us) INTO lease FROM keeper.queue k WHERE k.id = q;
   FOR picked IN
-    WITH next AS MATERIALIZED (
-           SELECT m.ctid AS place_of FROM keeper.loose_message m
-            WHERE m.queue::bigint = q AND m.receipt = 0 AND m.visible_at <= moment
-            ORDER BY m.visible_at, m.seq LIMIT most FOR UPDATE SKIP LOCKED),
-         locked AS (
+    SELECT m.ctid AS place_of,
+           octet_length(CASE WHEN m.form < 4 THEN m.body ELSE keeper.shared_body(m.body) END)
+             + COALESCE(octet_length(m.properties), 0) AS size
+      FROM keeper.loose_message m
+     WHERE m.queue::bigint = q AND m.receipt = 0 AND m.visible_at <= moment
+     ORDER BY m.visible_at, m.seq LIMIT most FOR UPDATE SKIP LOCKED
+  LOOP
+    bytes := bytes + picked.size;
+    EXIT WHEN bytes > most_bytes AND cardinality(places) > 0;
+    places := places || picked.place_of;
+  END LOOP;
+  FOR picked IN
+    WITH locked AS (
            UPDATE keeper.loose_message m SET receipt = nextval('keeper.epoch_seq'), visible_at = moment + lease
-             FROM next WHERE m.ctid = next.place_of
+            WHERE m.ctid = ANY (places)
            RETURNING m.*)
     SELECT (1::smallint, NULL::text, l.receipt, l.visible_at, NULL::text, l.seq, l.attempts, l.form & 3::smallint, false,
             l.enqueued_at, NULL::timestamptz, l.not_before, l.ttl_us, l.message_id, l.content_type,

@@ -90,6 +90,7 @@ public final class KeeperServer implements AutoCloseable {
       routes = new RouteTable(allRoutes());
       refusals = opened(auditRefusals(time));
       http = opened(listen(time));
+      metrics.watch(http);
     } catch (RuntimeException e) {
       closeAll();
       throw e;

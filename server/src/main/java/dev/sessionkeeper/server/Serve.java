@@ -4,6 +4,7 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.config.InvalidConfig;
 import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.server.http.EndOnOutOfMemory;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -22,6 +23,9 @@ public final class Serve {
 
   /** The configuration is wrong (sysexits EX_CONFIG). */
   public static final int EXIT_CONFIG = 78;
+
+  /** The process ran out of memory, and ended without closing anything. */
+  public static final int EXIT_OUT_OF_MEMORY = EndOnOutOfMemory.EXIT_CODE;
 
   /** The server could not start (sysexits EX_UNAVAILABLE). */
   public static final int EXIT_UNAVAILABLE = 69;
@@ -67,6 +71,7 @@ public final class Serve {
    * @return the exit code
    */
   public int run(Optional<Path> file, Map<String, String> environment, Map<String, String> flags) {
+    EndOnOutOfMemory.watchAllThreads();
     Supplier<ConfigSources> sources = () -> ConfigSources.of(file, environment, flags);
     try {
       var config = KeeperConfig.read(sources.get());

@@ -1,12 +1,41 @@
 package dev.sessionkeeper.server.http;
 
+import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.FieldError;
+import io.vertx.core.MultiMap;
+import io.vertx.core.http.HttpVersion;
 import java.util.ArrayList;
 import java.util.Map;
 
 /** Refuses what a route does not take before its body is read. */
 final class CheckHead {
   private CheckHead() {}
+
+  /**
+   * Refuses a head that two servers could read in two ways: where the body ends, and for which host
+   * the request is meant.
+   */
+  static void framing(HttpVersion version, MultiMap headers) {
+    var encodings = headers.getAll("Transfer-Encoding");
+    if (!encodings.isEmpty()
+        && !(encodings.size() == 1 && encodings.get(0).equalsIgnoreCase("chunked"))) {
+      throw malformed("The only Transfer-Encoding that is taken is chunked, named once");
+    }
+    if (!encodings.isEmpty() && headers.contains("Content-Length")) {
+      throw malformed("A request has a Content-Length or a Transfer-Encoding, not both");
+    }
+    int hosts = headers.getAll("Host").size();
+    if (hosts > 1 || (hosts == 0 && version == HttpVersion.HTTP_1_1)) {
+      throw malformed("A request names one Host, this one names " + hosts);
+    }
+    if (hosts == 1 && version == HttpVersion.HTTP_1_1 && headers.get("Host").isEmpty()) {
+      throw malformed("A request names its Host");
+    }
+  }
+
+  private static ProblemException malformed(String detail) {
+    return ProblemType.MALFORMED_HTTP.with(detail).toException();
+  }
 
   static void check(
       Route route,
@@ -17,7 +46,7 @@ final class CheckHead {
     var errors = new ArrayList<FieldError>();
     for (var name : query.keySet()) {
       if (!route.docs().takesQuery(name)) {
-        errors.add(new FieldError(name, "is not a parameter of " + route));
+        errors.add(new FieldError(Decode.shown(name), "is not a parameter of " + route));
       }
     }
     if (!errors.isEmpty()) {
@@ -42,6 +71,6 @@ final class CheckHead {
         .docs()
         .request()
         .map(body -> body.mediaType().equals("application/json"))
-        .orElse(true);
+        .orElse(false);
   }
 }

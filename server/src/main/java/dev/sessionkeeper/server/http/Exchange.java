@@ -1,10 +1,13 @@
 package dev.sessionkeeper.server.http;
 
+import dev.sessionkeeper.server.http.Progress.Phase;
 import dev.sessionkeeper.store.Actor;
 import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
@@ -17,12 +20,16 @@ import org.slf4j.MDC;
  *
  * <p>Threading: the head is judged and the body taken in on the event loop; the handler runs on a
  * virtual thread of its own; the answer is written on the event loop again. I1: a request is
- * answered once, or its client has gone.
+ * answered once, or its client has gone. I2: the bytes of its body are given back when its handler
+ * has ended, or when none will run; those of its answer when the socket has taken them or is gone.
  */
 final class Exchange implements Gate.Visit {
   private static final Logger log = LoggerFactory.getLogger(Exchange.class);
   private static final Pattern CORRELATION_ID = Pattern.compile("[A-Za-z0-9._:-]{1,64}");
   private static final String NO_ROUTE = "none";
+
+  /** How long a client that is still sending has to read its refusal. */
+  private static final Duration LINGER = Duration.ofSeconds(2);
 
   private final Kernel kernel;
   private final Context context;
@@ -30,7 +37,13 @@ final class Exchange implements Gate.Visit {
   private final String correlationId;
   private final long startedNanos;
   private final Waiting waiting = new Waiting();
+  private final Progress progress;
+  private final MemoryBudget.Share bodyBytes;
+  private final MemoryBudget.Share answerBytes;
   private final WriteResponse out;
+  private final AtomicBoolean counted = new AtomicBoolean();
+  private @Nullable ReadBody body;
+  private volatile @Nullable Thread thread;
   private Map<String, String> query = Map.of();
   private RouteTable.@Nullable Match match;
   private Caller caller = Caller.ANONYMOUS;
@@ -40,6 +53,9 @@ final class Exchange implements Gate.Visit {
     this.context = context;
     this.request = request;
     this.startedNanos = kernel.time().nanoTime();
+    this.progress = new Progress(startedNanos, kernel.options().requestTimeout());
+    this.bodyBytes = kernel.requests().open();
+    this.answerBytes = kernel.answers().open();
     var given = request.getHeader("X-Correlation-Id");
     this.correlationId =
         given != null && CORRELATION_ID.matcher(given).matches() ? given : kernel.nextId();
@@ -52,13 +68,46 @@ final class Exchange implements Gate.Visit {
     request.response().closeHandler(closed -> clientGone());
     request.exceptionHandler(this::brokeOff);
     var refusal = judge();
-    var body = new ReadBody(request, kernel.budget(), maxBody(), new Then());
-    refusal.ifPresent(body::refuse);
-    var timeout =
-        kernel.timer(
-            () -> body.cut(ProblemType.REQUEST_TIMEOUT.with("The body did not arrive in time")));
-    body.start();
-    request.end().onComplete(done -> timeout.run());
+    var limit = match == null ? BodyLimit.none() : BodyLimit.of(match.route());
+    var reading = new ReadBody(request, bodyBytes, limit, new Then());
+    body = reading;
+    reading.start(refusal);
+  }
+
+  /** Gives the request up if it has taken too long. */
+  void lookAtTheTime() {
+    if (progress.isLate(kernel.time().nanoTime())) {
+      onLoop(this::endLate);
+    }
+  }
+
+  private void endLate() {
+    switch (progress.phase()) {
+      case READING -> cutReading();
+      case SERVING -> giveUp();
+      // The client does not take its answer: what it holds is needed for others.
+      case ANSWERING -> WriteResponse.cut(request.connection());
+      case GIVEN_UP, STREAMING -> {}
+    }
+  }
+
+  private void cutReading() {
+    if (body != null) {
+      body.cut(ProblemType.REQUEST_TIMEOUT.with("The body did not arrive in time"));
+    }
+  }
+
+  private void giveUp() {
+    if (!progress.move(Phase.SERVING, Phase.GIVEN_UP, kernel.time().nanoTime())) {
+      return;
+    }
+    var problem = ProblemOf.late(request.method().name(), kernel.options().deadline(), routeName());
+    write(Response.of(problem, correlationId));
+    count(problem.type().status());
+    var handling = thread;
+    if (handling != null) {
+      handling.interrupt();
+    }
   }
 
   /** Ends its wait because the server shuts down. */
@@ -68,6 +117,24 @@ final class Exchange implements Gate.Visit {
 
   <T> Optional<T> await(ResponseStream.Wait<T> wait) throws Exception {
     return waiting.await(wait);
+  }
+
+  /** Lets the handler take so much longer than its deadline. */
+  void mayTake(Duration longer) {
+    progress.extend(longer);
+  }
+
+  /** As {@link Request#reserve}. */
+  long reserve(long least, long most) {
+    long granted = answerBytes.takeUpTo(least, most);
+    if (granted == 0) {
+      throw ProblemOf.tooManyAnswers().toException();
+    }
+    return granted;
+  }
+
+  void unreserve() {
+    answerBytes.resizeTo(0);
   }
 
   String correlationId() {
@@ -116,10 +183,7 @@ final class Exchange implements Gate.Visit {
 
   private Optional<Problem> judge() {
     try {
-      if (request.version() == io.vertx.core.http.HttpVersion.HTTP_1_1
-          && header("Host").isEmpty()) {
-        return Optional.of(ProblemType.MALFORMED_HTTP.with("A request names its Host"));
-      }
+      CheckHead.framing(request.version(), request.headers());
       var target = RequestTarget.parse(request.uri());
       match = kernel.routes().find(request.method().name(), target.path());
       query = target.query();
@@ -143,33 +207,60 @@ final class Exchange implements Gate.Visit {
   /** What happens when the body is there, or is out of the way. */
   private final class Then implements ReadBody.Then {
     @Override
-    public void serve(byte[] body) {
-      kernel.startThread(() -> run(body));
+    public void serve(byte[] bytes) {
+      progress.move(
+          Phase.READING, Phase.SERVING, kernel.time().nanoTime(), kernel.options().deadline());
+      kernel.startThread(() -> run(bytes));
     }
 
     @Override
-    public void refuse(Problem problem, boolean cut) {
-      out.write(Response.of(problem, correlationId), cut);
-      answered(problem.type().status());
+    public void refuse(Problem problem, ReadBody.Ending ending) {
+      bodyBytes.close();
+      enterAnswering(Phase.READING);
+      var response = Response.of(problem, correlationId);
+      var written =
+          switch (ending) {
+            case KEEP -> out.write(response, false);
+            case LINGER -> out.writeAndLinger(response, close -> kernel.after(LINGER, close));
+            case CLOSE -> out.writeAndLinger(response, Runnable::run);
+          };
+      written.onComplete(done -> over());
+      count(problem.type().status());
     }
   }
 
-  private void run(byte[] body) {
+  private void run(byte[] bytes) {
     MDC.put("correlationId", correlationId);
+    thread = Thread.currentThread();
     try {
-      var response = handleListened(body);
-      switch (response.body()) {
-        case Response.Body.Bytes bytes -> deliver(response);
-        case Response.Body.Streamed stream -> stream(response, stream.writer());
-      }
-      answered(response.status());
+      answer(handleListened(bytes));
     } catch (ClientGone e) {
       log.debug("The client of {} has gone", routeName());
-      answered(499);
+      count(499);
+      over();
     } catch (Throwable e) {
+      EndOnOutOfMemory.check(e);
       log.error("The answer to {} broke off", routeName(), e);
       onLoop(() -> request.connection().close());
-      answered(500);
+      count(500);
+      over();
+    } finally {
+      bodyBytes.close();
+    }
+  }
+
+  private void answer(Response response) throws Exception {
+    switch (response.body()) {
+      case Response.Body.Bytes bytes -> deliver(response);
+      case Response.Body.Streamed stream -> {
+        if (progress.move(Phase.SERVING, Phase.STREAMING, kernel.time().nanoTime())) {
+          stream(response, stream.writer());
+          count(response.status());
+        } else {
+          stream.writer().ended();
+        }
+        over();
+      }
     }
   }
 
@@ -205,17 +296,51 @@ final class Exchange implements Gate.Visit {
     } catch (ClientGone e) {
       throw e;
     } catch (Throwable e) {
+      EndOnOutOfMemory.check(e);
+      if (progress.phase() == Phase.GIVEN_UP) {
+        log.debug("{} ended after it was given up", routeName(), e);
+        return Response.noContent();
+      }
       return Response.of(ProblemOf.failure(e, routeName()), correlationId);
     }
   }
 
   private void deliver(Response response) {
-    if (response.undeliveredTasks().isEmpty()) {
-      onLoop(() -> out.write(response, false));
-    } else if (!out.writeAndWait(response, this::onLoop)) {
+    if (!enterAnswering(Phase.SERVING)) {
+      // The caller was told that the request took too long, and cannot know of this answer.
       response.undeliveredTasks().forEach(Runnable::run);
+      over();
+      return;
+    }
+    var fitting = fitted(response);
+    if (fitting.undeliveredTasks().isEmpty()) {
+      count(fitting.status());
+      onLoop(() -> write(fitting));
+    } else if (out.writeAndWait(fitting, this::onLoop)) {
+      count(fitting.status());
+      over();
+    } else {
+      fitting.undeliveredTasks().forEach(Runnable::run);
       throw new ClientGone();
     }
+  }
+
+  /** The answer, or that there is no memory for it now. */
+  private Response fitted(Response response) {
+    if (answerBytes.resizeTo(response.size())) {
+      return response;
+    }
+    response.undeliveredTasks().forEach(Runnable::run);
+    return Response.of(ProblemOf.tooManyAnswers(), correlationId);
+  }
+
+  private boolean enterAnswering(Phase from) {
+    return progress.move(
+        from, Phase.ANSWERING, kernel.time().nanoTime(), kernel.options().requestTimeout());
+  }
+
+  private void write(Response response) {
+    out.write(response, false).onComplete(done -> over());
   }
 
   private void onLoop(Runnable task) {
@@ -224,26 +349,35 @@ final class Exchange implements Gate.Visit {
 
   private void clientGone() {
     waiting.clientGone();
+    if (body != null && body.abandon()) {
+      count(499);
+      over();
+    }
   }
 
   /** The connection failed, or what came over it was no HTTP any more. */
   private void brokeOff(Throwable cause) {
+    EndOnOutOfMemory.check(cause);
     log.debug("{} broke off: {}", routeName(), cause.toString());
-    waiting.clientGone();
-    kernel.ended(this);
+    clientGone();
   }
 
-  private void answered(int status) {
-    kernel.ended(this);
-    if (status == ProblemType.UNAUTHENTICATED.status()
-        || status == ProblemType.FORBIDDEN.status()) {
-      kernel.listener().refused(actor(), routeName(), status);
+  /** Tells once what became of the request; it may still be written. */
+  private void count(int status) {
+    if (counted.compareAndSet(false, true)) {
+      kernel.ended(this);
+      if (status == ProblemType.UNAUTHENTICATED.status()
+          || status == ProblemType.FORBIDDEN.status()) {
+        kernel.listener().refused(actor(), routeName(), status);
+      }
+      kernel.listener().answered(routeName(), status, kernel.time().since(startedNanos));
     }
-    kernel.listener().answered(routeName(), status, kernel.time().since(startedNanos));
   }
 
-  private long maxBody() {
-    return match == null ? 0 : match.route().maxBody();
+  /** Nothing of the answer is left here. */
+  private void over() {
+    answerBytes.close();
+    kernel.over(this);
   }
 
   private String routeName() {

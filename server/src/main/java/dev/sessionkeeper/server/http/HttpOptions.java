@@ -8,12 +8,25 @@ import java.util.Optional;
  * Where and how the server listens.
  *
  * @param port 0 takes a free one
- * @param requestTimeout in which a request must have arrived as a whole
+ * @param requestTimeout in which a request must have arrived as a whole, and in which a client must
+ *     have taken its answer
+ * @param deadline in which a handler must have answered, beside the time it waits by design
  * @param bufferedBytes the most bytes of request bodies that are held at one time, over all
- *     connections
+ *     connections; as many again for answers
  */
 public record HttpOptions(
-    String host, int port, Optional<Tls> tls, Duration requestTimeout, long bufferedBytes) {
+    String host,
+    int port,
+    Optional<Tls> tls,
+    Duration requestTimeout,
+    Duration deadline,
+    long bufferedBytes) {
+
+  /** A body costs up to eight times its size while it is decoded and handled. */
+  private static final int HEAP_SHARE = 8;
+
+  /** One GitHub delivery of 25 MB must fit beside the part that is kept for small requests. */
+  private static final long LEAST_BUFFERED = 36L << 20;
 
   /**
    * Certificates as PEM files.
@@ -28,10 +41,23 @@ public record HttpOptions(
         port,
         Optional.empty(),
         Duration.ofSeconds(60),
-        Math.max(64L << 20, Runtime.getRuntime().maxMemory() / 4));
+        Duration.ofSeconds(10),
+        Math.max(LEAST_BUFFERED, Runtime.getRuntime().maxMemory() / HEAP_SHARE));
   }
 
   public HttpOptions withTls(Tls files) {
-    return new HttpOptions(host, port, Optional.of(files), requestTimeout, bufferedBytes);
+    return new HttpOptions(host, port, Optional.of(files), requestTimeout, deadline, bufferedBytes);
+  }
+
+  HttpOptions withDeadline(Duration newDeadline) {
+    return new HttpOptions(host, port, tls, requestTimeout, newDeadline, bufferedBytes);
+  }
+
+  HttpOptions withRequestTimeout(Duration newTimeout) {
+    return new HttpOptions(host, port, tls, newTimeout, deadline, bufferedBytes);
+  }
+
+  HttpOptions withBufferedBytes(long bytes) {
+    return new HttpOptions(host, port, tls, requestTimeout, deadline, bytes);
   }
 }

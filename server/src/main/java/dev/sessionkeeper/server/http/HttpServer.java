@@ -51,12 +51,14 @@ public final class HttpServer implements AutoCloseable {
       HttpOptions options, RouteTable routes, Gate gate, RequestListener listener, TimeSource time)
       throws IOException {
     var vertx = Vertx.vertx(vertxOptions());
+    vertx.exceptionHandler(HttpServer::unexpected);
     var kernel = new Kernel(vertx, routes, gate, listener, time, options);
+    kernel.watchTheTime();
     var server = vertx.createHttpServer(serverOptions(options));
     server.requestHandler(request -> new Exchange(kernel, Vertx.currentContext(), request).begin());
     server.connectionHandler(kernel::connected);
     server.invalidRequestHandler(HttpServer::refuseBroken);
-    server.exceptionHandler(e -> log.debug("A connection failed: {}", e.toString()));
+    server.exceptionHandler(HttpServer::connectionFailed);
     try {
       wait(server.listen(options.port(), options.host()), Duration.ofSeconds(30));
     } catch (IOException e) {
@@ -74,6 +76,11 @@ public final class HttpServer implements AutoCloseable {
   /** How many requests are being served. */
   public int running() {
     return kernel.running();
+  }
+
+  /** The bytes of request bodies and of answers that are held now. */
+  public long bufferedBytes() {
+    return kernel.requests().taken() + kernel.answers().taken();
   }
 
   /** Whether the end has begun. */
@@ -114,6 +121,16 @@ public final class HttpServer implements AutoCloseable {
   public void close() {
     kernel.drain();
     closeQuietly(vertx);
+  }
+
+  private static void connectionFailed(Throwable failure) {
+    EndOnOutOfMemory.check(failure);
+    log.debug("A connection failed: {}", failure.toString());
+  }
+
+  private static void unexpected(Throwable failure) {
+    EndOnOutOfMemory.check(failure);
+    log.error("The web server failed in a place that expects no failure", failure);
   }
 
   private static VertxOptions vertxOptions() {

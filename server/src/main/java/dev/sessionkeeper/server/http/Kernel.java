@@ -10,18 +10,21 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 
 /** What all requests of a server share. */
 final class Kernel {
+  private static final Duration TICK = Duration.ofMillis(100);
+
   private final Vertx vertx;
   private final RouteTable routes;
   private final Gate gate;
   private final RequestListener listener;
   private final TimeSource time;
   private final HttpOptions options;
-  private final AtomicLong budget;
+  private final MemoryBudget requests;
+  private final MemoryBudget answers;
   private final Set<Exchange> running = ConcurrentHashMap.newKeySet();
+  private final Set<Exchange> open = ConcurrentHashMap.newKeySet();
   private final ThreadFactory threads = Thread.ofVirtual().name("request-", 0).factory();
   private final AtomicInteger connections = new AtomicInteger();
   private volatile boolean leaving;
@@ -40,7 +43,13 @@ final class Kernel {
     this.listener = listener;
     this.time = time;
     this.options = options;
-    this.budget = new AtomicLong(options.bufferedBytes());
+    this.requests = new MemoryBudget(options.bufferedBytes());
+    this.answers = new MemoryBudget(options.bufferedBytes());
+  }
+
+  /** Starts to give up requests that take too long; on the event loop. */
+  void watchTheTime() {
+    var unused = vertx.setPeriodic(TICK.toMillis(), tick -> open.forEach(Exchange::lookAtTheTime));
   }
 
   RouteTable routes() {
@@ -59,8 +68,18 @@ final class Kernel {
     return time;
   }
 
-  AtomicLong budget() {
-    return budget;
+  HttpOptions options() {
+    return options;
+  }
+
+  /** The bytes of bodies that have come in and are not handled yet. */
+  MemoryBudget requests() {
+    return requests;
+  }
+
+  /** The bytes of answers that clients have not taken yet. */
+  MemoryBudget answers() {
+    return answers;
   }
 
   String nextId() {
@@ -71,14 +90,14 @@ final class Kernel {
     threads.newThread(task).start();
   }
 
-  /** Runs the task on the event loop when a request has taken too long; returns what stops it. */
-  Runnable timer(Runnable task) {
-    long id = vertx.setTimer(options.requestTimeout().toMillis(), fired -> task.run());
-    return () -> vertx.cancelTimer(id);
+  /** Runs the task on the event loop after this time. */
+  void after(Duration delay, Runnable task) {
+    var unused = vertx.setTimer(delay.toMillis(), fired -> task.run());
   }
 
   void began(Exchange exchange) {
     running.add(exchange);
+    open.add(exchange);
     if (draining) {
       exchange.drain();
     }
@@ -86,6 +105,12 @@ final class Kernel {
 
   void ended(Exchange exchange) {
     running.remove(exchange);
+  }
+
+  /** The last byte of its answer has left, or its connection is gone. */
+  void over(Exchange exchange) {
+    running.remove(exchange);
+    open.remove(exchange);
   }
 
   void connected(HttpConnection connection) {

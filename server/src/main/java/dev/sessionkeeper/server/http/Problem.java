@@ -18,6 +18,9 @@ public record Problem(
     List<FieldError> errors,
     Map<String, Object> extensions,
     Map<String, String> headers) {
+  /** The most errors that a document lists. */
+  static final int MOST_ERRORS = 20;
+
   public Problem {
     errors = List.copyOf(errors);
     extensions = Map.copyOf(extensions);
@@ -28,11 +31,17 @@ public record Problem(
     return new Problem(type, detail, List.of(), Map.of(), Map.of());
   }
 
-  /** Bad input, one entry per field. */
+  /** Bad input, one entry per field, up to {@link #MOST_ERRORS}; the detail counts the others. */
   public static Problem invalid(List<FieldError> errors) {
     var names = errors.stream().map(FieldError::field).distinct().limit(5).toList();
-    var detail = "Look at " + String.join(", ", names) + (errors.size() > 5 ? ", …" : "");
-    return new Problem(ProblemType.INVALID_REQUEST, detail, errors, Map.of(), Map.of());
+    var shown = errors.subList(0, Math.min(errors.size(), MOST_ERRORS));
+    int hidden = errors.size() - shown.size();
+    var detail =
+        "Look at "
+            + String.join(", ", names)
+            + (errors.size() > 5 ? ", …" : "")
+            + (hidden > 0 ? "; and " + hidden + " more errors" : "");
+    return new Problem(ProblemType.INVALID_REQUEST, detail, shown, Map.of(), Map.of());
   }
 
   public static Problem invalid(String field, String reason) {
@@ -54,6 +63,11 @@ public record Problem(
   /** Tells the client when to come back: whole seconds, at least one. */
   public Problem retryAfter(Duration delay) {
     return header("Retry-After", String.valueOf(Math.max(1, delay.plusMillis(999).toSeconds())));
+  }
+
+  /** As {@link #retryAfter}, after a second. */
+  public Problem retrySoon() {
+    return retryAfter(Duration.ofSeconds(1));
   }
 
   public ProblemException toException() {

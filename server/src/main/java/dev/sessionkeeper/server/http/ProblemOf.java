@@ -31,6 +31,7 @@ final class ProblemOf {
   private ProblemOf() {}
 
   static Problem failure(Throwable failure, String route) {
+    EndOnOutOfMemory.check(failure);
     return switch (failure) {
       case ProblemException e -> e.problem();
       case InvalidInput e -> Problem.invalid(e.errors());
@@ -39,6 +40,31 @@ final class ProblemOf {
       case ExecutionException e -> wrapped(e, route);
       default -> unexpected(failure, route);
     };
+  }
+
+  /**
+   * A request that was not answered before its deadline. A request that only reads can simply be
+   * repeated; any other one may still take effect.
+   */
+  static Problem late(String method, Duration deadline, String route) {
+    log.warn("{} was given up after {}", route, deadline);
+    var took = "The request was not answered in " + deadline.toSeconds() + " s and was given up. ";
+    return method.equals("GET") || method.equals("HEAD")
+        ? ProblemType.UNAVAILABLE
+            .with(took + "It only reads, so nothing was changed; try again")
+            .and("code", "SK-101")
+            .retryAfter(SOON)
+        : ProblemType.OUTCOME_UNKNOWN
+            .with(took + "It may or may not have taken effect; look before repeating it")
+            .and("code", "SK-103")
+            .retryAfter(SOON);
+  }
+
+  /** The answer does not fit beside those that clients have not taken yet. */
+  static Problem tooManyAnswers() {
+    return ProblemType.OVERLOADED
+        .with("Too many bytes are on their way out; read answers sooner, or ask for less at once")
+        .retryAfter(SOON);
   }
 
   private static Problem wrapped(Exception failure, String route) {

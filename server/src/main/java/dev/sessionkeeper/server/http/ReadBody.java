@@ -2,115 +2,144 @@ package dev.sessionkeeper.server.http;
 
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Takes in the body of one request, up to a limit, on the event loop.
  *
- * <p>What is over the limit, or belongs to a request that is refused anyway, is read and dropped: a
- * client that is still sending would not see an answer on a connection that is reset. Only what
- * goes on for too long is cut off.
+ * <p>The rest of a body that is refused is read and dropped: a client that is still sending would
+ * not see an answer on a connection that is reset. A body on a route that takes none is answered at
+ * once. I1: {@link Then} is called once, or {@link #abandon} was.
  */
 final class ReadBody {
   private static final long MOST_DROPPED = 64L << 20;
+
+  /** What becomes of the connection behind a refusal. */
+  enum Ending {
+    /** The body was read to its end, so the connection can be used again. */
+    KEEP,
+    /**
+     * The client is still sending: the answer goes out, and the connection closes a little later.
+     */
+    LINGER,
+    /** The connection closes behind the answer. */
+    CLOSE
+  }
 
   /** What follows the last byte. */
   interface Then {
     void serve(byte[] body);
 
-    /** Answers with the problem. When the body was cut off the connection cannot be used again. */
-    void refuse(Problem problem, boolean cut);
+    /** Answers with the problem. */
+    void refuse(Problem problem, Ending ending);
   }
 
   private final HttpServerRequest request;
-  private final AtomicLong budget;
-  private final long max;
+  private final MemoryBudget.Share share;
+  private final BodyLimit limit;
   private final Then then;
+  private final List<Buffer> chunks = new ArrayList<>();
   private Optional<Problem> refusal = Optional.empty();
-  private Buffer buffer = Buffer.buffer();
+  private long length;
   private long dropped;
   private boolean ended;
 
   /**
    * Prepares.
    *
-   * @param budget how many bytes may still be held, over all requests
+   * @param share holds the bytes; a body that is served leaves them in it
    */
-  ReadBody(HttpServerRequest request, AtomicLong budget, long max, Then then) {
+  ReadBody(HttpServerRequest request, MemoryBudget.Share share, BodyLimit limit, Then then) {
     this.request = request;
-    this.budget = budget;
-    this.max = max;
+    this.share = share;
+    this.limit = limit;
     this.then = then;
   }
 
-  /** Refuses the request once its body is out of the way. */
-  void refuse(Problem problem) {
-    budget.addAndGet(buffer.length());
-    buffer = Buffer.buffer();
+  void start(Optional<Problem> refused) {
+    request.handler(this::take);
+    request.endHandler(done -> end(Ending.KEEP));
+    refused.or(() -> limit.refuse(declaredLength())).ifPresent(this::refuse);
+    if (refusal.isEmpty()) {
+      if (expectsContinue()) {
+        request.response().writeContinue();
+      }
+    } else if (refusal.get().type() == ProblemType.MALFORMED_HTTP || expectsContinue()) {
+      // A client that waits for our word has not begun to send, and need not begin.
+      end(Ending.CLOSE);
+    } else if (declaredLength() > mostDropped()) {
+      end(Ending.LINGER);
+    }
+  }
+
+  private void refuse(Problem problem) {
+    forgetBytes();
     refusal = Optional.of(problem);
   }
 
-  void start() {
-    request.handler(this::take);
-    request.endHandler(done -> end(false));
-    if (refusal.isEmpty() && declaredLength() > max) {
-      refuse(tooLarge(declaredLength()));
-    }
-    if (refusal.isPresent()) {
-      // A client that waits for our word has not begun to send, and need not begin.
-      if (expectsContinue() || declaredLength() > MOST_DROPPED) {
-        end(true);
-      }
-    } else if (expectsContinue()) {
-      request.response().writeContinue();
-    }
-  }
-
   private void take(Buffer chunk) {
-    if (refusal.isEmpty() && buffer.length() + (long) chunk.length() > max) {
-      refuse(tooLarge(buffer.length() + (long) chunk.length()));
+    if (refusal.isEmpty()) {
+      limit.refuse(length + chunk.length()).ifPresent(this::refuse);
     }
-    if (refusal.isPresent()) {
-      dropped += chunk.length();
-      if (dropped > MOST_DROPPED) {
-        end(true);
-      }
-    } else if (budget.addAndGet(-chunk.length()) < 0) {
-      budget.addAndGet(chunk.length());
-      refuse(ProblemType.OVERLOADED.with("Too many bytes are on their way in; try again"));
+    if (refusal.isEmpty() && !share.grow(chunk.length())) {
+      refuse(
+          ProblemType.OVERLOADED.with("Too many bytes are on their way in; try again").retrySoon());
+    }
+    if (refusal.isEmpty()) {
+      length += chunk.length();
+      chunks.add(chunk);
     } else {
-      buffer.appendBuffer(chunk);
+      dropped += chunk.length();
+      if (dropped > mostDropped()) {
+        end(Ending.LINGER);
+      }
     }
   }
 
   /** Ends it now, whatever is still to come. */
   void cut(Problem problem) {
     refuse(problem);
-    end(true);
+    end(Ending.CLOSE);
   }
 
-  private void end(boolean cut) {
+  /** The connection is gone. Returns whether the body was still on its way. */
+  boolean abandon() {
+    if (ended) {
+      return false;
+    }
+    ended = true;
+    forgetBytes();
+    return true;
+  }
+
+  private void end(Ending ending) {
     if (ended) {
       return;
     }
     ended = true;
     if (refusal.isPresent()) {
-      then.refuse(refusal.get(), cut);
+      then.refuse(refusal.get(), ending);
       return;
     }
-    var bytes = buffer.getBytes();
-    budget.addAndGet(bytes.length);
-    buffer = Buffer.buffer();
-    then.serve(bytes);
+    var body = new byte[Math.toIntExact(length)];
+    int at = 0;
+    for (var chunk : chunks) {
+      chunk.getBytes(body, at);
+      at += chunk.length();
+    }
+    chunks.clear();
+    then.serve(body);
   }
 
-  private Problem tooLarge(long actual) {
-    return ProblemType.TOO_LARGE
-        .with("The body of this request may have " + max + " bytes")
-        .and("limit", "maxRequestBytes")
-        .and("allowed", max)
-        .and("actual", actual);
+  private void forgetBytes() {
+    chunks.clear();
+    share.close();
+  }
+
+  private long mostDropped() {
+    return limit.takesBody() ? MOST_DROPPED : limit.most();
   }
 
   private boolean expectsContinue() {
@@ -118,7 +147,7 @@ final class ReadBody {
   }
 
   private long declaredLength() {
-    var length = request.getHeader("Content-Length");
-    return length == null ? 0 : Long.parseLong(length);
+    var declared = request.getHeader("Content-Length");
+    return declared == null ? 0 : Long.parseLong(declared);
   }
 }

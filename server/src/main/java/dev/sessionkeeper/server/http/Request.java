@@ -5,6 +5,7 @@ import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.store.Actor;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -12,6 +13,9 @@ import java.util.function.Function;
 
 /** What was asked, by whom. Used by the request's own thread only. */
 public final class Request {
+  /** How much longer a request may take that works through many rows, such as a replay. */
+  public static final Duration MUCH_WORK = Duration.ofMinutes(1);
+
   private static final byte[] EMPTY_OBJECT = "{}".getBytes(StandardCharsets.US_ASCII);
   private static final int DEFAULT_LIMIT = 100;
 
@@ -115,6 +119,29 @@ public final class Request {
    */
   public <T> Optional<T> await(ResponseStream.Wait<T> wait) throws Exception {
     return exchange.await(wait);
+  }
+
+  /**
+   * Lets the handler take so much longer than its deadline, because it waits by design or has a lot
+   * to do.
+   */
+  public void mayTake(Duration longer) {
+    exchange.mayTake(longer);
+  }
+
+  /**
+   * Takes memory for an answer before the answer is made.
+   *
+   * @return how many bytes the answer may have, from {@code least} to {@code most}
+   * @throws ProblemException 503 when clients have not taken their answers and less is free
+   */
+  public long reserve(long least, long most) {
+    return exchange.reserve(least, most);
+  }
+
+  /** Gives back what was reserved, while the handler waits. */
+  public void unreserve() {
+    exchange.unreserve();
   }
 
   static boolean isJson(String contentType) {

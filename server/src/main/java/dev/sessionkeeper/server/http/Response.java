@@ -112,6 +112,14 @@ public final class Response {
     return body;
   }
 
+  /** The bytes that it holds in memory. */
+  int size() {
+    return switch (body) {
+      case Body.Bytes whole -> whole.bytes().length;
+      case Body.Streamed stream -> 0;
+    };
+  }
+
   List<Runnable> undeliveredTasks() {
     return ifUndelivered;
   }

@@ -3,12 +3,15 @@ package dev.sessionkeeper.server.http;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.net.impl.ConnectionBase;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /** Writes one answer. The web server's objects are touched on the event loop only. */
 final class WriteResponse {
@@ -42,6 +45,34 @@ final class WriteResponse {
             ? response.end(Buffer.buffer(body.bytes()))
             : response.end();
     return last ? written.onComplete(done -> request.connection().close()) : written;
+  }
+
+  /**
+   * Writes an answer behind which the connection closes. The answer is not ended before, so that
+   * the web server serves no further request of the connection.
+   *
+   * @param whenToClose runs the closing task at once, or after the client had time to read
+   */
+  Future<Void> writeAndLinger(Response answer, Consumer<Runnable> whenToClose) {
+    if (response.closed() || response.ended()) {
+      return Future.failedFuture(new ClientGone());
+    }
+    head(answer, true);
+    var bytes = answer.body() instanceof Response.Body.Bytes body ? body.bytes() : new byte[0];
+    response.putHeader("Content-Length", String.valueOf(bytes.length));
+    return response
+        .write(Buffer.buffer(bytes))
+        .onComplete(written -> whenToClose.accept(() -> request.connection().close()));
+  }
+
+  /**
+   * Ends a connection whose client takes no bytes. Closing it through the web server, or through
+   * the end of the channel, would wait for these bytes to leave.
+   */
+  static void cut(HttpConnection connection) {
+    if (connection instanceof ConnectionBase base) {
+      var unused = base.channelHandlerContext().close();
+    }
   }
 
   /** Writes a whole answer and waits until the socket has taken it: false when it did not. */

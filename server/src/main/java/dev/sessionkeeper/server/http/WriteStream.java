@@ -2,10 +2,8 @@ package dev.sessionkeeper.server.http;
 
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
-import io.vertx.core.net.impl.ConnectionBase;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -79,14 +77,7 @@ final class WriteStream implements ResponseStream {
     response.end(Buffer.buffer(lastWords)).onComplete(done -> request.connection().close());
     Vertx.currentContext()
         .owner()
-        .setTimer(LAST_PATIENCE.toMillis(), fired -> cut(request.connection()));
-  }
-
-  /** Closing a connection waits for its bytes to leave; this one's do not. */
-  private static void cut(HttpConnection connection) {
-    if (connection instanceof ConnectionBase base) {
-      var unused = base.channel().close();
-    }
+        .setTimer(LAST_PATIENCE.toMillis(), fired -> WriteResponse.cut(request.connection()));
   }
 
   private void writePiece(byte[] bytes, CompletableFuture<Void> written) {

@@ -251,7 +251,7 @@ public final class Decode {
         }
       }
       if (!errors.isEmpty()) {
-        throw new InvalidInput(errors.subList(0, Math.min(errors.size(), 100)));
+        throw new InvalidInput(errors);
       }
       return decoded;
     };
@@ -304,7 +304,7 @@ public final class Decode {
   }
 
   /** A value from outside, short and printable, for a message. */
-  static String shown(String value) {
+  public static String shown(String value) {
     var shown = new StringBuilder();
     value
         .codePoints()

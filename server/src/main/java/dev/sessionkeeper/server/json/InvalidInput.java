@@ -2,14 +2,24 @@ package dev.sessionkeeper.server.json;
 
 import java.util.List;
 
-/** Input that was refused, with all that is wrong with it. An answer, not a failure. */
+/**
+ * Input that was refused, with what is wrong with it: all of it, up to {@link #MOST_ERRORS}. An
+ * answer, not a failure.
+ */
 public final class InvalidInput extends RuntimeException {
+  /** The most errors that are kept. */
+  public static final int MOST_ERRORS = 100;
+
   private static final long serialVersionUID = 1;
   private final transient List<FieldError> errors;
 
   public InvalidInput(List<FieldError> errors) {
-    super(errors.toString(), null, false, false);
-    this.errors = List.copyOf(errors);
+    this(List.copyOf(errors.subList(0, Math.min(errors.size(), MOST_ERRORS))), errors.size());
+  }
+
+  private InvalidInput(List<FieldError> kept, int found) {
+    super(kept + (found > kept.size() ? " and more" : ""), null, false, false);
+    this.errors = kept;
   }
 
   public InvalidInput(String field, String reason) {

@@ -3,9 +3,13 @@ package dev.sessionkeeper.server.json;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * A value as it was sent: numbers stay text, and each value knows where it stands in its source.
+ *
+ * <p>What is inside a value that came as bytes is read when a decoder asks for it. A message body
+ * of a million numbers, or a field that is not known, is never built.
  */
 public sealed interface JsonValue {
   Span span();
@@ -13,21 +17,97 @@ public sealed interface JsonValue {
   /** What people call it: "text", "a number". */
   String kind();
 
-  record Obj(Map<String, JsonValue> members, Span span) implements JsonValue {
+  /** An object. */
+  final class Obj implements JsonValue {
+    private final Later<Map<String, JsonValue>> members;
+    private final Span span;
+
+    public Obj(Map<String, JsonValue> members, Span span) {
+      this(() -> members, span);
+    }
+
+    Obj(Supplier<Map<String, JsonValue>> members, Span span) {
+      this.members = new Later<>(members);
+      this.span = span;
+    }
+
+    /**
+     * The values by name, in their order.
+     *
+     * @throws InvalidInput if a name is there twice, or the document has too many values
+     */
+    public Map<String, JsonValue> members() {
+      return members.get();
+    }
+
+    @Override
+    public Span span() {
+      return span;
+    }
+
     @Override
     public String kind() {
       return "an object";
     }
   }
 
-  record Arr(List<JsonValue> items, Span span) implements JsonValue {
+  /** A list. */
+  final class Arr implements JsonValue {
+    private final Later<List<JsonValue>> items;
+    private final Span span;
+
+    public Arr(List<JsonValue> items, Span span) {
+      this(() -> items, span);
+    }
+
+    Arr(Supplier<List<JsonValue>> items, Span span) {
+      this.items = new Later<>(items);
+      this.span = span;
+    }
+
+    /**
+     * The values in their order.
+     *
+     * @throws InvalidInput if the document has too many values
+     */
+    public List<JsonValue> items() {
+      return items.get();
+    }
+
+    @Override
+    public Span span() {
+      return span;
+    }
+
     @Override
     public String kind() {
       return "a list";
     }
   }
 
-  record Text(String value, Span span) implements JsonValue {
+  /** A text. */
+  final class Text implements JsonValue {
+    private final Later<String> value;
+    private final Span span;
+
+    public Text(String value, Span span) {
+      this(() -> value, span);
+    }
+
+    Text(Supplier<String> value, Span span) {
+      this.value = new Later<>(value);
+      this.span = span;
+    }
+
+    public String value() {
+      return value.get();
+    }
+
+    @Override
+    public Span span() {
+      return span;
+    }
+
     @Override
     public String kind() {
       return "text";

@@ -6,6 +6,8 @@ import java.nio.CharBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -14,12 +16,22 @@ import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Reads one JSON document, strictly: valid UTF-8, no duplicate names, nothing behind it, bounded
- * depth. Used once.
+ * Reads one JSON document, strictly: valid UTF-8, no duplicate names in what is read, nothing
+ * behind it, bounded depth.
+ *
+ * <p>The document is checked as a whole and built level by level, when a decoder asks for what is
+ * inside a value. So memory is bounded by {@link #MAX_VALUES} and {@link #MAX_NAMES}, not by what a
+ * caller sends.
  */
 final class ReadJson {
   /** How deep a document may be nested. Bounds the recursion, too. */
   static final int MAX_DEPTH = 100;
+
+  /** The most names of one object that is read. */
+  static final int MAX_NAMES = 1000;
+
+  /** The most values of one document that are read. Values inside a kept body do not count. */
+  static final int MAX_VALUES = 100_000;
 
   private static final JsonFactory FACTORY =
       JsonFactory.builder()
@@ -33,11 +45,10 @@ final class ReadJson {
           .build();
 
   private final byte[] source;
-  private final JsonParser parser;
+  private int values;
 
-  private ReadJson(byte[] source, JsonParser parser) {
+  private ReadJson(byte[] source) {
     this.source = source;
-    this.parser = parser;
   }
 
   static JsonValue parse(byte[] source) {
@@ -48,17 +59,16 @@ final class ReadJson {
       throw new InvalidInput("$", "is not UTF-8");
     }
     try (var parser = FACTORY.createParser(ObjectReadContext.empty(), source)) {
-      var reader = new ReadJson(source, parser);
-      parser.nextToken();
-      var value = reader.value();
+      if (parser.nextToken() == null) {
+        throw new InvalidInput("$", "must be a JSON document, was empty");
+      }
+      var root = new ReadJson(source).value(parser, 0);
       if (parser.nextToken() != null) {
         throw new InvalidInput("$", "goes on behind the end of the document");
       }
-      return value;
+      return root;
     } catch (JacksonException e) {
-      var at = e.getLocation();
-      var where = at == null ? "" : " at line " + at.getLineNr() + ", column " + at.getColumnNr();
-      throw new InvalidInput("$", "is not JSON that we take" + where + ": " + why(e));
+      throw refused(e);
     }
   }
 
@@ -76,23 +86,18 @@ final class ReadJson {
     }
   }
 
-  private JsonValue value() {
+  /** The value at which the parser stands; the parser goes on to its last token. */
+  private JsonValue value(JsonParser parser, int offset) {
     var token = parser.currentToken();
-    if (token == null) {
-      throw new InvalidInput("$", "must be a JSON document, was empty");
-    }
-    int start = (int) parser.currentTokenLocation().getByteOffset();
+    int start = offset + (int) parser.currentTokenLocation().getByteOffset();
+    parser.skipChildren();
+    parser.finishToken();
+    var span = new Span(source, start, offset + (int) parser.currentLocation().getByteOffset());
     return switch (token) {
-      case START_OBJECT -> object(start);
-      case START_ARRAY -> array(start);
-      case VALUE_STRING -> {
-        var text = parser.getString();
-        yield new JsonValue.Text(text, upToHere(start));
-      }
-      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> {
-        var literal = parser.getString();
-        yield new JsonValue.Num(literal, new Span(source, start, start + literal.length()));
-      }
+      case START_OBJECT -> new JsonValue.Obj(() -> members(span), span);
+      case START_ARRAY -> new JsonValue.Arr(() -> items(span), span);
+      case VALUE_STRING -> new JsonValue.Text(() -> text(span), span);
+      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> number(parser, start);
       case VALUE_TRUE -> new JsonValue.Bool(true, new Span(source, start, start + 4));
       case VALUE_FALSE -> new JsonValue.Bool(false, new Span(source, start, start + 5));
       case VALUE_NULL -> new JsonValue.Null(new Span(source, start, start + 4));
@@ -101,28 +106,72 @@ final class ReadJson {
     };
   }
 
-  private JsonValue object(int start) {
+  private JsonValue number(JsonParser parser, int start) {
+    var literal = parser.getString();
+    return new JsonValue.Num(literal, new Span(source, start, start + literal.length()));
+  }
+
+  private Map<String, JsonValue> members(Span span) {
     var members = new LinkedHashMap<String, JsonValue>();
-    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-      var name = parser.currentName();
+    try (var parser = parserOf(span)) {
       parser.nextToken();
-      if (members.put(name, value()) != null) {
-        throw new InvalidInput(name, "is there twice");
+      while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+        var name = parser.currentName();
+        parser.nextToken();
+        count();
+        if (members.put(name, value(parser, span.start())) != null) {
+          throw new InvalidInput(Decode.shown(name), "is there twice");
+        }
+        if (members.size() > MAX_NAMES) {
+          throw new InvalidInput("", "must have at most " + MAX_NAMES + " names");
+        }
       }
+    } catch (JacksonException e) {
+      throw refused(e);
     }
-    return new JsonValue.Obj(members, upToHere(start));
+    return members;
   }
 
-  private JsonValue array(int start) {
+  private List<JsonValue> items(Span span) {
     var items = new ArrayList<JsonValue>();
-    while (parser.nextToken() != JsonToken.END_ARRAY) {
-      items.add(value());
+    try (var parser = parserOf(span)) {
+      parser.nextToken();
+      while (parser.nextToken() != JsonToken.END_ARRAY) {
+        count();
+        items.add(value(parser, span.start()));
+      }
+    } catch (JacksonException e) {
+      throw refused(e);
     }
-    return new JsonValue.Arr(items, upToHere(start));
+    return items;
   }
 
-  private Span upToHere(int start) {
-    return new Span(source, start, (int) parser.currentLocation().getByteOffset());
+  private String text(Span span) {
+    try (var parser = parserOf(span)) {
+      parser.nextToken();
+      return parser.getString();
+    } catch (JacksonException e) {
+      throw refused(e);
+    }
+  }
+
+  private void count() {
+    values++;
+    if (values > MAX_VALUES) {
+      throw new InvalidInput(
+          "", "makes the document too large: at most " + MAX_VALUES + " values are read");
+    }
+  }
+
+  private JsonParser parserOf(Span span) {
+    return FACTORY.createParser(
+        ObjectReadContext.empty(), source, span.start(), span.end() - span.start());
+  }
+
+  private static InvalidInput refused(JacksonException e) {
+    var at = e.getLocation();
+    var where = at == null ? "" : " at line " + at.getLineNr() + ", column " + at.getColumnNr();
+    return new InvalidInput("$", "is not JSON that we take" + where + ": " + why(e));
   }
 
   private static String why(JacksonException e) {

@@ -1,6 +1,8 @@
 package dev.sessionkeeper.server.operations;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.server.http.HttpServer;
+import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.RequestListener;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
@@ -9,10 +11,12 @@ import dev.sessionkeeper.server.http.Scope;
 import dev.sessionkeeper.spi.InspectableQueues;
 import dev.sessionkeeper.spi.QueueProvider;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
 
@@ -25,6 +29,22 @@ public final class Metrics implements RequestListener {
       Counter.builder("keeper.fence.rejections")
           .description("Calls under a lease that was no longer held")
           .register(registry);
+
+  public Metrics() {
+    Gauge.builder(
+            "keeper.heap.used.bytes",
+            ManagementFactory.getMemoryMXBean(),
+            memory -> memory.getHeapMemoryUsage().getUsed())
+        .description("Bytes of the heap in use, garbage included")
+        .register(registry);
+  }
+
+  /** Shows the bytes of request bodies and answers that the web server holds. */
+  public void watch(HttpServer http) {
+    Gauge.builder("keeper.http.buffered.bytes", http, HttpServer::bufferedBytes)
+        .description("Bytes of request bodies and of answers in memory")
+        .register(registry);
+  }
 
   public MeterRegistry registry() {
     return registry;

@@ -28,7 +28,7 @@ final class DeadLetterRoutes {
   List<Route> routes() {
     return List.of(
         Route.get("/queues/{queue}/dead-letters", Role.READ, Scope.queue(), this::list)
-            .summary("Messages set aside, oldest first")
+            .summary("Messages set aside, oldest first; at most 8 MB on a page")
             .query("sessionId", "Of this session only")
             .query("limit", "Dead letters per page, 1 to 1000")
             .query("cursor", "nextCursor of the page before")
@@ -59,8 +59,8 @@ final class DeadLetterRoutes {
     var queue = queues.named(request);
     var wish = request.query(Wish::read);
     queues.settings(queue);
-    var page =
-        queues.deadLetters().deadLetters(queue, wish.session().map(SessionId::of), wish.page());
+    var fitting = wish.page().withMaxBytes(ReceiveForAnswer.reserve(request));
+    var page = queues.deadLetters().deadLetters(queue, wish.session().map(SessionId::of), fitting);
     return Response.ok(
         new DeadLetterView.Listing(
             page.items().stream().map(DeadLetterView::of).toList(), page.next()));
@@ -69,6 +69,7 @@ final class DeadLetterRoutes {
   private Response replay(Request request) {
     var queue = queues.named(request);
     var wish = request.json(ReplayRequest::read);
+    request.mayTake(Request.MUCH_WORK);
     queues.settings(queue);
     if (wish.dryRun().orElse(false)) {
       int count = queues.deadLetters().countReplayable(queue, wish.selection());

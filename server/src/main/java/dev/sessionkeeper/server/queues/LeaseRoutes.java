@@ -58,7 +58,7 @@ final class LeaseRoutes {
                 Role.CONSUME,
                 Scope.queue(),
                 this::receive)
-            .summary("The next messages of the held session, in order")
+            .summary("The next messages of the held session, in order; at most 8 MB in one answer")
             .query("max", "The most messages, 1 to 1000; 10 by default")
             .query("wait", "How long to wait for the first one, up to PT60S")
             .answers(200, "Some messages, or none", DeliveryView.Batch.class)
@@ -78,6 +78,7 @@ final class LeaseRoutes {
     var queue = queues.named(request);
     var wish = request.json(LeaseRequest::read);
     var owner = Owner.of(wish.owner().orElse(request.actor().name()));
+    request.mayTake(wish.patience().orElse(Duration.ZERO));
     var result = request.await(() -> accept(queue, wish, owner));
     if (result.isEmpty()) {
       return Response.noContent();
@@ -154,7 +155,7 @@ final class LeaseRoutes {
         traces.receive(
             queues.named(request),
             Optional.of(session.id()),
-            () -> request.await(() -> session.receive(wish.max(), wish.patience())),
+            () -> ReceiveForAnswer.receive(request, wish.max(), wish.patience(), session::receive),
             Delivery::message);
     meters.checkOrder(deliveries);
     var response =

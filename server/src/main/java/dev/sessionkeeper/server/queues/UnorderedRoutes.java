@@ -35,7 +35,8 @@ final class UnorderedRoutes {
   List<Route> routes() {
     return List.of(
         Route.post("/queues/{queue}/receive", Role.CONSUME, Scope.queue(), this::receive)
-            .summary("Messages of an UNORDERED queue, each with a receipt")
+            .summary(
+                "Messages of an UNORDERED queue, each with a receipt; at most 8 MB in one answer")
             .takes(ReceiptRequest.Receive.class)
             .answers(200, "Some messages, or none", DeliveryView.Batch.class)
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.SESSION_MODE_MISMATCH),
@@ -59,7 +60,7 @@ final class UnorderedRoutes {
         traces.receive(
             queue,
             Optional.empty(),
-            () -> request.await(() -> source.receive(max, patience)),
+            () -> ReceiveForAnswer.receive(request, max, patience, source::receive),
             received -> received.delivery().message());
     return Response.ok(
             new DeliveryView.Batch(

@@ -93,6 +93,7 @@ public final class UsageRoutes {
   }
 
   private Response proof(Request request) {
+    request.mayTake(Request.MUCH_WORK);
     var tenant =
         request.query(
             in -> {

@@ -131,7 +131,7 @@ class HttpServerTest {
   @Test
   void aRouteIsPublicInBothRoleAndScopeOrInNeither() {
     Handler handler = request -> Response.noContent();
-    assertThatThrownBy(() -> Route.get("/a", Role.ANYONE, SERVER, handler))
+    assertThatThrownBy(() -> Route.get("/a", Role.ANYONE, Scope.open(), SERVER, handler))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> Route.get("/a", Role.READ, Scope.open(), handler))
         .isInstanceOf(IllegalArgumentException.class);
@@ -181,6 +181,17 @@ class HttpServerTest {
         .contains("{\"field\":\"name\",\"reason\":\"must be text, was a number\"}")
         .contains("{\"field\":\"times\",\"reason\":\"must be a whole number, was text\"}")
         .contains("{\"field\":\"surprise\",\"reason\":\"is not known here\"}");
+  }
+
+  @Test
+  void aFloodOfUnknownNamesIsNotListedBack() throws Exception {
+    var names = new StringBuilder("{\"name\":\"a\"");
+    for (int i = 0; i < 900; i++) {
+      names.append(",\"").append("x".repeat(300)).append(i).append("\":1");
+    }
+    var reply = post("/greet", names + "}");
+    assertThat(reply.status()).isEqualTo(400);
+    assertThat(reply.body()).hasSizeLessThan(5000).contains("more errors");
   }
 
   @ParameterizedTest

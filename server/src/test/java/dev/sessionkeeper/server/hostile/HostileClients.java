@@ -1,0 +1,172 @@
+package dev.sessionkeeper.server.hostile;
+
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
+
+/** Clients that break off, flood, and do not read. Each kind has a loop of its own. */
+final class HostileClients {
+  static final String LARGE_QUEUE = "/queues/large";
+  private static final Pattern RECEIPT = Pattern.compile("\"receipt\":\"([^\"]+)\"");
+  private static final long PAUSE_NANOS = 50_000_000;
+  private static final int MOST_LARGE = 24;
+
+  private final Wire wire;
+  private final AtomicBoolean on = new AtomicBoolean(true);
+  private final Map<String, AtomicLong> attacks = new ConcurrentHashMap<>();
+
+  HostileClients(Wire wire) {
+    this.wire = wire;
+  }
+
+  /** One attack; it may fail, because the server cuts it. */
+  @FunctionalInterface
+  interface Attack {
+    void run() throws IOException, InterruptedException;
+  }
+
+  void stop() {
+    on.set(false);
+  }
+
+  /** How often each kind of attack was made. */
+  Map<String, Long> attacks() {
+    var all = new TreeMap<String, Long>();
+    attacks.forEach((kind, count) -> all.put(kind, count.get()));
+    return all;
+  }
+
+  List<Runnable> loops() {
+    var list = "{\"a\":[" + "1,".repeat(8 << 20) + "1]}";
+    var names = new StringBuilder("{\"n0\":1");
+    for (int i = 1; i < 150_000; i++) {
+      names.append(",\"n").append(i).append("\":1");
+    }
+    var flood = names.append('}').toString();
+    return List.of(
+        loop("uploads that break off", this::breakOff),
+        loop("uploads in chunks that break off", this::breakOffInChunks),
+        loop("16 MB where no body is taken", () -> flood("GET /health/live", list)),
+        loop("16 MB of unknown JSON", () -> flood("POST " + NormalLoad.QUEUE + "/messages", list)),
+        loop("150,000 unknown names", () -> flood("PUT /queues/none", flood)),
+        loop("slow heads", this::slowHead),
+        loop("slow readers of large messages", this::readSlowly),
+        loop("large messages", this::exchangeLarge),
+        loop("broken transfer encodings", this::smuggle));
+  }
+
+  private Runnable loop(String kind, Attack attack) {
+    var count = attacks.computeIfAbsent(kind, unused -> new AtomicLong());
+    return () -> {
+      while (on.get()) {
+        try {
+          attack.run();
+        } catch (IOException e) {
+          // The server ended the connection, which is its right.
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+          return;
+        }
+        count.incrementAndGet();
+        LockSupport.parkNanos(PAUSE_NANOS);
+      }
+    };
+  }
+
+  private void breakOff() throws IOException {
+    int sent = ThreadLocalRandom.current().nextInt(12 << 20);
+    try (var socket = wire.open(wire.head("POST " + NormalLoad.QUEUE + "/messages", 15 << 20))) {
+      socket.setSoLinger(true, 0);
+      socket.getOutputStream().write(new byte[sent]);
+    }
+  }
+
+  private void breakOffInChunks() throws IOException {
+    try (var socket = wire.open(wire.chunkedHead("POST " + NormalLoad.QUEUE + "/messages"))) {
+      for (int i = 0; i < ThreadLocalRandom.current().nextInt(20); i++) {
+        write(socket, "20000\r\n" + " ".repeat(0x20000) + "\r\n");
+      }
+      write(socket, "20000\r\n" + " ".repeat(100));
+    }
+  }
+
+  private void flood(String line, String body) throws IOException {
+    try (var socket = wire.open(wire.head(line, body.length()))) {
+      write(socket, body);
+      var unused = socket.getInputStream().read(new byte[4096]);
+    }
+  }
+
+  private void slowHead() throws IOException {
+    try (var socket = wire.open("GET /health/live HTTP/1.1\r\n")) {
+      for (int i = 0; i < 50 && on.get(); i++) {
+        write(socket, "X-" + i + ": 1\r\n");
+        LockSupport.parkNanos(PAUSE_NANOS * 2);
+      }
+    }
+  }
+
+  /** Asks for as much as there is over several connections, and reads a few bytes of each. */
+  private void readSlowly() throws IOException {
+    var sockets = new ArrayList<Socket>();
+    try {
+      for (int i = 0; i < 6; i++) {
+        sockets.add(
+            wire.open(wire.head("POST " + LARGE_QUEUE + "/receive", 12) + "{\"max\":1000}"));
+      }
+      for (int i = 0; i < 40 && on.get(); i++) {
+        for (var socket : sockets) {
+          var unused = socket.getInputStream().read(new byte[64]);
+        }
+        LockSupport.parkNanos(PAUSE_NANOS);
+      }
+    } finally {
+      for (var socket : sockets) {
+        socket.close();
+      }
+    }
+  }
+
+  /** Keeps some messages of 1 MiB in a queue, and completes what it gets of them. */
+  private void exchangeLarge() throws IOException, InterruptedException {
+    var depth =
+        wire.call("GET", LARGE_QUEUE, "").body().replaceAll("(?s).*\"depth\":(\\d+).*", "$1");
+    if (depth.matches("\\d+") && Integer.parseInt(depth) < MOST_LARGE) {
+      var body = "x".repeat((1 << 20) - 2);
+      wire.call("POST", LARGE_QUEUE + "/messages", "{\"messages\":[{\"body\":\"" + body + "\"}]}");
+      return;
+    }
+    var receipts =
+        RECEIPT.matcher(wire.call("POST", LARGE_QUEUE + "/receive", "{\"max\":1000}").body());
+    while (receipts.find()) {
+      wire.call(
+          "POST",
+          LARGE_QUEUE + "/settlements",
+          "{\"settlements\":[{\"receipt\":\"%s\",\"action\":\"complete\"}]}"
+              .formatted(receipts.group(1)));
+    }
+  }
+
+  private void smuggle() throws IOException {
+    try (var socket =
+        wire.open(
+            "POST /queues/none/leases HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: xchunked\r\n\r\n"
+                + "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")) {
+      var unused = socket.getInputStream().read(new byte[4096]);
+    }
+  }
+
+  private static void write(Socket socket, String text) throws IOException {
+    socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+  }
+}

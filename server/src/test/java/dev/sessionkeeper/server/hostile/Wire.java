@@ -1,0 +1,77 @@
+package dev.sessionkeeper.server.hostile;
+
+import java.io.IOException;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+/** The way to the server: whole calls, and sockets for what no client library sends. */
+final class Wire {
+  private final URI address;
+  private final HttpClient client =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+  Wire(URI address) {
+    this.address = address;
+  }
+
+  /** An answer as text. */
+  record Answer(int status, String body) {
+    /** The last part of a problem's type; the status where the answer is no problem. */
+    String kind() {
+      int at = body.indexOf("/problems/");
+      return at < 0 ? "" + status : body.substring(at + 10, body.indexOf('"', at));
+    }
+  }
+
+  Answer call(String method, String path, String json) throws IOException, InterruptedException {
+    var request =
+        HttpRequest.newBuilder(address.resolve(path))
+            .timeout(Duration.ofSeconds(90))
+            .method(
+                method,
+                json.isEmpty()
+                    ? HttpRequest.BodyPublishers.noBody()
+                    : HttpRequest.BodyPublishers.ofString(json));
+    if (!json.isEmpty()) {
+      request.header("Content-Type", "application/json");
+    }
+    var response = client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    return new Answer(response.statusCode(), response.body());
+  }
+
+  /** A socket on which these bytes have been sent. */
+  Socket open(String bytes) throws IOException {
+    var socket = new Socket(address.getHost(), address.getPort());
+    try {
+      socket.setSoTimeout(20_000);
+      socket.getOutputStream().write(bytes.getBytes(StandardCharsets.US_ASCII));
+      return socket;
+    } catch (IOException e) {
+      socket.close();
+      throw e;
+    }
+  }
+
+  /** The head of a request with a body of this length. */
+  String head(String line, long length) {
+    return line
+        + " HTTP/1.1\r\nHost: "
+        + address.getAuthority()
+        + "\r\nContent-Type: application/json\r\nContent-Length: "
+        + length
+        + "\r\n\r\n";
+  }
+
+  /** The head of a request whose body comes in chunks. */
+  String chunkedHead(String line) {
+    return line
+        + " HTTP/1.1\r\nHost: "
+        + address.getAuthority()
+        + "\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+  }
+}

@@ -1,0 +1,124 @@
+package dev.sessionkeeper.server.queues;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sessionkeeper.server.TestServer;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+
+/** Answers with large messages are bounded in bytes, and what was left out has no attempt. */
+class BoundedAnswersTest {
+  private static final int MESSAGES = 20;
+  private static final int MOST_IN_ONE_ANSWER = 8;
+
+  private TestServer server;
+
+  @BeforeEach
+  void start() {
+    server = TestServer.start("");
+    for (var mode : new String[] {"ORDERED", "UNORDERED"}) {
+      assertThat(
+              server
+                  .put(
+                      "/queues/" + mode,
+                      "{\"mode\":\""
+                          + mode
+                          + "\",\"maxDeliveryCount\":1,\"lockDuration\":\"PT5M\"}")
+                  .status())
+          .isEqualTo(201);
+    }
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  private void send(String queue, String session) {
+    var body = "\"body\":\"" + "x".repeat((1 << 20) - 2) + "\"";
+    for (int i = 0; i < MESSAGES; i++) {
+      var reply =
+          server.post(
+              "/queues/" + queue + "/messages", "{\"messages\":[{" + session + body + "}]}");
+      assertThat(reply.status()).as(reply.problem()).isEqualTo(201);
+    }
+  }
+
+  @Test
+  void aReceiveOfLargeMessagesTakesOnlyWhatFits() {
+    send("UNORDERED", "");
+    var seen = new HashSet<String>();
+    while (seen.size() < MESSAGES) {
+      var reply = server.post("/queues/UNORDERED/receive", "{\"max\":1000}");
+      assertThat(reply.status()).as(reply.problem()).isEqualTo(200);
+      var messages = messages(reply.json());
+      assertThat(messages).hasSizeBetween(1, MOST_IN_ONE_ANSWER);
+      for (var message : messages) {
+        assertThat(message.get("attempt").asInt()).isEqualTo(1);
+        assertThat(seen.add(message.get("messageId").asString())).isTrue();
+      }
+    }
+    assertThat(server.get("/queues/UNORDERED").json().get("dead").asInt()).isZero();
+  }
+
+  @Test
+  void aLeasedReceiveOfLargeMessagesTakesOnlyWhatFits() {
+    send("ORDERED", "\"sessionId\":\"s\",");
+    var lease =
+        "/queues/ORDERED/leases/"
+            + server.post("/queues/ORDERED/leases", "{}").json().get("leaseId").asString();
+    int handled = 0;
+    while (handled < MESSAGES) {
+      var reply = server.get(lease + "/messages?max=1000&wait=PT1S");
+      assertThat(reply.status()).as(reply.problem()).isEqualTo(200);
+      var messages = messages(reply.json());
+      assertThat(messages).hasSizeBetween(1, MOST_IN_ONE_ANSWER);
+      assertThat(messages).allMatch(message -> message.get("attempt").asInt() == 1);
+      for (var message : messages) {
+        var settled =
+            server.post(
+                lease + "/settlements",
+                "{\"settlements\":[{\"sequence\":%d,\"action\":\"complete\"}]}"
+                    .formatted(message.get("sequence").asLong()));
+        assertThat(settled.status()).as(settled.body()).isEqualTo(200);
+      }
+      handled += messages.size();
+    }
+  }
+
+  @Test
+  void aPageOfLargeDeadLettersHoldsOnlyWhatFits() {
+    send("UNORDERED", "");
+    for (int i = 0; i < MESSAGES; ) {
+      for (var message :
+          messages(server.post("/queues/UNORDERED/receive", "{\"max\":1000}").json())) {
+        server.post(
+            "/queues/UNORDERED/settlements",
+            "{\"settlements\":[{\"receipt\":\"%s\",\"action\":\"deadLetter\",\"reason\":\"bad\"}]}"
+                .formatted(message.get("receipt").asString()));
+        i++;
+      }
+    }
+    int found = 0;
+    for (var cursor = ""; cursor != null; ) {
+      var reply = server.get("/queues/UNORDERED/dead-letters?limit=1000" + cursor);
+      assertThat(reply.status()).as(reply.problem()).isEqualTo(200);
+      assertThat(reply.json().get("deadLetters").size()).isBetween(1, MOST_IN_ONE_ANSWER);
+      found += reply.json().get("deadLetters").size();
+      var next = reply.json().get("nextCursor");
+      cursor = next == null ? null : "&cursor=" + next.asString();
+    }
+    assertThat(found).isEqualTo(MESSAGES);
+  }
+
+  private static List<JsonNode> messages(JsonNode batch) {
+    var all = new ArrayList<JsonNode>();
+    batch.get("messages").forEach(all::add);
+    return all;
+  }
+}
