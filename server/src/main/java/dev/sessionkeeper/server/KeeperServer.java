@@ -6,6 +6,7 @@ import dev.sessionkeeper.server.activity.LastSeen;
 import dev.sessionkeeper.server.activity.RememberCallers;
 import dev.sessionkeeper.server.config.ConfigError;
 import dev.sessionkeeper.server.config.ConfigSources;
+import dev.sessionkeeper.server.config.InvalidConfig;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.config.ServerConfig;
 import dev.sessionkeeper.server.gateway.GatewayFeature;
@@ -35,6 +36,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,6 +49,7 @@ public final class KeeperServer implements AutoCloseable {
           QueuesFeature::open, StreamsFeature::open, RegistryFeature::open, GatewayFeature::open);
 
   private static final Logger log = LoggerFactory.getLogger(KeeperServer.class);
+  private static final String TLS = "server.tls";
 
   private final KeeperConfig config;
   private final Metrics metrics = new Metrics();
@@ -59,6 +62,7 @@ public final class KeeperServer implements AutoCloseable {
   private final Reload reload;
   private final RouteTable routes;
   private final HttpServer http;
+  private volatile ServerConfig drain;
   private boolean closed;
 
   private KeeperServer(
@@ -68,6 +72,7 @@ public final class KeeperServer implements AutoCloseable {
       Supplier<Engine> openEngine,
       Telemetry telemetry) {
     this.config = config;
+    this.drain = config.get(ServerConfig.SECTION);
     this.telemetry = opened(telemetry);
     try {
       guard = opened(new Guard(config.get(SecurityConfig.SECTION), server().host(), time));
@@ -78,7 +83,7 @@ public final class KeeperServer implements AutoCloseable {
               config, engine, lastSeen, metrics.registry(), telemetry.traces(), time);
       FEATURES.forEach(opener -> features.add(opened(opener.open(context))));
       JobsFeature.open(context, features).ifPresent(jobs -> features.add(opened(jobs)));
-      reload = new Reload(config, sources, this::objectionsTo, this::reconfigure);
+      reload = new Reload(config, sources, this::take, engine.audit());
       routes = new RouteTable(allRoutes());
       http = opened(listen(time));
     } catch (RuntimeException e) {
@@ -130,10 +135,13 @@ public final class KeeperServer implements AutoCloseable {
 
   /** Whether callers need a credential. */
   public boolean isClosed() {
-    return config.get(SecurityConfig.SECTION).isClosed();
+    return guard.isClosed();
   }
 
-  /** Reads the configuration again, or throws {@code InvalidConfig} and changes nothing. */
+  /**
+   * Reads the configuration again and applies it as far as a running server can; or throws {@code
+   * InvalidConfig} and changes nothing. The log names the keys that need a restart.
+   */
   public void reload() {
     reload.reload();
   }
@@ -159,10 +167,10 @@ public final class KeeperServer implements AutoCloseable {
     closed = true;
     try {
       http.leave();
-      Thread.sleep(server().drainDelay());
-      int unfinished = http.drain(server().drainTimeout());
+      Thread.sleep(drain.drainDelay());
+      int unfinished = http.drain(drain.drainTimeout());
       if (unfinished > 0) {
-        log.warn("{} requests did not finish in {}", unfinished, server().drainTimeout());
+        log.warn("{} requests did not finish in {}", unfinished, drain.drainTimeout());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -202,14 +210,10 @@ public final class KeeperServer implements AutoCloseable {
 
   private HttpServer listen(TimeSource time) {
     var options = HttpOptions.of(server().host(), server().port());
-    var tls = server().tls();
+    var tls = server().tls().map(KeeperServer::pem);
     try {
       return HttpServer.start(
-          tls.isEmpty()
-              ? options
-              : options.withTls(
-                  new HttpOptions.Tls(
-                      tls.get().certificate(), tls.get().key(), tls.get().clientAuthority())),
+          tls.map(options::withTls).orElse(options),
           routes,
           new RememberCallers(guard, lastSeen),
           new TraceRequests(telemetry.traces().tracer(), metrics),
@@ -227,13 +231,41 @@ public final class KeeperServer implements AutoCloseable {
     }
   }
 
-  private List<ConfigError> objectionsTo(KeeperConfig next) {
-    return features.stream().flatMap(feature -> feature.objectionsTo(next).stream()).toList();
+  private static HttpOptions.Tls pem(ServerConfig.Tls tls) {
+    return new HttpOptions.Tls(
+        tls.certificatePem(), tls.keyPem().reveal(), tls.clientAuthorityPem());
   }
 
-  private void reconfigure(KeeperConfig next) {
-    guard.replace(next.get(SecurityConfig.SECTION));
+  /** First all that can refuse, then all that cannot fail. */
+  private List<String> take(KeeperConfig next, Set<String> changed) {
+    var errors =
+        features.stream().flatMap(feature -> feature.objectionsTo(next).stream()).toList();
+    if (!errors.isEmpty()) {
+      throw new InvalidConfig(errors);
+    }
+    var security = next.get(SecurityConfig.SECTION);
+    try (var gate = guard.prepare(security)) {
+      if (changed.contains(TLS)) {
+        http.replace(pem(next.get(ServerConfig.SECTION).tls().orElseThrow()));
+      }
+      gate.apply();
+    } catch (KeeperException.Misconfigured e) {
+      throw refused("security", e);
+    } catch (IOException e) {
+      throw refused(TLS, e);
+    }
+    drain = next.get(ServerConfig.SECTION);
     features.forEach(feature -> feature.reconfigure(next));
+    http.readmit();
+    return security.isClosed() && !security.hasAdmin()
+        ? List.of(
+            "No credential has the role admin any more; only SIGHUP can reload the configuration")
+        : List.of();
+  }
+
+  private static InvalidConfig refused(String key, Exception why) {
+    var reason = String.valueOf(why.getMessage()).replaceFirst("^\\[SK-\\d+] ", "");
+    return new InvalidConfig(List.of(new ConfigError("the configuration", key, reason)));
   }
 
   private ServerConfig server() {

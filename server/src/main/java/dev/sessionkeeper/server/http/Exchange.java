@@ -32,7 +32,8 @@ final class Exchange implements Gate.Visit {
   private final WriteResponse out;
   private Map<String, String> query = Map.of();
   private RouteTable.@Nullable Match match;
-  private Caller caller = Caller.ANONYMOUS;
+  private volatile Caller caller = Caller.ANONYMOUS;
+  private volatile boolean isStreaming;
 
   Exchange(Kernel kernel, Context context, HttpServerRequest request) {
     this.kernel = kernel;
@@ -63,6 +64,35 @@ final class Exchange implements Gate.Visit {
   /** Ends its wait because the server shuts down. */
   void drain() {
     waiting.drain();
+  }
+
+  /** Ends its wait or stream if its caller may not call any more; on any thread. */
+  void readmit() {
+    var before = caller;
+    if (before.equals(Caller.ANONYMOUS)) {
+      return; // Not judged yet, or at a route that asks for no credential.
+    }
+    try {
+      if (!kernel.gate().admitAgain(this).equals(before)) {
+        // It may see more or less than before. It comes again and is served by its new rights.
+        drain();
+      }
+    } catch (ProblemException e) {
+      refuse(e.problem());
+    }
+  }
+
+  private void refuse(Problem problem) {
+    log.info("{} of {} ends: {}", routeName(), caller.name(), problem.detail());
+    waiting.refuse(problem);
+    if (isStreaming) {
+      endStream();
+    }
+  }
+
+  private void endStream() {
+    waiting.clientGone();
+    onLoop(out::cut);
   }
 
   <T> Optional<T> await(ResponseStream.Wait<T> wait) throws Exception {
@@ -113,12 +143,23 @@ final class Exchange implements Gate.Visit {
       match = kernel.routes().find(request.method().name(), target.path());
       query = target.query();
       kernel.refuseIfDraining(route());
-      caller = kernel.gate().admit(this);
+      caller = admitted();
       CheckHead.check(
           route(), query, header("Content-Type"), header("Content-Encoding"), hasBody());
       return Optional.empty();
     } catch (RuntimeException e) {
       return Optional.of(ProblemOf.failure(e, routeName()));
+    }
+  }
+
+  /** A reload in the same moment either sees the caller, or is seen here. */
+  private Caller admitted() {
+    while (true) {
+      long admissions = kernel.admissions();
+      caller = kernel.gate().admit(this);
+      if (admissions == kernel.admissions()) {
+        return caller;
+      }
     }
   }
 
@@ -144,7 +185,7 @@ final class Exchange implements Gate.Visit {
   private void run(byte[] body) {
     MDC.put("correlationId", correlationId);
     try {
-      var response = handleListened(body);
+      var response = unlessRefused(handleListened(body));
       switch (response.body()) {
         case Response.Body.Bytes bytes -> deliver(response);
         case Response.Body.Streamed stream -> out.stream(response, stream.writer(), this::onLoop);
@@ -158,6 +199,18 @@ final class Exchange implements Gate.Visit {
       onLoop(() -> request.connection().close());
       answered(500);
     }
+  }
+
+  /** What was waited for is given back if the caller was refused meanwhile. */
+  private Response unlessRefused(Response response) {
+    isStreaming = response.body() instanceof Response.Body.Streamed;
+    var refusal = isStreaming ? waiting.refusal() : waiting.refusalOfResult();
+    if (refusal.isEmpty()) {
+      return response;
+    }
+    isStreaming = false;
+    response.undeliveredTasks().forEach(Runnable::run);
+    return Response.of(refusal.get(), correlationId);
   }
 
   private Response handleListened(byte[] body) {

@@ -39,6 +39,17 @@ final class CredentialGate implements Gate {
     }
     var caller = identify(visit);
     limit.ifPresent(rate -> rate.take(caller.name()));
+    return authorized(visit, caller);
+  }
+
+  @Override
+  public Caller admitAgain(Visit visit) {
+    return visit.route().role() == Role.ANYONE
+        ? Caller.ANONYMOUS
+        : authorized(visit, identify(visit));
+  }
+
+  private static Caller authorized(Visit visit, Caller caller) {
     if (!caller.has(visit.route().role())) {
       throw ProblemType.FORBIDDEN
           .with("This needs the role " + visit.route().role().key())

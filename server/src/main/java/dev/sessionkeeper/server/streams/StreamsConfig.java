@@ -17,7 +17,8 @@ import java.time.Duration;
 public record StreamsConfig(
     Duration retention, Duration heartbeat, Duration slowReader, int maxReaders) {
   public static final ConfigSection<StreamsConfig> SECTION =
-      ConfigSection.of("streams", StreamsConfig::read);
+      ConfigSection.of("streams", StreamsConfig::read)
+          .reload("retention", "heartbeat", "slow_reader", "max_readers");
 
   /** 7 days, 15 seconds, 30 seconds, 5,000 readers. */
   public static StreamsConfig ofDefaults() {
