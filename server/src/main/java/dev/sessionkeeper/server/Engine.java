@@ -39,6 +39,14 @@ public interface Engine extends AutoCloseable {
   /** Why the store cannot be used now; empty when it answers and its schema is up to date. */
   Optional<String> notReady();
 
+  /**
+   * Why a part of it cannot be used, although the server should get requests: queues in a cloud
+   * that is away, while the store still takes everything in.
+   */
+  default Optional<String> degraded() {
+    return Optional.empty();
+  }
+
   @Override
   void close();
 }

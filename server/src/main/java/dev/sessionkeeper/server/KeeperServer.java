@@ -184,7 +184,7 @@ public final class KeeperServer implements AutoCloseable {
     features.forEach(feature -> all.addAll(feature.routes()));
     all.addAll(reload.routes());
     all.addAll(new ActivityRoutes(lastSeen).routes());
-    all.addAll(new HealthRoutes(checks()).routes());
+    all.addAll(new HealthRoutes(checks(), degradations()).routes());
     all.addAll(metrics.routes(engine.queues()));
     all.addAll(new StatusPage(engine, version()).routes());
     all.add(
@@ -206,6 +206,14 @@ public final class KeeperServer implements AutoCloseable {
     }
     checks.put("draining", () -> http.isLeaving() ? Optional.of("draining") : Optional.empty());
     return checks;
+  }
+
+  private Map<String, Supplier<Optional<String>>> degradations() {
+    var degradations = new LinkedHashMap<String, Supplier<Optional<String>>>();
+    degradations.put("queues", engine::degraded);
+    degradations.put(
+        "bots", () -> features.stream().flatMap(feature -> feature.degraded().stream()).findFirst());
+    return degradations;
   }
 
   private HttpServer listen(TimeSource time) {
