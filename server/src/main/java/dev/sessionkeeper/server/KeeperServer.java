@@ -234,9 +234,20 @@ public final class KeeperServer implements AutoCloseable {
               + server().port()
               + " ("
               + e.getMessage()
-              + "); end what uses it, or choose another with --port",
+              + "); "
+              + adviceOnListening(String.valueOf(e.getMessage())),
           e);
     }
+  }
+
+  private static String adviceOnListening(String why) {
+    if (why.contains("Cannot assign requested address")) {
+      return "server.host is no address of this machine";
+    }
+    if (why.contains("Permission denied")) {
+      return "this account may not use that port, choose one over 1023 with --port";
+    }
+    return "end what uses it, or choose another with --port";
   }
 
   private static HttpOptions.Tls pem(ServerConfig.Tls tls) {

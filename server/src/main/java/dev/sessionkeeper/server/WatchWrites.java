@@ -76,9 +76,24 @@ final class WatchWrites implements AutoCloseable {
   }
 
   private static void write(Connection connection) throws SQLException {
+    connection.setAutoCommit(false);
     try (var statement = connection.createStatement()) {
-      // One message without a transaction around it is a transaction by itself.
       statement.execute(PROBE);
+      connection.commit();
+    } catch (SQLException e) {
+      rollBack(connection, e);
+      throw e;
+    }
+    connection.setAutoCommit(true);
+  }
+
+  /** A connection that broke is rolled back by the database, and thrown away by the pool. */
+  private static void rollBack(Connection connection, SQLException failure) {
+    try {
+      connection.rollback();
+      connection.setAutoCommit(true);
+    } catch (SQLException e) {
+      failure.addSuppressed(e);
     }
   }
 
