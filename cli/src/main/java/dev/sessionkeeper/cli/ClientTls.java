@@ -33,8 +33,7 @@ record ClientTls(Optional<Path> authority, Optional<Path> certificate, Optional<
       context.init(keys(), trusted(), null);
       return Optional.of(context);
     } catch (GeneralSecurityException | IOException e) {
-      throw new IllegalArgumentException(
-          "The certificates cannot be used: " + e.getMessage(), e);
+      throw new IllegalArgumentException("The certificates cannot be used: " + e.getMessage(), e);
     }
   }
 
@@ -45,9 +44,7 @@ record ClientTls(Optional<Path> authority, Optional<Path> certificate, Optional<
     var chain = named("--cert", () -> TlsFiles.read(certificate.get()));
     var secret = named("--cert-key", () -> TlsFiles.read(key.get()));
     var store =
-        named(
-            "--cert-key",
-            () -> TlsFiles.keyStore(certificate.get(), chain, key.get(), secret));
+        named("--cert-key", () -> TlsFiles.keyStore(certificate.get(), chain, key.get(), secret));
     var factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
     factory.init(store, TlsFiles.password());
     return factory.getKeyManagers();

@@ -109,9 +109,7 @@ final class Remote {
                   + " --key-file");
     }
     var client =
-        tls()
-            .map(context -> KeeperClient.of(urls, context))
-            .orElseGet(() -> KeeperClient.of(urls));
+        tls().map(context -> KeeperClient.of(urls, context)).orElseGet(() -> KeeperClient.of(urls));
     return credential().map(client::withApiKey).orElse(client);
   }
 

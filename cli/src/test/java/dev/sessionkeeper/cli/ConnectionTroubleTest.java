@@ -48,8 +48,7 @@ class ConnectionTroubleTest {
           .doesNotContain("Is it running");
       assertThat(run("doctor", "--url", server.address()).out).contains("--ca FILE");
 
-      var known =
-          run("queues", "--url", server.address(), "--ca", ours.certificate().toString());
+      var known = run("queues", "--url", server.address(), "--ca", ours.certificate().toString());
       assertThat(known.code).as(known.err).isZero();
     }
   }

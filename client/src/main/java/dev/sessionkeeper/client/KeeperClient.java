@@ -209,7 +209,7 @@ public final class KeeperClient implements AutoCloseable {
     for (Throwable at = failure; at != null; at = at.getCause()) {
       if (at instanceof SSLHandshakeException
           || (at instanceof SSLException
-              && String.valueOf(at.getMessage()).contains("unrecognized SSL message"))) {
+              && String.valueOf(at.getMessage()).contains("nrecognized SSL message"))) {
         return true;
       }
     }

@@ -89,7 +89,12 @@ final class ExplainDatabase {
   /** The first line of what was said, without the severity before it and the full stop behind. */
   private static String said(Throwable failure) {
     var message = Optional.ofNullable(failure.getMessage()).orElse(failure.toString());
-    return message.lines().findFirst().orElse("").replaceFirst("^[A-Z]+: ", "").replaceAll("\\.$", "");
+    return message
+        .lines()
+        .findFirst()
+        .orElse("")
+        .replaceFirst("^[A-Z]+: ", "")
+        .replaceAll("\\.$", "");
   }
 
   private static <T extends Throwable> Optional<T> find(Class<T> type, Throwable failure) {

@@ -212,7 +212,8 @@ public final class KeeperServer implements AutoCloseable {
     var degradations = new LinkedHashMap<String, Supplier<Optional<String>>>();
     degradations.put("queues", engine::degraded);
     degradations.put(
-        "bots", () -> features.stream().flatMap(feature -> feature.degraded().stream()).findFirst());
+        "bots",
+        () -> features.stream().flatMap(feature -> feature.degraded().stream()).findFirst());
     return degradations;
   }
 
@@ -257,8 +258,7 @@ public final class KeeperServer implements AutoCloseable {
 
   /** First all that can refuse, then all that cannot fail. */
   private List<String> take(KeeperConfig next, Set<String> changed) {
-    var errors =
-        features.stream().flatMap(feature -> feature.objectionsTo(next).stream()).toList();
+    var errors = features.stream().flatMap(feature -> feature.objectionsTo(next).stream()).toList();
     if (!errors.isEmpty()) {
       throw new InvalidConfig(errors);
     }

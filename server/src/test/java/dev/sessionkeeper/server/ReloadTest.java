@@ -55,7 +55,8 @@ class ReloadTest {
               "jobs.dead_letter_retention",
               "usage.endpoint");
       assertThat(texts(answer.get("needsRestart")))
-          .containsExactlyInAnyOrder("server.host", "jobs.lease", "usage.interval", "registry.kinds");
+          .containsExactlyInAnyOrder(
+              "server.host", "jobs.lease", "usage.interval", "registry.kinds");
     }
   }
 
@@ -63,7 +64,8 @@ class ReloadTest {
   void aKeyThatNeedsARestartIsNamedUntilThereWasOne() {
     try (var server = TestServer.start("")) {
       server.rewrite("jobs: { lease: 20s }\nstreams: { max_readers: 7 }");
-      assertThat(texts(reload(server).json().get("applied"))).containsExactly("streams.max_readers");
+      assertThat(texts(reload(server).json().get("applied")))
+          .containsExactly("streams.max_readers");
       var again = reload(server).json();
       assertThat(texts(again.get("applied"))).isEmpty();
       assertThat(texts(again.get("needsRestart"))).containsExactly("jobs.lease");
@@ -78,7 +80,8 @@ class ReloadTest {
     try (var server =
         TestServer.start(
             "github: { secrets: [\"first-secret\"] }\nstore: { password: first-password }")) {
-      server.rewrite("github: { secrets: [\"other-secret\"] }\nstore: { password: other-password }");
+      server.rewrite(
+          "github: { secrets: [\"other-secret\"] }\nstore: { password: other-password }");
       var answer = reload(server);
       assertThat(texts(answer.json().get("applied"))).containsExactly("github.secrets");
       assertThat(texts(answer.json().get("needsRestart"))).containsExactly("store.password");

@@ -99,15 +99,14 @@ class StoreTroubleTest {
   @Test
   void aReadOnlyStandbyIsNotReady() throws SQLException {
     try (var server = TestServer.start("", database.environment())) {
-      execute("ALTER DATABASE " + url().replaceAll(".*/(\\w+).*", "$1")
-          + " SET default_transaction_read_only = on");
+      execute(
+          "ALTER DATABASE "
+              + url().replaceAll(".*/(\\w+).*", "$1")
+              + " SET default_transaction_read_only = on");
       execute(
           "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
               + " WHERE datname = current_database() AND pid <> pg_backend_pid()");
-      await()
-          .until(
-              () ->
-                  server.get("/health/ready").body().contains("read-only transaction"));
+      await().until(() -> server.get("/health/ready").body().contains("read-only transaction"));
       assertThat(server.get("/health/ready").status()).isEqualTo(503);
     }
   }

@@ -76,18 +76,13 @@ public final class TestServer implements AutoCloseable {
 
   /** A server that lives by this clock. */
   public static TestServer start(String yaml, TimeSource time) {
-    return new TestServer(
-        yaml, MEMORY, Optional.empty(), Telemetry.of(OpenTelemetry.noop()), time);
+    return new TestServer(yaml, MEMORY, Optional.empty(), Telemetry.of(OpenTelemetry.noop()), time);
   }
 
   /** A server whose queues are those of this provider. */
   public static TestServer over(QueueProvider queues) {
     return new TestServer(
-        "",
-        MEMORY,
-        Optional.of(queues),
-        Telemetry.of(OpenTelemetry.noop()),
-        TimeSource.system());
+        "", MEMORY, Optional.of(queues), Telemetry.of(OpenTelemetry.noop()), TimeSource.system());
   }
 
   /** A server that makes spans. */

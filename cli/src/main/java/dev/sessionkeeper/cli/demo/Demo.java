@@ -38,8 +38,7 @@ public final class Demo {
   private final List<String> sessions;
   private final Judge judge;
 
-  public Demo(
-      KeeperClient client, Map<String, String> environment, Plan plan, Screen screen) {
+  public Demo(KeeperClient client, Map<String, String> environment, Plan plan, Screen screen) {
     this.client = client;
     this.environment = environment;
     this.plan = plan;
@@ -87,7 +86,8 @@ public final class Demo {
         true);
     var stop = new AtomicBoolean();
     var threads = startWorkers(queue, stop);
-    var victim = ConsumerProcess.start(client.servers(), environment, queueName, "the-victim", judge::saw);
+    var victim =
+        ConsumerProcess.start(client.servers(), environment, queueName, "the-victim", judge::saw);
     boolean done = watch(victim);
     stop.set(true);
     threads.forEach(Demo::join);

@@ -104,8 +104,7 @@ public record UsageOptions(
         listener);
   }
 
-  UsageOptions delivery(
-      Optional<URI> url, Optional<WebhookSignature> by, TargetGuard allowing) {
+  UsageOptions delivery(Optional<URI> url, Optional<WebhookSignature> by, TargetGuard allowing) {
     return new UsageOptions(
         owner, url, by, allowing, interval, tolerance, timeout, lease, parallel, retry, refusals,
         time, listener);

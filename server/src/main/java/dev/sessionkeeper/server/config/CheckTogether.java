@@ -36,7 +36,8 @@ final class CheckTogether {
         && !config.get(BotsConfig.SECTION).bots().isEmpty()) {
       errors.add(
           new FieldError(
-              "bots", "need a database, but store.url is memory; set store.url to embedded or to"
+              "bots",
+              "need a database, but store.url is memory; set store.url to embedded or to"
                   + " a URL that begins with jdbc:postgresql:"));
     }
     if (config.has(QueuesConfig.SECTION)) {

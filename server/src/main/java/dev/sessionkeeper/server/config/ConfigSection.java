@@ -126,8 +126,7 @@ public final class ConfigSection<T> {
   public ConfigSection<T> reload(String name, String note, BiPredicate<Object, Object> canReload) {
     var path = key + "." + name;
     return with(
-        name,
-        new ConfigKey.Declared(new ConfigKey(path, ConfigKey.Rule.RELOAD, note), canReload));
+        name, new ConfigKey.Declared(new ConfigKey(path, ConfigKey.Rule.RELOAD, note), canReload));
   }
 
   private ConfigSection<T> with(String name, ConfigKey.Declared added) {

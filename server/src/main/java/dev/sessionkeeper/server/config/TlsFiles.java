@@ -55,8 +55,7 @@ public final class TlsFiles {
     try {
       Collection<? extends Certificate> all =
           CertificateFactory.getInstance("X.509")
-              .generateCertificates(
-                  new ByteArrayInputStream(pem.getBytes(StandardCharsets.UTF_8)));
+              .generateCertificates(new ByteArrayInputStream(pem.getBytes(StandardCharsets.UTF_8)));
       if (!all.isEmpty()) {
         return List.copyOf(all);
       }

@@ -42,7 +42,8 @@ public final class HealthRoutes {
             .summary("Whether the process lives; depends on nothing")
             .answers(200, "It lives", Health.class),
         Route.get("/health/ready", Role.ANYONE, this::ready)
-            .summary("Whether it should get requests: the store answers and takes writes, the server is not"
+            .summary(
+                "Whether it should get requests: the store answers and takes writes, the server is not"
                     + " draining. Queues in a cloud that is away are named but do not count")
             .answers(200, "Ready", Health.class)
             .answers(503, "Not now; the checks say why", Health.class));

@@ -64,8 +64,8 @@ public final class Guard implements Gate, AutoCloseable {
   /**
    * Builds the gate for other credentials, and changes nothing yet.
    *
-   * @throws KeeperException.Misconfigured if that would open a closed server, or the keys of
-   *     {@code security.jwt} cannot be read
+   * @throws KeeperException.Misconfigured if that would open a closed server, or the keys of {@code
+   *     security.jwt} cannot be read
    */
   public Prepared prepare(SecurityConfig config) {
     if (!config.isClosed() && current.isClosed()) {

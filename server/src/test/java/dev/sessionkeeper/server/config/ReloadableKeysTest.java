@@ -38,6 +38,11 @@ class ReloadableKeysTest {
           case RELOAD -> "a reload";
           case RESTART -> "a restart";
         };
-    return "| `" + key.path() + "` | " + takes + (key.note().isEmpty() ? "" : "; " + key.note()) + " |";
+    return "| `"
+        + key.path()
+        + "` | "
+        + takes
+        + (key.note().isEmpty() ? "" : "; " + key.note())
+        + " |";
   }
 }

@@ -80,8 +80,7 @@ class TlsTest {
   }
 
   private static String files(Path[] files) {
-    return "server: { tls: { certificate: \"%s\", key: \"%s\" } }\n"
-        .formatted(files[0], files[1]);
+    return "server: { tls: { certificate: \"%s\", key: \"%s\" } }\n".formatted(files[0], files[1]);
   }
 
   @Test
@@ -101,8 +100,7 @@ class TlsTest {
   void aReloadWithAKeyThatDoesNotFitKeepsTheOldCertificate() throws Exception {
     var yaml = files(copyOf(ours, "server"));
     try (var server = TestServer.start(yaml)) {
-      Files.copy(
-          ours.key("ops"), own.resolve("server.key"), StandardCopyOption.REPLACE_EXISTING);
+      Files.copy(ours.key("ops"), own.resolve("server.key"), StandardCopyOption.REPLACE_EXISTING);
       assertThatThrownBy(() -> server.server().reload())
           .isInstanceOf(InvalidConfig.class)
           .hasMessageContaining("server.tls.key")
@@ -118,8 +116,7 @@ class TlsTest {
         .hasMessageContaining("server.tls.key")
         .hasMessageContaining("does not fit the certificate");
     assertThatThrownBy(
-            () ->
-                TestServer.start(files(new Path[] {own.resolve("none.pem"), ours.key("server")})))
+            () -> TestServer.start(files(new Path[] {own.resolve("none.pem"), ours.key("server")})))
         .hasMessageContaining("server.tls.certificate")
         .hasMessageContaining("none.pem, which does not exist");
     assertThatThrownBy(
@@ -153,8 +150,7 @@ class TlsTest {
   @Test
   void aClientCannotRenegotiate() throws Exception {
     try (var server = TestServer.start(tls(""));
-        var socket =
-            shakeHands(server, "TLSv1.2", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256")) {
+        var socket = shakeHands(server, "TLSv1.2", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256")) {
       socket.startHandshake();
       assertThatThrownBy(
               () -> {
