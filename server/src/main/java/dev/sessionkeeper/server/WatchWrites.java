@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server;
 
+import dev.sessionkeeper.store.SqlErrors;
 import dev.sessionkeeper.time.TimeSource;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -20,9 +21,6 @@ import org.slf4j.LoggerFactory;
 final class WatchWrites implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(WatchWrites.class);
   private static final Duration EVERY = Duration.ofSeconds(5);
-
-  /** Another server probes at the same moment; its result is as good. */
-  private static final String LOCK_NOT_AVAILABLE = "55P03";
 
   private static final String PROBE =
       """
@@ -67,7 +65,8 @@ final class WatchWrites implements AutoCloseable {
       write(connection);
       tell(Optional.empty());
     } catch (SQLException e) {
-      if (!LOCK_NOT_AVAILABLE.equals(e.getSQLState()) && !closed) {
+      // Another server probes at this moment, or there is no connection: readiness looks itself.
+      if (!SqlErrors.isLockTimeout(e) && !SqlErrors.isConnectionLoss(e)) {
         tell(Optional.of(ExplainDatabase.writing(e)));
       }
     } finally {
@@ -98,7 +97,7 @@ final class WatchWrites implements AutoCloseable {
   }
 
   private void tell(Optional<String> now) {
-    if (now.isPresent() && !now.equals(trouble)) {
+    if (now.isPresent() && trouble.isEmpty()) {
       log.error("Not ready: {}", now.get());
     }
     if (now.isEmpty() && trouble.isPresent()) {
