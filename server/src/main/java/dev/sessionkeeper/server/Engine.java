@@ -40,8 +40,8 @@ public interface Engine extends AutoCloseable {
   Optional<String> notReady();
 
   /**
-   * Why a part of it cannot be used, although the server should get requests: queues in a cloud
-   * that is away, while the store still takes everything in.
+   * Says why a part of the engine cannot be used, although the server should get requests. An
+   * example: the cloud of the queues is away, and the store still takes everything in.
    */
   default Optional<String> degraded() {
     return Optional.empty();

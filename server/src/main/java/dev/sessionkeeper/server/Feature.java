@@ -26,7 +26,7 @@ public interface Feature extends AutoCloseable {
   /** Why the server should not get requests now; empty when all is well. Asked often. */
   Optional<String> notReady();
 
-  /** What does not work now, although the server should get requests. Asked often. */
+  /** Says which part does not work, although the server should get requests. Asked often. */
   default Optional<String> degraded() {
     return Optional.empty();
   }

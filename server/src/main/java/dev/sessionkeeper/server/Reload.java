@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,7 +26,7 @@ import org.slf4j.LoggerFactory;
 final class Reload {
   private static final Logger log = LoggerFactory.getLogger(Reload.class);
 
-  /** The actor of reloads that nobody asked for over HTTP. */
+  /** The actor of a reload by SIGHUP. */
   private static final String SIGNAL = "signal";
 
   private final Supplier<ConfigSources> sources;
@@ -108,7 +107,7 @@ final class Reload {
     var told =
         applied.isEmpty()
             ? "Nothing was applied."
-            : "Applied: " + applied.stream().collect(Collectors.joining(", ")) + ".";
+            : "Applied: " + String.join(", ", applied) + ".";
     return needsRestart.isEmpty()
         ? told
         : told + " Needs a restart: " + String.join(", ", needsRestart) + ".";

@@ -64,7 +64,7 @@ final class WatchQueues implements AutoCloseable {
     } catch (KeeperException.Closed e) {
       log.debug("The queues are closed");
     } catch (RuntimeException e) {
-      // Whatever a cloud's SDK throws here: its queues cannot be used.
+      // An SDK may throw anything here; its queues cannot be used then.
       tell(Optional.of(why(e)));
     } finally {
       isAsking.set(false);

@@ -80,8 +80,10 @@ public record ServerConfig(
   private static boolean canReloadTls(Object before, Object after) {
     return before instanceof Optional<?> was
         && after instanceof Optional<?> is
-        && was.orElse(null) instanceof Tls old
-        && is.orElse(null) instanceof Tls next
+        && was.isPresent()
+        && is.isPresent()
+        && was.get() instanceof Tls old
+        && is.get() instanceof Tls next
         && old.clientAuthority().isPresent() == next.clientAuthority().isPresent();
   }
 

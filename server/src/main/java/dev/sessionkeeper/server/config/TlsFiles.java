@@ -14,11 +14,13 @@ import java.security.KeyStore;
 import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.Signature;
+import java.security.SignatureException;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.util.Collection;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads PEM files for TLS, and refuses those that no handshake can succeed with.
@@ -103,7 +105,7 @@ public final class TlsFiles {
   }
 
   private static IllegalArgumentException doesNotFit(
-      Path certificate, Path key, @org.jspecify.annotations.Nullable Exception cause) {
+      Path certificate, Path key, @Nullable Exception cause) {
     return new IllegalArgumentException(
         "names the file "
             + key
@@ -133,7 +135,7 @@ public final class TlsFiles {
     verifier.update(SAMPLE);
     try {
       return verifier.verify(signature);
-    } catch (java.security.SignatureException e) {
+    } catch (SignatureException e) {
       return false; // A signature of another length cannot be of this key.
     }
   }

@@ -201,7 +201,7 @@ final class Exchange implements Gate.Visit {
     }
   }
 
-  /** What was waited for is given back if the caller was refused meanwhile. */
+  /** Gives back the result of a wait if the caller was refused meanwhile. */
   private Response unlessRefused(Response response) {
     isStreaming = response.body() instanceof Response.Body.Streamed;
     var refusal = isStreaming ? waiting.refusal() : waiting.refusalOfResult();
