@@ -105,9 +105,7 @@ final class Reload {
 
   private static String told(List<String> applied, List<String> needsRestart) {
     var told =
-        applied.isEmpty()
-            ? "Nothing was applied."
-            : "Applied: " + String.join(", ", applied) + ".";
+        applied.isEmpty() ? "Nothing was applied." : "Applied: " + String.join(", ", applied) + ".";
     return needsRestart.isEmpty()
         ? told
         : told + " Needs a restart: " + String.join(", ", needsRestart) + ".";
