@@ -36,6 +36,15 @@ public abstract sealed class KeeperException extends RuntimeException {
     public Unavailable(String what) {
       super("SK-101", what + " did not answer; try again");
     }
+
+    private Unavailable(Throwable cause, String sentence) {
+      super("SK-101", sentence, cause);
+    }
+
+    /** A store that answers and still cannot be used. The sentence says why, and what to do. */
+    public static Unavailable because(String sentence, Throwable cause) {
+      return new Unavailable(cause, sentence);
+    }
   }
 
   /** The provider or processor was closed. */

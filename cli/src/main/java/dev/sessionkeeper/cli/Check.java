@@ -1,9 +1,11 @@
 package dev.sessionkeeper.cli;
 
+import dev.sessionkeeper.server.TryStore;
 import dev.sessionkeeper.server.config.ConfigError;
 import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.config.InvalidConfig;
 import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.server.config.StoreConfig;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +31,11 @@ final class Check implements Callable<Integer> {
       description = "text or json. Default: text")
   Remote.Format format = Remote.Format.text;
 
+  @Option(
+      names = "--connect",
+      description = "Also connect to the database of store.url; nothing is changed in it")
+  boolean connect;
+
   @Override
   public Integer call() {
     var terminal = Terminal.standard();
@@ -41,7 +48,7 @@ final class Check implements Callable<Integer> {
         config.warnings().forEach(warning -> terminal.note("Warning: " + warning));
         terminal.print(file + " is valid.");
       }
-      return Exit.OK;
+      return connect ? tryStore(config, terminal) : Exit.OK;
     } catch (InvalidConfig e) {
       if (format == Remote.Format.json) {
         terminal.print(json(e.errors(), List.of()));
@@ -51,6 +58,12 @@ final class Check implements Callable<Integer> {
       }
       return Exit.CONFIG;
     }
+  }
+
+  private static int tryStore(KeeperConfig config, Terminal terminal) {
+    var trouble = TryStore.trouble(config.get(StoreConfig.SECTION));
+    trouble.ifPresent(terminal::error);
+    return trouble.isPresent() ? Exit.UNAVAILABLE : Exit.OK;
   }
 
   private String json(List<ConfigError> errors, List<String> warnings) {

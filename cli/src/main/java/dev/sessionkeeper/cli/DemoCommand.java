@@ -45,7 +45,7 @@ final class DemoCommand implements Callable<Integer> {
       }
       var terminal = Terminal.standard();
       var plan = new Demo.Plan(sessions, messages, consumers, Duration.ofMinutes(5));
-      var result = new Demo(client, remote.key, plan, terminal::draw).run();
+      var result = new Demo(client, remote.environment(), plan, terminal::draw).run();
       if (remote.format == Remote.Format.json) {
         terminal.print(json(result));
       }

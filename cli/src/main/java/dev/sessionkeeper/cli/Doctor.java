@@ -8,8 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /** Looks at what usually goes wrong and says what to do. */
@@ -51,7 +53,17 @@ final class Doctor implements Callable<Integer> {
   }
 
   private static String ready(KeeperClient client) {
-    return "is " + client.get("/health/ready", Map.of()).path("status").asString("ready");
+    var health = client.get("/health/ready", Map.of());
+    var wrong = wrong(health.path("checks"));
+    return "is " + health.path("status").asString("ready") + (wrong.isEmpty() ? "" : "; " + wrong);
+  }
+
+  /** The checks that do not say "up", each with its reason. */
+  private static String wrong(JsonNode checks) {
+    return checks.properties().stream()
+        .filter(check -> !check.getValue().asString("").equals("up"))
+        .map(check -> check.getKey() + ": " + check.getValue().asString(""))
+        .collect(Collectors.joining("; "));
   }
 
   private static String readable(KeeperClient client) {
@@ -63,9 +75,12 @@ final class Doctor implements Callable<Integer> {
     try {
       return new Finding(what, true, check.get());
     } catch (KeeperException.Unavailable e) {
-      return new Finding(what, false, "no answer; start one with: ./keeper serve");
+      return new Finding(what, false, ExplainConnection.of(e));
     } catch (ProblemException e) {
-      return new Finding(what, false, String.valueOf(e.getMessage()));
+      var checks = wrong(e.document().path("checks"));
+      var why = checks.isEmpty() ? String.valueOf(e.getMessage()) : checks;
+      boolean isAnswer = !what.equals("credential") || e.status() == 401 || e.status() == 403;
+      return new Finding(what, false, isAnswer ? why : "could not be checked: " + why);
     }
   }
 

@@ -29,6 +29,7 @@ import picocli.CommandLine.HelpCommand;
       ServeCommand.class,
       DemoCommand.class,
       Check.class,
+      ReloadCommand.class,
       Queues.class,
       Send.class,
       Sessions.class,
@@ -68,12 +69,11 @@ public final class Keeper {
         yield problem.status() == 401 || problem.status() == 403 ? Exit.FORBIDDEN : Exit.FAILED;
       }
       case KeeperException.Unavailable unavailable -> {
-        terminal.error(
-            why.replace("; try again", "") + ". Is it running? Start one with: ./keeper serve");
+        terminal.error(ExplainConnection.of(unavailable));
         yield Exit.UNAVAILABLE;
       }
       case KeeperException.OutcomeUnknown unknown -> {
-        terminal.error(why);
+        terminal.error(ExplainConnection.of(unknown));
         yield Exit.UNAVAILABLE;
       }
       case KeeperException.Misconfigured misconfigured -> {

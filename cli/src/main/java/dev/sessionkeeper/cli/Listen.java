@@ -13,6 +13,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -58,9 +59,8 @@ final class Listen implements Callable<Integer> {
     var end = new CountDownLatch(1);
     try (var client = remote.open()) {
       var builder = EventStream.of(remote.urls, stream);
-      if (remote.key != null && !remote.key.isEmpty()) {
-        builder.header("Authorization", "Bearer " + remote.key);
-      }
+      remote.credential().ifPresent(key -> builder.header("Authorization", "Bearer " + key));
+      remote.tls().ifPresent(context -> builder.http(secured(context)));
       if (subscriber != null) {
         builder.subscriber(subscriber);
       }
@@ -69,6 +69,14 @@ final class Listen implements Callable<Integer> {
         return open.hasEnded() ? Exit.FAILED : Exit.OK;
       }
     }
+  }
+
+  private static HttpClient secured(SSLContext context) {
+    return HttpClient.newBuilder()
+        .version(HttpClient.Version.HTTP_1_1)
+        .connectTimeout(Duration.ofSeconds(10))
+        .sslContext(context)
+        .build();
   }
 
   /** Prints and forwards, one after the other: the order of the stream is kept. */

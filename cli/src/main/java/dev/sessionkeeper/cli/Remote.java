@@ -1,12 +1,20 @@
 package dev.sessionkeeper.cli;
 
 import dev.sessionkeeper.client.KeeperClient;
+import java.io.IOException;
 import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -27,6 +35,7 @@ final class Remote {
   @Option(
       names = {"-u", "--url"},
       split = ",",
+      converter = Address.class,
       paramLabel = "URL",
       defaultValue = "${env:KEEPER_URL:-http://127.0.0.1:8080}",
       description =
@@ -36,9 +45,35 @@ final class Remote {
 
   @Option(
       names = "--key",
-      defaultValue = "${env:KEEPER_API_KEY}",
-      description = "The API key. Default: $KEEPER_API_KEY")
+      description =
+          "The API key, visible to other users of this machine: prefer --key-file or"
+              + " KEEPER_API_KEY. Default: $KEEPER_API_KEY")
   @Nullable String key;
+
+  @Option(names = "--key-file", paramLabel = "FILE", description = "A file that holds the API key")
+  @Nullable Path keyFile;
+
+  @Option(
+      names = "--ca",
+      paramLabel = "FILE",
+      defaultValue = "${env:KEEPER_CA}",
+      description =
+          "PEM file of the authority that signed the server's certificate. Default: $KEEPER_CA")
+  @Nullable Path authority;
+
+  @Option(
+      names = "--cert",
+      paramLabel = "FILE",
+      defaultValue = "${env:KEEPER_CERT}",
+      description = "PEM file of the certificate to show to the server. Default: $KEEPER_CERT")
+  @Nullable Path certificate;
+
+  @Option(
+      names = "--cert-key",
+      paramLabel = "FILE",
+      defaultValue = "${env:KEEPER_CERT_KEY}",
+      description = "PEM file of that certificate's private key. Default: $KEEPER_CERT_KEY")
+  @Nullable Path certificateKey;
 
   @Option(
       names = {"-o", "--output"},
@@ -46,9 +81,77 @@ final class Remote {
       description = "text or json. Default: text")
   Format format = Format.text;
 
+  /** Reads an address, and refuses one without a scheme in words. */
+  static final class Address implements ITypeConverter<URI> {
+    @Override
+    public URI convert(String text) {
+      if (!text.matches("https?://[^/].*")) {
+        throw new TypeConversionException(
+            "an address begins with http:// or https://, was '"
+                + text
+                + "'; did you mean http://"
+                + text.replaceFirst("^/*", "")
+                + " ?");
+      }
+      try {
+        return new URI(text);
+      } catch (URISyntaxException e) {
+        throw new TypeConversionException("'" + text + "' is no address: " + e.getReason());
+      }
+    }
+  }
+
   KeeperClient open() {
-    var client = KeeperClient.of(urls);
-    return key == null || key.isEmpty() ? client : client.withApiKey(key);
+    if (key != null) {
+      Terminal.standard()
+          .note(
+              "Warning: --key is visible to other users of this machine; use KEEPER_API_KEY or"
+                  + " --key-file");
+    }
+    var client =
+        tls().map(context -> KeeperClient.of(urls, context)).orElseGet(() -> KeeperClient.of(urls));
+    return credential().map(client::withApiKey).orElse(client);
+  }
+
+  /** The certificates to use; empty when everything is as Java has it. */
+  Optional<SSLContext> tls() {
+    return new ClientTls(
+            Optional.ofNullable(authority),
+            Optional.ofNullable(certificate),
+            Optional.ofNullable(certificateKey))
+        .context();
+  }
+
+  /** The API key: as an option, from a file, from the environment; empty without one. */
+  Optional<String> credential() {
+    if (key != null && keyFile != null) {
+      throw new IllegalArgumentException("--key and --key-file exclude each other");
+    }
+    if (keyFile != null) {
+      try {
+        return Optional.of(Files.readString(keyFile).strip()).filter(text -> !text.isEmpty());
+      } catch (IOException e) {
+        throw new IllegalArgumentException("--key-file " + keyFile + " cannot be read", e);
+      }
+    }
+    return Optional.ofNullable(key == null ? System.getenv("KEEPER_API_KEY") : key)
+        .filter(text -> !text.isEmpty());
+  }
+
+  /** What a process of ours needs in its environment to reach the same server in the same way. */
+  Map<String, String> environment() {
+    var variables = new LinkedHashMap<String, String>();
+    credential().ifPresent(word -> variables.put("KEEPER_API_KEY", word));
+    put(variables, "KEEPER_CA", authority);
+    put(variables, "KEEPER_CERT", certificate);
+    put(variables, "KEEPER_CERT_KEY", certificateKey);
+    return variables;
+  }
+
+  private static void put(Map<String, String> variables, String name, @Nullable Path file) {
+    if (file != null) {
+      variables.put(name, file.toAbsolutePath().toString());
+    }
   }
 
   /** Shows a page: its items as a table, or the whole answer as JSON. */

@@ -18,6 +18,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLHandshakeException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -59,12 +62,25 @@ public final class KeeperClient implements AutoCloseable {
 
   /** A client of servers that share one store; it uses one of them as long as that answers. */
   public static KeeperClient of(List<URI> servers) {
-    var http =
-        HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .connectTimeout(CONNECT_TIMEOUT)
-            .build();
-    return new KeeperClient(new Servers(servers), Optional.empty(), http);
+    return of(servers, http());
+  }
+
+  /**
+   * The same over TLS with certificates of your own: an authority that Java does not know, or a
+   * certificate to show to the servers.
+   */
+  public static KeeperClient of(List<URI> servers, SSLContext tls) {
+    return of(servers, http().sslContext(tls));
+  }
+
+  private static KeeperClient of(List<URI> servers, HttpClient.Builder http) {
+    return new KeeperClient(new Servers(servers), Optional.empty(), http.build());
+  }
+
+  private static HttpClient.Builder http() {
+    return HttpClient.newBuilder()
+        .version(HttpClient.Version.HTTP_1_1)
+        .connectTimeout(CONNECT_TIMEOUT);
   }
 
   /** The same with a credential. Closing one of the two closes both. */
@@ -179,11 +195,25 @@ public final class KeeperClient implements AutoCloseable {
 
   private static void refuseIfUnknown(Call call, URI server, IOException failure) {
     boolean isUnheard =
-        failure instanceof ConnectException || failure instanceof HttpConnectTimeoutException;
+        failure instanceof ConnectException
+            || failure instanceof HttpConnectTimeoutException
+            || hasFailedHandshake(failure);
     if (!isUnheard && !call.isRead()) {
       throw new KeeperException.OutcomeUnknown(
           "The call " + call.method() + " " + call.path() + " to " + server, failure);
     }
+  }
+
+  /** Without a handshake nothing was sent. A server that speaks no TLS fails it in its own way. */
+  private static boolean hasFailedHandshake(IOException failure) {
+    for (Throwable at = failure; at != null; at = at.getCause()) {
+      if (at instanceof SSLHandshakeException
+          || (at instanceof SSLException
+              && String.valueOf(at.getMessage()).contains("nrecognized SSL message"))) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private HttpRequest request(Call call, URI server) {

@@ -57,6 +57,11 @@ public final class ProblemException extends RuntimeException {
     return document.path(name).asString("");
   }
 
+  /** The whole answer; a missing node when it was no JSON. */
+  public JsonNode document() {
+    return document;
+  }
+
   /** The fields that were wrong. */
   public List<String> fields() {
     var fields = new ArrayList<String>();

@@ -43,6 +43,14 @@ public interface Engine extends AutoCloseable {
   /** Why the store cannot be used now; empty when it answers and its schema is up to date. */
   Optional<String> notReady();
 
+  /**
+   * Says why a part of the engine cannot be used, although the server should get requests. An
+   * example: the cloud of the queues is away, and the store still takes everything in.
+   */
+  default Optional<String> degraded() {
+    return Optional.empty();
+  }
+
   @Override
   void close();
 }

@@ -26,6 +26,11 @@ public interface Feature extends AutoCloseable {
   /** Why the server should not get requests now; empty when all is well. Asked often. */
   Optional<String> notReady();
 
+  /** Says which part does not work, although the server should get requests. Asked often. */
+  default Optional<String> degraded() {
+    return Optional.empty();
+  }
+
   /**
    * What stands against taking over this configuration now, although it is valid by itself. Asked
    * of every feature before one of them takes it over.

@@ -6,6 +6,7 @@ import dev.sessionkeeper.server.activity.LastSeen;
 import dev.sessionkeeper.server.activity.RememberCallers;
 import dev.sessionkeeper.server.config.ConfigError;
 import dev.sessionkeeper.server.config.ConfigSources;
+import dev.sessionkeeper.server.config.InvalidConfig;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.config.ServerConfig;
 import dev.sessionkeeper.server.gateway.GatewayFeature;
@@ -39,6 +40,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,6 +56,7 @@ public final class KeeperServer implements AutoCloseable {
   private static final Actor SIGNAL = Actor.of("signal");
 
   private static final Logger log = LoggerFactory.getLogger(KeeperServer.class);
+  private static final String TLS = "server.tls";
 
   private final KeeperConfig config;
   private final Metrics metrics = new Metrics();
@@ -67,6 +70,7 @@ public final class KeeperServer implements AutoCloseable {
   private final RouteTable routes;
   private final AuditRefusals refusals;
   private final HttpServer http;
+  private volatile ServerConfig drain;
   private boolean closed;
 
   private KeeperServer(
@@ -76,6 +80,7 @@ public final class KeeperServer implements AutoCloseable {
       Supplier<Engine> openEngine,
       Telemetry telemetry) {
     this.config = config;
+    this.drain = config.get(ServerConfig.SECTION);
     this.telemetry = opened(telemetry);
     try {
       guard = opened(new Guard(config.get(SecurityConfig.SECTION), server().host(), time));
@@ -86,7 +91,7 @@ public final class KeeperServer implements AutoCloseable {
               config, engine, lastSeen, metrics.registry(), telemetry.traces(), time);
       FEATURES.forEach(opener -> features.add(opened(opener.open(context))));
       JobsFeature.open(context, features).ifPresent(jobs -> features.add(opened(jobs)));
-      reload = new Reload(config, sources, this::objectionsTo, this::reconfigure, engine.audit());
+      reload = new Reload(config, sources, this::take, engine.audit());
       routes = new RouteTable(allRoutes());
       refusals = opened(auditRefusals(time));
       http = opened(listen(time));
@@ -140,10 +145,13 @@ public final class KeeperServer implements AutoCloseable {
 
   /** Whether callers need a credential. */
   public boolean isClosed() {
-    return config.get(SecurityConfig.SECTION).isClosed();
+    return guard.isClosed();
   }
 
-  /** Reads the configuration again, or throws {@code InvalidConfig} and changes nothing. */
+  /**
+   * Reads the configuration again and applies it as far as a running server can; or throws {@code
+   * InvalidConfig} and changes nothing. The log names the keys that need a restart.
+   */
   public void reload() {
     reload.reload(SIGNAL);
   }
@@ -169,10 +177,10 @@ public final class KeeperServer implements AutoCloseable {
     closed = true;
     try {
       http.leave();
-      Thread.sleep(server().drainDelay());
-      int unfinished = http.drain(server().drainTimeout());
+      Thread.sleep(drain.drainDelay());
+      int unfinished = http.drain(drain.drainTimeout());
       if (unfinished > 0) {
-        log.warn("{} requests did not finish in {}", unfinished, server().drainTimeout());
+        log.warn("{} requests did not finish in {}", unfinished, drain.drainTimeout());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -187,7 +195,7 @@ public final class KeeperServer implements AutoCloseable {
     all.addAll(reload.routes());
     all.addAll(new ActivityRoutes(lastSeen).routes());
     all.addAll(new AuditRoutes(engine.audit()).routes());
-    all.addAll(new HealthRoutes(checks()).routes());
+    all.addAll(new HealthRoutes(checks(), degradations()).routes());
     all.addAll(metrics.routes(engine.queues()));
     all.addAll(new StatusPage(engine, version()).routes());
     all.add(
@@ -216,16 +224,21 @@ public final class KeeperServer implements AutoCloseable {
     return new AuditRefusals(engine.audit(), time, traces);
   }
 
+  private Map<String, Supplier<Optional<String>>> degradations() {
+    var degradations = new LinkedHashMap<String, Supplier<Optional<String>>>();
+    degradations.put("queues", engine::degraded);
+    degradations.put(
+        "bots",
+        () -> features.stream().flatMap(feature -> feature.degraded().stream()).findFirst());
+    return degradations;
+  }
+
   private HttpServer listen(TimeSource time) {
     var options = HttpOptions.of(server().host(), server().port());
-    var tls = server().tls();
+    var tls = server().tls().map(KeeperServer::pem);
     try {
       return HttpServer.start(
-          tls.isEmpty()
-              ? options
-              : options.withTls(
-                  new HttpOptions.Tls(
-                      tls.get().certificate(), tls.get().key(), tls.get().clientAuthority())),
+          tls.map(options::withTls).orElse(options),
           routes,
           new RememberCallers(guard, lastSeen),
           refusals,
@@ -238,18 +251,56 @@ public final class KeeperServer implements AutoCloseable {
               + server().port()
               + " ("
               + e.getMessage()
-              + "); end what uses it, or choose another with --port",
+              + "); "
+              + adviceOnListening(String.valueOf(e.getMessage())),
           e);
     }
   }
 
-  private List<ConfigError> objectionsTo(KeeperConfig next) {
-    return features.stream().flatMap(feature -> feature.objectionsTo(next).stream()).toList();
+  private static String adviceOnListening(String why) {
+    if (why.contains("Cannot assign requested address")) {
+      return "server.host is no address of this machine";
+    }
+    if (why.contains("Permission denied")) {
+      return "this account may not use that port, choose one over 1023 with --port";
+    }
+    return "end what uses it, or choose another with --port";
   }
 
-  private void reconfigure(KeeperConfig next) {
-    guard.replace(next.get(SecurityConfig.SECTION));
+  private static HttpOptions.Tls pem(ServerConfig.Tls tls) {
+    return new HttpOptions.Tls(
+        tls.certificatePem(), tls.keyPem().reveal(), tls.clientAuthorityPem());
+  }
+
+  /** First all that can refuse, then all that cannot fail. */
+  private List<String> take(KeeperConfig next, Set<String> changed) {
+    var errors = features.stream().flatMap(feature -> feature.objectionsTo(next).stream()).toList();
+    if (!errors.isEmpty()) {
+      throw new InvalidConfig(errors);
+    }
+    var security = next.get(SecurityConfig.SECTION);
+    try (var gate = guard.prepare(security)) {
+      if (changed.contains(TLS)) {
+        http.replace(pem(next.get(ServerConfig.SECTION).tls().orElseThrow()));
+      }
+      gate.apply();
+    } catch (KeeperException.Misconfigured e) {
+      throw refused("security", e);
+    } catch (IOException e) {
+      throw refused(TLS, e);
+    }
+    drain = next.get(ServerConfig.SECTION);
     features.forEach(feature -> feature.reconfigure(next));
+    http.readmit();
+    return security.isClosed() && !security.hasAdmin()
+        ? List.of(
+            "No credential has the role admin any more; only SIGHUP can reload the configuration")
+        : List.of();
+  }
+
+  private static InvalidConfig refused(String key, Exception why) {
+    var reason = String.valueOf(why.getMessage()).replaceFirst("^\\[SK-\\d+] ", "");
+    return new InvalidConfig(List.of(new ConfigError("the configuration", key, reason)));
   }
 
   private ServerConfig server() {

@@ -28,8 +28,10 @@ final class OpenEngine {
       var queues = config.get(QueuesConfig.SECTION);
       return switch (queues.provider()) {
         case STORE -> store;
-        case SQS -> new QueuesElsewhere(store, openSqs(queues.sqs(), store.database(), time));
-        case SERVICEBUS -> new QueuesElsewhere(store, openServiceBus(queues.serviceBus(), time));
+        case SQS ->
+            QueuesElsewhere.inCloud(store, openSqs(queues.sqs(), store.database(), time), time);
+        case SERVICEBUS ->
+            QueuesElsewhere.inCloud(store, openServiceBus(queues.serviceBus(), time), time);
       };
     } catch (RuntimeException e) {
       store.close();

@@ -39,6 +39,7 @@ final class PostgresEngine implements Engine {
   private final Notices notices;
   private final PostgresQueueProvider queues;
   private final String description;
+  private final WatchWrites writes;
 
   private PostgresEngine(
       Optional<EmbeddedPostgres> embedded,
@@ -50,10 +51,12 @@ final class PostgresEngine implements Engine {
     this.description = description;
     Migrations.apply(pool, "store");
     this.secret = ServerSecret.in(Database.of(pool));
+    Migrations.apply(pool, "health");
     this.notices = Notices.over(pool, pool);
     this.queues =
         PostgresQueueProvider.create(
             pool, PostgresOptions.ofDefaults().withoutHousekeeping(), time, notices);
+    this.writes = new WatchWrites(pool, time);
   }
 
   static PostgresEngine open(StoreConfig store, TimeSource time) {
@@ -83,10 +86,7 @@ final class PostgresEngine implements Engine {
       return new PostgresEngine(
           Optional.empty(), access, "PostgreSQL at " + withoutParameters(store.url()), time);
     } catch (com.zaxxer.hikari.pool.HikariPool.PoolInitializationException e) {
-      throw new KeeperException.Misconfigured(
-          "The database of store.url does not answer or refuses the login: "
-              + withoutParameters(store.url()),
-          e);
+      throw new KeeperException.Misconfigured(ExplainDatabase.connecting(store.url(), e), e);
     }
   }
 
@@ -159,15 +159,16 @@ final class PostgresEngine implements Engine {
   public Optional<String> notReady() {
     try (var connection = pool.getConnection()) {
       return connection.isValid(PROBE_SECONDS)
-          ? Optional.empty()
+          ? writes.trouble()
           : Optional.of("The database does not answer");
     } catch (SQLException e) {
-      return Optional.of("The database does not answer");
+      return Optional.of("The database does not answer: " + e.getMessage());
     }
   }
 
   @Override
   public void close() {
+    writes.close();
     try {
       queues.close();
       notices.close();

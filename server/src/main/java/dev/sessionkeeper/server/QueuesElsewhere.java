@@ -5,11 +5,23 @@ import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.server.security.ServerSecret;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.store.Notices;
+import dev.sessionkeeper.time.TimeSource;
 import java.util.Optional;
 import javax.sql.DataSource;
 
 /** An engine whose queues are carried by another technology than its store. */
-record QueuesElsewhere(Engine store, QueueProvider queues) implements Engine {
+record QueuesElsewhere(Engine store, QueueProvider queues, Optional<WatchQueues> watch)
+    implements Engine {
+
+  /** Queues that are reached as surely as the store. */
+  QueuesElsewhere(Engine store, QueueProvider queues) {
+    this(store, queues, Optional.empty());
+  }
+
+  /** Queues of a cloud, which may be away while the store is here. */
+  static QueuesElsewhere inCloud(Engine store, QueueProvider queues, TimeSource time) {
+    return new QueuesElsewhere(store, queues, Optional.of(new WatchQueues(queues, time)));
+  }
 
   @Override
   public Optional<DataSource> database() {
@@ -47,7 +59,13 @@ record QueuesElsewhere(Engine store, QueueProvider queues) implements Engine {
   }
 
   @Override
+  public Optional<String> degraded() {
+    return watch.flatMap(WatchQueues::trouble).or(store::degraded);
+  }
+
+  @Override
   public void close() {
+    watch.ifPresent(WatchQueues::close);
     try (store) {
       queues.close();
     }

@@ -1,14 +1,10 @@
 package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.server.config.ConfigError;
-import dev.sessionkeeper.server.config.ConfigSection;
+import dev.sessionkeeper.server.config.ConfigChange;
 import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.config.InvalidConfig;
 import dev.sessionkeeper.server.config.KeeperConfig;
-import dev.sessionkeeper.server.config.QueuesConfig;
-import dev.sessionkeeper.server.config.ServerConfig;
-import dev.sessionkeeper.server.config.StoreConfig;
 import dev.sessionkeeper.server.http.Problem;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
@@ -17,112 +13,126 @@ import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.Scope;
 import dev.sessionkeeper.server.json.FieldError;
 import dev.sessionkeeper.server.security.AuditLog;
-import dev.sessionkeeper.server.telemetry.TelemetryConfig;
 import dev.sessionkeeper.store.Actor;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
-import java.util.function.Function;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads the configuration again: all of it is taken over, or nothing. */
+/**
+ * Reads the configuration again. A valid one is applied as far as a running server can, and the
+ * answer names the keys that need a restart. An invalid one changes nothing.
+ */
 final class Reload {
   private static final String ACTION = "config.reload";
   private static final String TARGET = "configuration";
   private static final Logger log = LoggerFactory.getLogger(Reload.class);
 
-  /** What was built from these at the start cannot be exchanged under the running requests. */
-  private static final List<ConfigSection<?>> FIXED =
-      List.of(
-          ServerConfig.SECTION, StoreConfig.SECTION, QueuesConfig.SECTION, TelemetryConfig.SECTION);
-
   private final Supplier<ConfigSources> sources;
-  private final Function<KeeperConfig, List<ConfigError>> objections;
-  private final Consumer<KeeperConfig> apply;
+  private final Target target;
   private final AuditLog audit;
   private KeeperConfig current;
 
-  /**
-   * Prepares.
-   *
-   * @param objections what the parts of the server say against a configuration
-   * @param apply takes it over; must not fail
-   */
-  Reload(
-      KeeperConfig current,
-      Supplier<ConfigSources> sources,
-      Function<KeeperConfig, List<ConfigError>> objections,
-      Consumer<KeeperConfig> apply,
-      AuditLog audit) {
-    this.audit = audit;
-    this.current = current;
-    this.sources = sources;
-    this.objections = objections;
-    this.apply = apply;
+  /** The server, as far as a reload changes it. */
+  @FunctionalInterface
+  interface Target {
+    /**
+     * Takes over a configuration.
+     *
+     * @param changed the keys that differ and can be applied
+     * @return what a person should know about it
+     * @throws InvalidConfig if something stands against it; then nothing was changed
+     */
+    List<String> take(KeeperConfig next, Set<String> changed);
   }
 
-  /** The answer to a reload. */
-  record Answer(boolean reloaded, List<String> warnings) {}
+  Reload(KeeperConfig current, Supplier<ConfigSources> sources, Target target, AuditLog audit) {
+    this.current = current;
+    this.sources = sources;
+    this.target = target;
+    this.audit = audit;
+  }
+
+  /**
+   * The answer to a reload.
+   *
+   * @param applied the keys whose new values are in force
+   * @param needsRestart the keys that differ from what is in force until the server is restarted
+   */
+  record Answer(
+      boolean reloaded, List<String> applied, List<String> needsRestart, List<String> warnings) {}
 
   List<Route> routes() {
     return List.of(
         Route.post("/admin/reload", Role.ADMIN, Scope.server("Settings"), this::serve)
-            .summary("Read the configuration again; refused as a whole when it is not valid")
-            .answers(200, "Taken over", Answer.class));
+            .summary(
+                "Read the configuration again and apply it; the answer names the keys that need a"
+                    + " restart. An invalid configuration changes nothing")
+            .answers(200, "Applied", Answer.class));
   }
 
   /**
-   * Reads and takes over; an audit row tells of it either way.
+   * Reads and applies; an audit row tells of it either way.
    *
-   * @throws InvalidConfig if it is wrong, or differs where only a restart helps; then nothing was
-   *     changed
+   * @throws InvalidConfig if the configuration is wrong; then nothing was changed
    */
-  synchronized KeeperConfig reload(Actor actor) {
+  synchronized Answer reload(Actor actor) {
     try {
-      var next = takeOver();
-      record(actor, "taken over");
-      return next;
+      return apply(actor);
     } catch (InvalidConfig e) {
-      record(actor, "refused with " + e.errors().size() + " errors; nothing has changed");
+      record(
+          actor,
+          "refused with " + e.errors().size() + " errors; nothing has changed",
+          new ArrayList<>());
       throw e;
     }
   }
 
-  /** A key must be revocable while the store is away, so a reload does not wait for its row. */
-  private void record(Actor actor, String result) {
-    try {
-      audit.record(AuditLog.Entry.of(actor, ACTION, TARGET, result));
-    } catch (KeeperException e) {
-      log.warn("The reload by {} ({}) has no audit row: {}", actor, result, e.getMessage());
-    }
+  private Answer apply(Actor actor) {
+    var next = KeeperConfig.read(sources.get());
+    var changes = next.changesFrom(current);
+    var applied = paths(changes, false);
+    var needsRestart = paths(changes, true);
+    var warnings = new ArrayList<>(next.warnings());
+    warnings.addAll(target.take(next, Set.copyOf(applied)));
+    current = next.takenOverFrom(current);
+    var told = told(applied, needsRestart);
+    log.info("The configuration was reloaded by {}. {}", actor.name(), told);
+    record(actor, told, warnings);
+    warnings.forEach(warning -> log.warn("Reload: {}", warning));
+    return new Answer(true, applied, needsRestart, warnings);
   }
 
-  private KeeperConfig takeOver() {
-    var next = KeeperConfig.read(sources.get());
-    var errors = new ArrayList<ConfigError>();
-    for (var section : FIXED) {
-      if (!next.get(section).toString().equals(current.get(section).toString())) {
-        errors.add(
-            new ConfigError(section.key(), section.key(), "has changed; that takes a restart"));
-      }
+  private static List<String> paths(List<ConfigChange> changes, boolean needsRestart) {
+    return changes.stream()
+        .filter(change -> change.needsRestart() == needsRestart)
+        .map(ConfigChange::path)
+        .toList();
+  }
+
+  private static String told(List<String> applied, List<String> needsRestart) {
+    var told =
+        applied.isEmpty() ? "Nothing was applied." : "Applied: " + String.join(", ", applied) + ".";
+    return needsRestart.isEmpty()
+        ? told
+        : told + " Needs a restart: " + String.join(", ", needsRestart) + ".";
+  }
+
+  /** A revocation takes effect while the store is away, too, so a lost entry does not stop it. */
+  private void record(Actor actor, String told, List<String> warnings) {
+    try {
+      audit.record(AuditLog.Entry.of(actor, ACTION, TARGET, told));
+    } catch (KeeperException e) {
+      log.error("The audit log has no entry of the reload by {}: {}", actor.name(), e.getMessage());
+      warnings.add("The audit log has no entry of this reload: " + e.getMessage());
     }
-    if (errors.isEmpty()) {
-      errors.addAll(objections.apply(next));
-    }
-    if (!errors.isEmpty()) {
-      throw new InvalidConfig(errors);
-    }
-    apply.accept(next);
-    current = next;
-    log.info("The configuration was read again and taken over");
-    return next;
   }
 
   private Response serve(Request request) {
     try {
-      return Response.ok(new Answer(true, reload(request.actor()).warnings()));
+      return Response.ok(reload(request.actor()));
     } catch (InvalidConfig e) {
       throw Problem.invalid(
               e.errors().stream()

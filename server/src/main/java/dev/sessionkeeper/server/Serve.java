@@ -124,7 +124,9 @@ public final class Serve {
     try {
       server.reload();
     } catch (InvalidConfig e) {
-      log.error("The configuration was not taken over; nothing has changed:\n{}", e.getMessage());
+      log.error("The configuration was not reloaded; nothing has changed:\n{}", e.getMessage());
+    } catch (KeeperException e) {
+      log.error("The configuration was not reloaded: {}", e.getMessage());
     }
   }
 }

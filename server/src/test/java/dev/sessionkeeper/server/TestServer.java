@@ -42,12 +42,12 @@ public final class TestServer implements AutoCloseable {
       String yaml,
       Map<String, String> environment,
       Optional<QueueProvider> queues,
-      Telemetry telemetry) {
+      Telemetry telemetry,
+      TimeSource time) {
     this.yaml = yaml;
     this.environment = new HashMap<>(environment);
     this.environment.put("KEEPER_SERVER_PORT", "0");
     var config = KeeperConfig.read(sources());
-    var time = TimeSource.system();
     this.server =
         KeeperServer.start(
             config,
@@ -66,17 +66,29 @@ public final class TestServer implements AutoCloseable {
 
   /** A server whose store is named by this environment. */
   public static TestServer start(String yaml, Map<String, String> environment) {
-    return new TestServer(yaml, environment, Optional.empty(), Telemetry.of(OpenTelemetry.noop()));
+    return new TestServer(
+        yaml,
+        environment,
+        Optional.empty(),
+        Telemetry.of(OpenTelemetry.noop()),
+        TimeSource.system());
+  }
+
+  /** A server that lives by this clock. */
+  public static TestServer start(String yaml, TimeSource time) {
+    return new TestServer(yaml, MEMORY, Optional.empty(), Telemetry.of(OpenTelemetry.noop()), time);
   }
 
   /** A server whose queues are those of this provider. */
   public static TestServer over(QueueProvider queues) {
-    return new TestServer("", MEMORY, Optional.of(queues), Telemetry.of(OpenTelemetry.noop()));
+    return new TestServer(
+        "", MEMORY, Optional.of(queues), Telemetry.of(OpenTelemetry.noop()), TimeSource.system());
   }
 
   /** A server that makes spans. */
   public static TestServer tracing(OpenTelemetry telemetry) {
-    return new TestServer("", MEMORY, Optional.empty(), Telemetry.of(telemetry));
+    return new TestServer(
+        "", MEMORY, Optional.empty(), Telemetry.of(telemetry), TimeSource.system());
   }
 
   private ConfigSources sources() {

@@ -14,6 +14,8 @@ public final class SqlErrors {
   private static final String LOCK_NOT_AVAILABLE = "55P03";
   private static final String QUERY_CANCELED = "57014";
   private static final String UNIQUE_VIOLATION = "23505";
+  private static final String DISK_FULL = "53100";
+  private static final String READ_ONLY = "25006";
 
   private SqlErrors() {}
 
@@ -39,7 +41,8 @@ public final class SqlErrors {
         || isWorthRepeating(e)
         || state.startsWith("53")
         || state.equals(LOCK_NOT_AVAILABLE)
-        || state.equals(QUERY_CANCELED);
+        || state.equals(QUERY_CANCELED)
+        || state.equals(READ_ONLY);
   }
 
   /** A lock did not come in the time that was set for it. */
@@ -53,11 +56,25 @@ public final class SqlErrors {
 
   /** The product's error for a database's error. */
   public static KeeperException translate(SQLException e) {
+    if (state(e).equals(DISK_FULL)) {
+      return KeeperException.Unavailable.because(
+          "The database cannot write: " + said(e) + ". Free space on the disk of its data", e);
+    }
+    if (state(e).equals(READ_ONLY)) {
+      return KeeperException.Unavailable.because(
+          "The database takes no writes: " + said(e) + ". Connect to the primary server", e);
+    }
     if (isTransient(e)) {
       return new KeeperException.Unavailable("The database", e);
     }
     return new KeeperException.Rejected(
         "The database refused a statement (SQL state " + state(e) + ")", e);
+  }
+
+  /** The database's own words: the first line, without the severity before it. */
+  private static String said(SQLException e) {
+    var message = e.getMessage() == null ? "" : e.getMessage();
+    return message.lines().findFirst().orElse("").replaceFirst("^[A-Z]+: ", "");
   }
 
   private static String state(SQLException e) {

@@ -5,9 +5,9 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** A consumer in a process of its own, so that it can be killed as a crash would. */
 final class ConsumerProcess {
@@ -19,7 +19,7 @@ final class ConsumerProcess {
 
   static ConsumerProcess start(
       List<URI> servers,
-      @Nullable String key,
+      Map<String, String> environment,
       String queue,
       String name,
       Consumer<Handled> report) {
@@ -39,9 +39,7 @@ final class ConsumerProcess {
                 name,
                 "--url",
                 servers.stream().map(URI::toString).collect(Collectors.joining(","))));
-    if (key != null && !key.isEmpty()) {
-      builder.environment().put("KEEPER_API_KEY", key);
-    }
+    builder.environment().putAll(environment);
     try {
       var process = builder.redirectError(ProcessBuilder.Redirect.DISCARD).start();
       Thread.ofVirtual().start(() -> read(process, report));

@@ -8,9 +8,9 @@ import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
 /** Sends to many sessions, lets several consumers work and fail, kills one of them, and judges. */
 public final class Demo {
@@ -31,16 +31,16 @@ public final class Demo {
   private static final Duration FRAME = Duration.ofMillis(120);
 
   private final KeeperClient client;
-  private final @Nullable String key;
+  private final Map<String, String> environment;
   private final Plan plan;
   private final Screen screen;
   private final String queueName;
   private final List<String> sessions;
   private final Judge judge;
 
-  public Demo(KeeperClient client, @Nullable String key, Plan plan, Screen screen) {
+  public Demo(KeeperClient client, Map<String, String> environment, Plan plan, Screen screen) {
     this.client = client;
-    this.key = key;
+    this.environment = environment;
     this.plan = plan;
     this.screen = screen;
     this.queueName = "demo-" + Long.toString(TimeSource.system().instant().toEpochMilli(), 36);
@@ -86,7 +86,8 @@ public final class Demo {
         true);
     var stop = new AtomicBoolean();
     var threads = startWorkers(queue, stop);
-    var victim = ConsumerProcess.start(client.servers(), key, queueName, "the-victim", judge::saw);
+    var victim =
+        ConsumerProcess.start(client.servers(), environment, queueName, "the-victim", judge::saw);
     boolean done = watch(victim);
     stop.set(true);
     threads.forEach(Demo::join);

@@ -4,8 +4,11 @@ import dev.sessionkeeper.Page;
 import dev.sessionkeeper.jobs.JobContext;
 import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.webhook.TargetGuard;
 import dev.sessionkeeper.webhook.WebhookSender;
+import dev.sessionkeeper.webhook.WebhookSignature;
 import java.math.BigDecimal;
+import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -27,7 +30,7 @@ public final class Usage {
   private static final Logger log = LoggerFactory.getLogger(Usage.class);
 
   private final Database database;
-  private final UsageOptions options;
+  private volatile UsageOptions options;
   private final HoldMetering hold;
   private final UsageBatches batches;
   private final UsageLedger ledger;
@@ -50,6 +53,12 @@ public final class Usage {
 
   public UsageOptions options() {
     return options;
+  }
+
+  /** Changes where batches go from the next delivery on, and how they are signed. */
+  public void deliverTo(
+      Optional<URI> endpoint, Optional<WebhookSignature> signature, TargetGuard guard) {
+    options = options.delivery(endpoint, signature, guard);
   }
 
   /** Meters up to the slot of the run; each chunk is fenced by its lease. */
@@ -103,13 +112,13 @@ public final class Usage {
    * @return how many batches were acknowledged; 0 without an endpoint
    */
   public int deliver(BooleanSupplier goOn) throws InterruptedException {
-    if (options.endpoint().isEmpty()) {
+    var now = options;
+    if (now.endpoint().isEmpty()) {
       return 0;
     }
-    var lanes = new UsageLanes(database, options);
-    var post =
-        new PostBatch(WebhookSender.create(options.time()), options.endpoint().get(), options);
-    return new DeliverUsage(lanes, post, options).whileDue(goOn);
+    var lanes = new UsageLanes(database, now);
+    var post = new PostBatch(WebhookSender.create(now.time()), now.endpoint().get(), now);
+    return new DeliverUsage(lanes, post, now).whileDue(goOn);
   }
 
   /**

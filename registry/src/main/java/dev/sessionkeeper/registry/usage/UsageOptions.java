@@ -104,6 +104,12 @@ public record UsageOptions(
         listener);
   }
 
+  UsageOptions delivery(Optional<URI> url, Optional<WebhookSignature> by, TargetGuard allowing) {
+    return new UsageOptions(
+        owner, url, by, allowing, interval, tolerance, timeout, lease, parallel, retry, refusals,
+        time, listener);
+  }
+
   public UsageOptions guard(TargetGuard other) {
     return new UsageOptions(
         owner, endpoint, signature, other, interval, tolerance, timeout, lease, parallel, retry,

@@ -15,4 +15,9 @@ public record RememberCallers(Gate gate, LastSeen lastSeen) implements Gate {
     }
     return caller;
   }
+
+  @Override
+  public Caller admitAgain(Visit visit) {
+    return gate.admitAgain(visit);
+  }
 }

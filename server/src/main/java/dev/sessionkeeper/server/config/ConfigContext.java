@@ -2,6 +2,7 @@ package dev.sessionkeeper.server.config;
 
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Decoder;
+import dev.sessionkeeper.server.json.JsonValue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -17,15 +18,24 @@ public final class ConfigContext {
   private final Map<String, String> environment;
   private final Path folder;
   private final List<String> warnings = new ArrayList<>();
+  private final List<Secret> resolved = new ArrayList<>();
 
   ConfigContext(Map<String, String> environment, Path folder) {
     this.environment = environment;
     this.folder = folder;
   }
 
-  /** {@code env:NAME}, {@code file:PATH}, or a literal, which is warned about. */
+  /**
+   * Reads {@code env:NAME}, {@code file:PATH} or a literal. A literal in the file is warned about;
+   * one in an environment variable of its own, such as {@code KEEPER_STORE_PASSWORD}, is not.
+   */
   public Decoder<Secret> secret() {
-    return Decode.text().map(this::resolve);
+    return value -> {
+      boolean isInFile = !(value instanceof JsonValue.Word);
+      var secret = Decode.text().map(text -> resolve(text, isInFile)).decode(value);
+      resolved.add(secret);
+      return secret;
+    };
   }
 
   /** A path; a relative one begins at the folder of the configuration file. */
@@ -37,11 +47,16 @@ public final class ConfigContext {
     warnings.add(warning);
   }
 
+  /** Returns the secrets that were read so far, in that order. */
+  List<Secret> resolved() {
+    return List.copyOf(resolved);
+  }
+
   List<String> warnings() {
     return warnings;
   }
 
-  private Secret resolve(String text) {
+  private Secret resolve(String text, boolean isInFile) {
     if (text.startsWith("env:")) {
       return fromEnvironment(text.substring(4));
     }
@@ -51,7 +66,9 @@ public final class ConfigContext {
     if (text.isBlank()) {
       throw new IllegalArgumentException("must not be blank");
     }
-    warn("A secret is written in the configuration itself; env:NAME or file:PATH keep it out");
+    if (isInFile) {
+      warn("A secret is written in the configuration itself; env:NAME or file:PATH keep it out");
+    }
     return Secret.of(text);
   }
 

@@ -4,26 +4,32 @@ import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Decoder;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.server.json.JsonValue;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.BiFunction;
+import java.util.function.BiPredicate;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 /**
- * One top-level key of the configuration and who reads it. A feature declares its own section as a
+ * One top-level key of the configuration and its reader. A feature declares its own section as a
  * constant, {@link KeeperConfig#SECTIONS} names all of them, and {@link KeeperConfig#get} gives the
  * value back.
  *
+ * <p>A section also declares which of its keys a reload can change. Reload, the manual and the
+ * tests all read that declaration.
+ *
  * {@snippet :
- * record JobsConfig(Duration lease, Duration poll) {
- *   static final ConfigSection<JobsConfig> SECTION = ConfigSection.of("jobs", JobsConfig::read);
+ * record JobsConfig(Duration lease, Duration retention) {
+ *   static final ConfigSection<JobsConfig> SECTION =
+ *       ConfigSection.of("jobs", JobsConfig::read).reload("retention").restart("lease");
  *
  *   static JobsConfig read(Fields in, ConfigContext context) {
  *     var lease = in.optional("lease", Duration.ofSeconds(15), Decode.duration(SECOND, HOUR));
- *     var poll = in.optional("poll", Duration.ofSeconds(1), Decode.duration(SECOND, HOUR));
+ *     var kept = in.optional("retention", Duration.ofDays(90), Decode.duration(SECOND, YEAR));
  *     in.check();
- *     return new JobsConfig(lease.get(), poll.get());
+ *     return new JobsConfig(lease.get(), kept.get());
  *   }
  * }
  * }
@@ -31,59 +37,113 @@ import java.util.function.Supplier;
 public final class ConfigSection<T> {
   private final String key;
   private final Set<String> together;
-  private final Function<ConfigContext, Decoder<T>> decoder;
-  private final Function<ConfigContext, T> absent;
-
-  private ConfigSection(
-      String key, Function<ConfigContext, Decoder<T>> decoder, Function<ConfigContext, T> absent) {
-    this(key, Set.of(), decoder, absent);
-  }
+  private final Function<ConfigContext, Decoder<Read<T>>> decoder;
+  private final Map<String, ConfigKey.Declared> declared;
 
   private ConfigSection(
       String key,
       Set<String> together,
-      Function<ConfigContext, Decoder<T>> decoder,
-      Function<ConfigContext, T> absent) {
+      Function<ConfigContext, Decoder<Read<T>>> decoder,
+      Map<String, ConfigKey.Declared> declared) {
     this.key = key;
     this.together = together;
     this.decoder = decoder;
-    this.absent = absent;
+    this.declared = declared;
   }
+
+  /**
+   * A section that was read.
+   *
+   * @param keys the value of each key, by its whole path; a reload compares them
+   */
+  record Read<T>(T value, Map<String, Object> keys) {}
 
   /** An object. When it is left out the reader sees an empty one, and gives the defaults. */
   public static <T> ConfigSection<T> of(String key, BiFunction<Fields, ConfigContext, T> reader) {
-    Function<ConfigContext, Decoder<T>> decoder =
-        context -> Decode.object(in -> reader.apply(in, context));
-    return new ConfigSection<>(
-        key, decoder, context -> decoder.apply(context).decode(ReadYaml.EMPTY));
-  }
-
-  /** A list of objects; empty when it is left out. */
-  public static <T> ConfigSection<List<T>> listOf(
-      String key, BiFunction<Fields, ConfigContext, T> reader) {
-    Supplier<List<T>> none = List::of;
     return new ConfigSection<>(
         key,
-        context -> Decode.list(0, 1000, Decode.object(in -> reader.apply(in, context))),
-        context -> none.get());
+        Set.of(),
+        context -> Decode.object(in -> read(key, in, reader.apply(in, context))),
+        Map.of());
+  }
+
+  private static <T> Read<T> read(String section, Fields in, T value) {
+    var keys = new LinkedHashMap<String, Object>();
+    in.decoded().forEach((name, decoded) -> keys.put(section + "." + name, decoded));
+    return new Read<>(value, keys);
   }
 
   /**
    * Several top-level keys that only mean something together. The reader sees those that are there,
-   * and names the whole path in what it refuses.
+   * and names the whole path in what it refuses. A reload takes over all of them, or none.
    */
   public static <T> ConfigSection<T> together(
       String key, Set<String> keys, BiFunction<JsonValue.Obj, ConfigContext, T> reader) {
-    Function<ConfigContext, Decoder<T>> decoder =
-        context ->
-            value ->
-                reader.apply(value instanceof JsonValue.Obj all ? all : ReadYaml.EMPTY, context);
     return new ConfigSection<>(
-        key, keys, decoder, context -> decoder.apply(context).decode(ReadYaml.EMPTY));
+        key,
+        keys,
+        context -> value -> readTogether(key, value, context, reader),
+        Map.of(key, ConfigKey.reload(key)));
+  }
+
+  private static <T> Read<T> readTogether(
+      String key,
+      JsonValue value,
+      ConfigContext context,
+      BiFunction<JsonValue.Obj, ConfigContext, T> reader) {
+    var file = value instanceof JsonValue.Obj all ? all : ReadYaml.EMPTY;
+    int before = context.resolved().size();
+    var read = reader.apply(file, context);
+    var secrets = context.resolved().subList(before, context.resolved().size());
+    // The text as written and the secrets it names: the values themselves need no equality.
+    return new Read<>(read, Map.of(key, List.of(file, secrets)));
+  }
+
+  /** Declares keys that a reload can change. */
+  public ConfigSection<T> reload(String... names) {
+    var result = this;
+    for (var name : names) {
+      result = result.with(name, ConfigKey.reload(key + "." + name));
+    }
+    return result;
+  }
+
+  /** Declares keys whose change needs a restart. */
+  public ConfigSection<T> restart(String... names) {
+    var result = this;
+    for (var name : names) {
+      result = result.with(name, ConfigKey.restart(key + "." + name));
+    }
+    return result;
+  }
+
+  /**
+   * Declares a key that a reload can change, but not in every way.
+   *
+   * @param note names the changes that need a restart
+   * @param canReload is given the value before and the value after
+   */
+  public ConfigSection<T> reload(String name, String note, BiPredicate<Object, Object> canReload) {
+    var path = key + "." + name;
+    return with(
+        name, new ConfigKey.Declared(new ConfigKey(path, ConfigKey.Rule.RELOAD, note), canReload));
+  }
+
+  private ConfigSection<T> with(String name, ConfigKey.Declared added) {
+    var all = new LinkedHashMap<>(declared);
+    if (all.put(key + "." + name, added) != null) {
+      throw new IllegalArgumentException(key + "." + name + " is declared twice");
+    }
+    return new ConfigSection<>(key, together, decoder, all);
   }
 
   public String key() {
     return key;
+  }
+
+  /** Returns what was declared about the keys, by their whole paths. */
+  Map<String, ConfigKey.Declared> declared() {
+    return declared;
   }
 
   /** The keys that are read together; empty for a section of one key. */
@@ -91,11 +151,11 @@ public final class ConfigSection<T> {
     return together;
   }
 
-  Decoder<T> decoder(ConfigContext context) {
+  Decoder<Read<T>> decoder(ConfigContext context) {
     return decoder.apply(context);
   }
 
-  T absent(ConfigContext context) {
-    return absent.apply(context);
+  Read<T> absent(ConfigContext context) {
+    return decoder.apply(context).decode(ReadYaml.EMPTY);
   }
 }

@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /** A valid configuration: every section read, every secret resolved. */
 public final class KeeperConfig {
@@ -37,11 +38,14 @@ public final class KeeperConfig {
           BotsConfig.SECTION);
 
   private final Map<ConfigSection<?>, Object> values;
+  private final Map<String, Object> keys;
   private final List<String> warnings;
 
-  private KeeperConfig(Map<ConfigSection<?>, Object> values, List<String> warnings) {
+  private KeeperConfig(
+      Map<ConfigSection<?>, Object> values, Map<String, Object> keys, List<String> warnings) {
     this.values = values;
-    this.warnings = warnings;
+    this.keys = keys;
+    this.warnings = List.copyOf(warnings);
   }
 
   /**
@@ -62,9 +66,13 @@ public final class KeeperConfig {
     var context = new ConfigContext(sources.environment(), sources.folder());
     var errors = new ArrayList<>(yaml.errors());
     try {
-      var values = Decode.object(in -> readAll(in, context, sections)).decode(root);
+      var config = Decode.object(in -> readAll(in, context, sections)).decode(root);
       if (errors.isEmpty()) {
-        return new KeeperConfig(values, context.warnings());
+        CheckTogether.errors(config)
+            .forEach(error -> errors.add(locate(error, places, sources.name())));
+      }
+      if (errors.isEmpty()) {
+        return config;
       }
     } catch (InvalidInput e) {
       e.errors().forEach(error -> errors.add(locate(error, places, sources.name())));
@@ -72,19 +80,27 @@ public final class KeeperConfig {
     throw new InvalidConfig(errors);
   }
 
-  private static Map<ConfigSection<?>, Object> readAll(
+  private static KeeperConfig readAll(
       Fields in, ConfigContext context, List<ConfigSection<?>> sections) {
-    var fields = new LinkedHashMap<ConfigSection<?>, Field<?>>();
+    var fields = new LinkedHashMap<ConfigSection<?>, Field<? extends ConfigSection.Read<?>>>();
     for (var section : sections) {
       fields.put(section, ask(in, context, section));
     }
     in.check();
     var values = new LinkedHashMap<ConfigSection<?>, Object>();
-    fields.forEach((section, field) -> values.put(section, field.get()));
-    return values;
+    var keys = new LinkedHashMap<String, Object>();
+    fields.forEach(
+        (section, field) -> {
+          values.put(section, field.get().value());
+          keys.putAll(field.get().keys());
+        });
+    var config = new KeeperConfig(values, keys, context.warnings());
+    CheckTogether.warnings(config).forEach(context::warn);
+    return new KeeperConfig(values, keys, context.warnings());
   }
 
-  private static <T> Field<T> ask(Fields in, ConfigContext context, ConfigSection<T> section) {
+  private static <T> Field<ConfigSection.Read<T>> ask(
+      Fields in, ConfigContext context, ConfigSection<T> section) {
     if (!section.keys().isEmpty()) {
       return in.together(section.keys(), section.decoder(context));
     }
@@ -117,6 +133,56 @@ public final class KeeperConfig {
       throw new IllegalArgumentException("KeeperConfig.SECTIONS does not name " + section.key());
     }
     return (T) value;
+  }
+
+  /** Whether the section was read; tests read fewer than all. */
+  boolean has(ConfigSection<?> section) {
+    return values.containsKey(section);
+  }
+
+  /** Returns all keys with their rules, in the order of the sections. */
+  public static List<ConfigKey> keys() {
+    return SECTIONS.stream()
+        .flatMap(section -> section.declared().values().stream())
+        .map(ConfigKey.Declared::key)
+        .toList();
+  }
+
+  /** Returns the keys whose values differ from those in force. */
+  public List<ConfigChange> changesFrom(KeeperConfig inForce) {
+    var changes = new ArrayList<ConfigChange>();
+    keys.forEach(
+        (path, after) -> {
+          var before = inForce.keys.get(path);
+          if (!after.equals(before)) {
+            boolean canReload = before != null && declared(path).canReload().test(before, after);
+            changes.add(new ConfigChange(path, !canReload));
+          }
+        });
+    return changes;
+  }
+
+  private ConfigKey.Declared declared(String path) {
+    return values.keySet().stream()
+        .map(section -> section.declared().get(path))
+        .filter(Objects::nonNull)
+        .findFirst()
+        .orElseGet(() -> ConfigKey.restart(path));
+  }
+
+  /**
+   * Returns what is in force once this configuration was taken over: keys that need a restart still
+   * have their old values there, so the next reload names them again.
+   */
+  public KeeperConfig takenOverFrom(KeeperConfig inForce) {
+    var effective = new LinkedHashMap<>(keys);
+    changesFrom(inForce).stream()
+        .filter(ConfigChange::needsRestart)
+        .forEach(
+            change ->
+                effective.computeIfPresent(
+                    change.path(), (path, after) -> inForce.keys.getOrDefault(path, after)));
+    return new KeeperConfig(values, effective, warnings);
   }
 
   /** What a person should know about, such as secrets in the file itself. */

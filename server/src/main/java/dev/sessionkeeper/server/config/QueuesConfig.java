@@ -8,7 +8,7 @@ import java.util.Optional;
 /** Which technology carries the queues. */
 public record QueuesConfig(Provider provider, Sqs sqs, ServiceBus serviceBus) {
   public static final ConfigSection<QueuesConfig> SECTION =
-      ConfigSection.of("queues", QueuesConfig::read);
+      ConfigSection.of("queues", QueuesConfig::read).restart("provider", "sqs", "servicebus");
 
   /** The technologies, by their word in the file. */
   public enum Provider {

@@ -15,17 +15,76 @@ import java.util.Optional;
 public record ServerConfig(
     String host, int port, Optional<Tls> tls, Duration drainDelay, Duration drainTimeout) {
   public static final ConfigSection<ServerConfig> SECTION =
-      ConfigSection.of("server", ServerConfig::read);
+      ConfigSection.of("server", ServerConfig::read)
+          .restart("host", "port")
+          .reload(
+              "tls",
+              "a restart turns TLS or client certificates on or off",
+              ServerConfig::canReloadTls)
+          .reload("drain_delay", "drain_timeout");
 
-  /** Certificates as PEM files; with a client authority every client has to show one of its own. */
-  public record Tls(Path certificate, Path key, Optional<Path> clientAuthority) {
+  /**
+   * Certificates as PEM files, and their contents. With a client authority every client has to show
+   * a certificate of it.
+   *
+   * @param certificatePem what the file held when the configuration was read
+   */
+  public record Tls(
+      Path certificate,
+      Path key,
+      Optional<Path> clientAuthority,
+      String certificatePem,
+      Secret keyPem,
+      Optional<String> clientAuthorityPem) {
     static Tls read(Fields in, ConfigContext context) {
-      var certificate = in.required("certificate", context.path());
-      var key = in.required("key", context.path());
-      var authority = in.optional("client_authority", context.path());
+      var certificate = in.required("certificate", context.path().map(Pem::certificates));
+      var key = in.required("key", context.path().map(Pem::of));
+      var authority = in.optional("client_authority", context.path().map(Pem::certificates));
       in.check();
-      return new Tls(certificate.get(), key.get(), authority.get());
+      var chain = certificate.get();
+      try {
+        TlsFiles.keyStore(chain.file(), chain.text(), key.get().file(), key.get().text());
+      } catch (IllegalArgumentException e) {
+        in.reject("key", String.valueOf(e.getMessage()));
+        in.check();
+      }
+      return new Tls(
+          chain.file(),
+          key.get().file(),
+          authority.get().map(Pem::file),
+          chain.text(),
+          Secret.of(key.get().text()),
+          authority.get().map(Pem::text));
     }
+  }
+
+  /** A file and what it holds. */
+  private record Pem(Path file, String text) {
+    static Pem of(Path file) {
+      return new Pem(file, TlsFiles.read(file));
+    }
+
+    static Pem certificates(Path file) {
+      var pem = of(file);
+      TlsFiles.certificates(file, pem.text());
+      return pem;
+    }
+
+    @Override
+    public String toString() {
+      return file.toString();
+    }
+  }
+
+  /** New certificates are taken over; whether there are any is decided at the start. */
+  private static boolean canReloadTls(Object before, Object after) {
+    return before instanceof Optional<?> was
+        && after instanceof Optional<?> is
+        && was.isPresent()
+        && is.isPresent()
+        && was.get() instanceof Tls old
+        && is.get() instanceof Tls next
+        && old.clientAuthority().isPresent() == next.clientAuthority().isPresent();
   }
 
   static ServerConfig read(Fields in, ConfigContext context) {

@@ -15,7 +15,8 @@ import java.util.Optional;
 public record StoreConfig(
     String url, Path data, Optional<String> user, Optional<Secret> password, int poolSize) {
   public static final ConfigSection<StoreConfig> SECTION =
-      ConfigSection.of("store", StoreConfig::read);
+      ConfigSection.of("store", StoreConfig::read)
+          .restart("url", "data", "user", "password", "pool_size");
 
   static StoreConfig read(Fields in, ConfigContext context) {
     var url = in.optional("url", "embedded", Decode.text(2000).map(StoreConfig::known));

@@ -18,14 +18,19 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** GitHub's events: taken in, kept, routed to bots, pushed, searched and replayed. */
 public final class GatewayFeature implements Feature {
   /** Transactions of the intake at once: while one waits for its commit, the other works. */
   private static final int GROUPS = 2;
 
+  private static final Logger log = LoggerFactory.getLogger(GatewayFeature.class);
+
   private final ServeBots bots;
   private final Outbox outbox;
+  private final boolean isElsewhere;
   private final List<Route> routes;
   private volatile Duration retention;
 
@@ -36,6 +41,7 @@ public final class GatewayFeature implements Feature {
     var database = Database.of(source);
     var meters = new GatewayMeters(context.meters(), queues);
     outbox = outbox(source, queues, context.time());
+    isElsewhere = !(queues instanceof PostgresQueueProvider);
     retention = context.config().get(GithubConfig.SECTION).retention();
     bots =
         new ServeBots(
@@ -74,12 +80,20 @@ public final class GatewayFeature implements Feature {
 
   private void start(KeeperConfig config) {
     var routing = Routing.of(config);
-    var objections = bots.objectionsTo(routing.bots());
-    if (!objections.isEmpty()) {
-      throw new KeeperException.Misconfigured(
-          String.join("; ", objections.stream().map(ConfigError::toString).toList()));
+    try {
+      var objections = bots.objectionsTo(routing.bots());
+      if (!objections.isEmpty()) {
+        throw new KeeperException.Misconfigured(
+            String.join("; ", objections.stream().map(ConfigError::toString).toList()));
+      }
+      bots.start(routing);
+    } catch (KeeperException.Unavailable | KeeperException.OutcomeUnknown e) {
+      if (!isElsewhere) {
+        throw e;
+      }
+      log.warn("The queues of the bots do not answer; events wait in the store: {}", e.toString());
+      bots.startLater(routing);
     }
-    bots.start(routing);
   }
 
   private static Outbox outbox(DataSource source, QueueProvider queues, TimeSource time) {
@@ -101,18 +115,34 @@ public final class GatewayFeature implements Feature {
 
   @Override
   public Optional<String> notReady() {
-    return bots.notReady();
+    return isElsewhere ? Optional.empty() : bots.notReady();
+  }
+
+  @Override
+  public Optional<String> degraded() {
+    return isElsewhere ? bots.notReady() : Optional.empty();
   }
 
   @Override
   public List<ConfigError> objectionsTo(KeeperConfig config) {
-    return bots.objectionsTo(config.get(BotsConfig.SECTION).bots());
+    try {
+      return bots.objectionsTo(config.get(BotsConfig.SECTION).bots());
+    } catch (KeeperException.Unavailable e) {
+      if (!isElsewhere) {
+        throw e;
+      }
+      return List.of(); // The bots are put into force when the queues answer again.
+    }
   }
 
   @Override
   public void reconfigure(KeeperConfig config) {
     retention = config.get(GithubConfig.SECTION).retention();
-    bots.change(Routing.of(config));
+    if (isElsewhere) {
+      bots.startLater(Routing.of(config));
+    } else {
+      bots.change(Routing.of(config));
+    }
   }
 
   @Override

@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
  */
 public record GithubConfig(List<Secret> secrets, int maxBody, Duration retention) {
   public static final ConfigSection<GithubConfig> SECTION =
-      ConfigSection.of("github", GithubConfig::read);
+      ConfigSection.of("github", GithubConfig::read).reload("secrets", "max_body", "retention");
 
   private static final Pattern SIZE = Pattern.compile("([0-9]{1,9})(B|KB|MB)");
   private static final Map<String, Integer> UNITS = Map.of("B", 1, "KB", 1 << 10, "MB", 1 << 20);

@@ -3,6 +3,7 @@ package dev.sessionkeeper.server.gateway;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.QueueMode;
+import dev.sessionkeeper.RetryPolicy;
 import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.server.config.ConfigError;
 import dev.sessionkeeper.spi.QueueProvider;
@@ -11,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +23,8 @@ import org.slf4j.LoggerFactory;
  */
 final class ServeBots implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ServeBots.class);
-  private static final Duration TRY_AGAIN = Duration.ofSeconds(1);
+  private static final RetryPolicy RETRY =
+      new RetryPolicy(Integer.MAX_VALUE, Duration.ofSeconds(1), 2, Duration.ofSeconds(10), 0.25);
 
   private final QueueProvider queues;
   private final PushBots pushed;
@@ -29,6 +32,7 @@ final class ServeBots implements AutoCloseable {
   private final TimeSource time;
   private volatile Routing current;
   private volatile @Nullable Routing awaited;
+  private int failures;
   private boolean closed;
 
   ServeBots(QueueProvider queues, PushBots pushed, GatewayMeters meters, TimeSource time) {
@@ -48,7 +52,7 @@ final class ServeBots implements AutoCloseable {
   Optional<String> notReady() {
     return awaited == null
         ? Optional.empty()
-        : Optional.of("The bots of the new configuration wait for the store");
+        : Optional.of("The bots of the configuration wait until their queues answer");
   }
 
   /** What stands against these bots here, although each is valid. */
@@ -88,9 +92,19 @@ final class ServeBots implements AutoCloseable {
     apply(routing);
   }
 
+  /**
+   * Routes events to them at once, and declares and pushes as soon as the queues answer. For queues
+   * elsewhere only: until then the messages wait in the outbox.
+   */
+  synchronized void startLater(Routing routing) {
+    current = routing;
+    change(routing);
+  }
+
   /** Puts them into force as soon as the store allows. */
   synchronized void change(Routing routing) {
     awaited = routing;
+    failures = 0;
     tryAwaited();
   }
 
@@ -103,8 +117,11 @@ final class ServeBots implements AutoCloseable {
       apply(routing);
       awaited = null;
     } catch (KeeperException e) {
-      log.warn("The new bots are not served yet; it is tried again: {}", e.getMessage());
-      time.schedule(TRY_AGAIN, () -> Thread.ofVirtual().name("serve-bots").start(this::tryAwaited));
+      failures++;
+      log.warn("The bots are not served yet; trying again: {}", e.getMessage());
+      time.schedule(
+          RETRY.delayAfter(failures, RandomGenerator.getDefault()),
+          () -> Thread.ofVirtual().name("serve-bots").start(this::tryAwaited));
     }
   }
 

@@ -46,7 +46,8 @@ final class Exchange implements Gate.Visit {
   private volatile @Nullable Thread thread;
   private Map<String, String> query = Map.of();
   private RouteTable.@Nullable Match match;
-  private Caller caller = Caller.ANONYMOUS;
+  private volatile Caller caller = Caller.ANONYMOUS;
+  private volatile boolean isStreaming;
 
   Exchange(Kernel kernel, Context context, HttpServerRequest request) {
     this.kernel = kernel;
@@ -113,6 +114,37 @@ final class Exchange implements Gate.Visit {
   /** Ends its wait because the server shuts down. */
   void drain() {
     waiting.drain();
+  }
+
+  /** Ends its wait or stream if its caller may not call any more; on any thread. */
+  void readmit() {
+    var before = caller;
+    if (before.equals(Caller.ANONYMOUS)) {
+      return; // Not judged yet, or at a route that asks for no credential.
+    }
+    try {
+      var again = kernel.gate().admitAgain(this);
+      CheckAccess.check(route(), parameters(), query, again);
+      if (!again.equals(before)) {
+        // It may see more or less than before. It comes again and is served by its new rights.
+        drain();
+      }
+    } catch (ProblemException e) {
+      refuse(e.problem());
+    }
+  }
+
+  private void refuse(Problem problem) {
+    log.info("{} of {} ends: {}", routeName(), caller.name(), problem.detail());
+    waiting.refuse(problem);
+    if (isStreaming) {
+      endStream();
+    }
+  }
+
+  private void endStream() {
+    waiting.clientGone();
+    onLoop(out::cut);
   }
 
   <T> Optional<T> await(ResponseStream.Wait<T> wait) throws Exception {
@@ -189,13 +221,24 @@ final class Exchange implements Gate.Visit {
       query = target.query();
       kernel.refuseIfDraining(route());
       CheckSite.check(route(), header("Sec-Fetch-Site"));
-      caller = kernel.gate().admit(this);
+      caller = admitted();
       CheckAccess.check(route(), parameters(), query, caller);
       CheckHead.check(
           route(), query, header("Content-Type"), header("Content-Encoding"), hasBody());
       return Optional.empty();
     } catch (RuntimeException e) {
       return Optional.of(ProblemOf.failure(e, routeName()));
+    }
+  }
+
+  /** A reload in the same moment either sees the caller, or is seen here. */
+  private Caller admitted() {
+    while (true) {
+      long admissions = kernel.admissions();
+      caller = kernel.gate().admit(this);
+      if (admissions == kernel.admissions()) {
+        return caller;
+      }
     }
   }
 
@@ -233,7 +276,7 @@ final class Exchange implements Gate.Visit {
     MDC.put("correlationId", correlationId);
     thread = Thread.currentThread();
     try {
-      answer(handleListened(bytes));
+      answer(unlessRefused(handleListened(bytes)));
     } catch (ClientGone e) {
       log.debug("The client of {} has gone", routeName());
       count(499);
@@ -270,6 +313,21 @@ final class Exchange implements Gate.Visit {
     } finally {
       writer.ended();
     }
+  }
+
+  /** Gives back the result of a wait if the caller was refused meanwhile. */
+  private Response unlessRefused(Response response) {
+    isStreaming = response.body() instanceof Response.Body.Streamed;
+    var refusal = isStreaming ? waiting.refusal() : waiting.refusalOfResult();
+    if (refusal.isEmpty()) {
+      return response;
+    }
+    isStreaming = false;
+    if (response.body() instanceof Response.Body.Streamed stream) {
+      stream.writer().ended();
+    }
+    response.undeliveredTasks().forEach(Runnable::run);
+    return Response.of(refusal.get(), correlationId);
   }
 
   private Response handleListened(byte[] body) {

@@ -16,6 +16,16 @@ public interface Gate {
    */
   Caller admit(Visit visit);
 
+  /**
+   * Judges a request once more that was let in before and still runs, without counting it as
+   * another one. Runs on any thread.
+   *
+   * @throws ProblemException as {@link #admit}
+   */
+  default Caller admitAgain(Visit visit) {
+    return admit(visit);
+  }
+
   /** Lets every caller in as {@link Caller#LOCAL}. */
   static Gate open() {
     return visit -> Caller.LOCAL;

@@ -1,6 +1,5 @@
 package dev.sessionkeeper.server.http;
 
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -29,11 +28,16 @@ public record HttpOptions(
   private static final long LEAST_BUFFERED = 36L << 20;
 
   /**
-   * Certificates as PEM files.
+   * Certificates as PEM texts.
    *
-   * @param clientAuthority who signs the certificates of clients; without it none is asked for
+   * @param clientAuthority signs the certificates of clients; without it none is asked for
    */
-  public record Tls(Path certificate, Path key, Optional<Path> clientAuthority) {}
+  public record Tls(String certificate, String key, Optional<String> clientAuthority) {
+    @Override
+    public String toString() {
+      return "Tls[***]";
+    }
+  }
 
   public static HttpOptions of(String host, int port) {
     return new HttpOptions(

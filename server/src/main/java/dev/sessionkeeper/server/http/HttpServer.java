@@ -7,11 +7,8 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.file.FileSystemOptions;
-import io.vertx.core.http.ClientAuth;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.net.PemKeyCertOptions;
-import io.vertx.core.net.PemTrustOptions;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
@@ -28,6 +25,10 @@ public final class HttpServer implements AutoCloseable {
   private static final int MAX_LINE = 16 << 10;
   private static final int MAX_HEADERS = 32 << 10;
   private static final Duration IDLE = Duration.ofSeconds(90);
+
+  static {
+    Tls.refuseRenegotiation();
+  }
 
   /** A client that is about to use its open connection again does so within this time. */
   private static final Duration PARTING = Duration.ofMillis(250);
@@ -65,6 +66,7 @@ public final class HttpServer implements AutoCloseable {
       closeQuietly(vertx);
       throw e;
     }
+    kernel.readmitRegularly();
     return new HttpServer(vertx, kernel, server);
   }
 
@@ -86,6 +88,20 @@ public final class HttpServer implements AutoCloseable {
   /** Whether the end has begun. */
   public boolean isLeaving() {
     return kernel.isLeaving();
+  }
+
+  /**
+   * Uses other certificates for all handshakes from now on. Connections that are open stay open.
+   *
+   * @throws IOException if they cannot be used; then the former ones stay
+   */
+  public void replace(HttpOptions.Tls tls) throws IOException {
+    wait(server.updateSSLOptions(Tls.options(tls), true), Duration.ofSeconds(30));
+  }
+
+  /** Asks again whether the callers of all requests that wait may still call. */
+  public void readmit() {
+    kernel.readmit();
   }
 
   /** Goes on serving, but lets every answer be the last one of its connection. */
@@ -155,22 +171,8 @@ public final class HttpServer implements AutoCloseable {
             .setHttp2ClearTextEnabled(false)
             .setUseAlpn(false)
             .setHandle100ContinueAutomatically(false);
-    options.tls().ifPresent(tls -> secure(server, tls));
+    options.tls().ifPresent(tls -> Tls.secure(server, tls));
     return server;
-  }
-
-  private static void secure(HttpServerOptions server, HttpOptions.Tls tls) {
-    server.setSsl(true);
-    server.setKeyCertOptions(
-        new PemKeyCertOptions()
-            .setCertPath(tls.certificate().toString())
-            .setKeyPath(tls.key().toString()));
-    tls.clientAuthority()
-        .ifPresent(
-            authority -> {
-              server.setClientAuth(ClientAuth.REQUIRED);
-              server.setTrustOptions(new PemTrustOptions().addCertPath(authority.toString()));
-            });
   }
 
   /**

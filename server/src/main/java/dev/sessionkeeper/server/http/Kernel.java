@@ -10,10 +10,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** What all requests of a server share. */
 final class Kernel {
   private static final Duration TICK = Duration.ofMillis(100);
+  private static final Duration READMIT_EVERY = Duration.ofSeconds(30);
 
   private final Vertx vertx;
   private final RouteTable routes;
@@ -27,6 +29,7 @@ final class Kernel {
   private final Set<Exchange> open = ConcurrentHashMap.newKeySet();
   private final ThreadFactory threads = Thread.ofVirtual().name("request-", 0).factory();
   private final AtomicInteger connections = new AtomicInteger();
+  private final AtomicLong admissions = new AtomicLong();
   private volatile boolean leaving;
   private volatile boolean draining;
 
@@ -80,6 +83,32 @@ final class Kernel {
   /** The bytes of answers that clients have not taken yet. */
   MemoryBudget answers() {
     return answers;
+  }
+
+  /** Grows whenever the callers of running requests are judged again. */
+  long admissions() {
+    return admissions.get();
+  }
+
+  /**
+   * Judges the callers of all running requests again, because credentials have changed or may have
+   * expired. Those that are refused lose their waits and streams.
+   */
+  void readmit() {
+    admissions.incrementAndGet();
+    running.forEach(Exchange::readmit);
+  }
+
+  /** Judges running requests again every now and then, so that none outlives its token for long. */
+  void readmitRegularly() {
+    time.schedule(
+        READMIT_EVERY,
+        () -> {
+          if (!draining) {
+            startThread(this::readmit);
+            readmitRegularly();
+          }
+        });
   }
 
   String nextId() {

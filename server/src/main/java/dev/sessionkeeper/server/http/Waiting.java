@@ -14,8 +14,10 @@ import org.jspecify.annotations.Nullable;
 final class Waiting {
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable Thread waiter;
+  private @Nullable Problem refusal;
   private boolean clientGone;
   private boolean draining;
+  private boolean hasWaited;
 
   <T> Optional<T> await(ResponseStream.Wait<T> wait) throws Exception {
     if (!enter()) {
@@ -57,6 +59,37 @@ final class Waiting {
     }
   }
 
+  /** Ends the wait with a refusal, because the caller may not call any more. */
+  void refuse(Problem problem) {
+    lock.lock();
+    try {
+      refusal = problem;
+      interrupt();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns why the caller may not call any more. */
+  Optional<Problem> refusal() {
+    lock.lock();
+    try {
+      return Optional.ofNullable(refusal);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns why the result of a wait must not be handed out any more. */
+  Optional<Problem> refusalOfResult() {
+    lock.lock();
+    try {
+      return hasWaited ? Optional.ofNullable(refusal) : Optional.empty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   void clientGone() {
     lock.lock();
     try {
@@ -89,6 +122,8 @@ final class Waiting {
       if (clientGone) {
         throw new ClientGone();
       }
+      hasWaited = true;
+      throwRefusal();
       if (draining) {
         return false;
       }
@@ -107,9 +142,16 @@ final class Waiting {
       if (clientGone) {
         throw new ClientGone();
       }
+      throwRefusal();
       return draining;
     } finally {
       lock.unlock();
+    }
+  }
+
+  private void throwRefusal() {
+    if (refusal != null) {
+      throw refusal.toException();
     }
   }
 

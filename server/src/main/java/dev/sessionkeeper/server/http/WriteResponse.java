@@ -112,6 +112,13 @@ final class WriteResponse {
     }
   }
 
+  /** Ends a streamed answer behind what was written; on the event loop. */
+  void cut() {
+    if (!response.closed() && !response.ended()) {
+      WriteStream.endWith(request, new byte[0]);
+    }
+  }
+
   private void head(Response answer, boolean close) {
     response.setStatusCode(answer.status());
     response.putHeader("X-Correlation-Id", correlationId);

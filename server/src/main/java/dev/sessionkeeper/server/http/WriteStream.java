@@ -37,7 +37,7 @@ final class WriteStream implements ResponseStream {
   @Override
   public boolean write(byte[] bytes, Duration patience, byte[] lastWords)
       throws InterruptedException {
-    return write(bytes, patience, () -> endWith(lastWords));
+    return write(bytes, patience, () -> endWith(request, lastWords));
   }
 
   private boolean write(byte[] bytes, Duration patience, Runnable whenLate)
@@ -70,7 +70,8 @@ final class WriteStream implements ResponseStream {
   }
 
   /** Ends the answer behind what still waits at the socket, and cuts what does not move. */
-  private void endWith(byte[] lastWords) {
+  static void endWith(HttpServerRequest request, byte[] lastWords) {
+    var response = request.response();
     if (response.closed() || response.ended()) {
       return;
     }

@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** Forgets dead letters that nobody has looked after for a long time, the oldest first. */
 final class ForgetDeadLetters {
@@ -24,15 +25,15 @@ final class ForgetDeadLetters {
   private final QueueProvider queues;
   private final DeadLetterQueues letters;
   private final Database database;
-  private final Duration age;
+  private final Supplier<Duration> age;
 
   /**
    * Prepares.
    *
-   * @param age from the death of the message on, by the clock of the database
+   * @param age from the death of the message on, by the clock of the database; asked in each run
    */
   ForgetDeadLetters(
-      QueueProvider queues, DeadLetterQueues letters, Database database, Duration age) {
+      QueueProvider queues, DeadLetterQueues letters, Database database, Supplier<Duration> age) {
     this.queues = queues;
     this.letters = letters;
     this.database = database;
@@ -44,7 +45,7 @@ final class ForgetDeadLetters {
   }
 
   private void run(JobContext context) {
-    var before = now().minus(age);
+    var before = now().minus(age.get());
     int gone = 0;
     for (var queue : queues.queues()) {
       int some;

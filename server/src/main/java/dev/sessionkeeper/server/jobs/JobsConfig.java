@@ -15,7 +15,9 @@ import java.time.Duration;
  */
 public record JobsConfig(Duration lease, Duration poll, Duration deadLetters) {
   public static final ConfigSection<JobsConfig> SECTION =
-      ConfigSection.of("jobs", JobsConfig::read);
+      ConfigSection.of("jobs", JobsConfig::read)
+          .restart("lease", "poll")
+          .reload("dead_letter_retention");
 
   private static final Duration SECOND = Duration.ofSeconds(1);
 

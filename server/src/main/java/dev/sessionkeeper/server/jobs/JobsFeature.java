@@ -8,6 +8,7 @@ import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.spi.DeadLetterQueues;
 import dev.sessionkeeper.store.Database;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import javax.sql.DataSource;
@@ -15,10 +16,12 @@ import javax.sql.DataSource;
 /** The scheduled work of all features, each job on one node at a time. */
 public final class JobsFeature implements Feature {
   private final Jobs jobs;
+  private volatile Duration deadLetters;
 
   private JobsFeature(Context context, DataSource source, List<Feature> features) {
     Jobs.migrate(source);
     var config = context.config().get(JobsConfig.SECTION);
+    deadLetters = config.deadLetters();
     jobs =
         Jobs.create(
             source,
@@ -33,7 +36,7 @@ public final class JobsFeature implements Feature {
     features.forEach(feature -> feature.schedule(jobs));
     if (context.engine().queues() instanceof DeadLetterQueues letters) {
       new ForgetDeadLetters(
-              context.engine().queues(), letters, Database.of(source), config.deadLetters())
+              context.engine().queues(), letters, Database.of(source), () -> deadLetters)
           .schedule(jobs);
     }
     jobs.start();
@@ -62,7 +65,7 @@ public final class JobsFeature implements Feature {
 
   @Override
   public void reconfigure(KeeperConfig config) {
-    // Leases are read at the start: two nodes with different ones would disagree.
+    deadLetters = config.get(JobsConfig.SECTION).deadLetters();
   }
 
   @Override

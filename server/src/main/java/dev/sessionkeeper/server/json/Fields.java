@@ -28,6 +28,7 @@ public final class Fields {
   private final Map<String, JsonValue> members;
   private final Set<String> asked = new LinkedHashSet<>();
   private final List<FieldError> errors = new ArrayList<>();
+  private final Map<String, Object> decoded = new LinkedHashMap<>();
 
   Fields(JsonValue.Obj object) {
     this.members = object.members();
@@ -69,7 +70,11 @@ public final class Fields {
   /** A field with a default. */
   public <T> Field<T> optional(String name, T otherwise, Decoder<T> decoder) {
     var value = ask(name);
-    return value == null ? Field.of(otherwise) : decode(name, value, decoder);
+    if (value == null) {
+      decoded.put(name, otherwise);
+      return Field.of(otherwise);
+    }
+    return decode(name, value, decoder);
   }
 
   /** Fields that only mean something together; what is refused of them is named from here. */
@@ -117,6 +122,11 @@ public final class Fields {
     }
   }
 
+  /** Returns the values of all fields that were asked for, defaults included. */
+  public Map<String, Object> decoded() {
+    return new LinkedHashMap<>(decoded);
+  }
+
   private @Nullable JsonValue ask(String name) {
     asked.add(name);
     return members.get(name);
@@ -124,7 +134,9 @@ public final class Fields {
 
   private <T> Field<T> decode(String name, JsonValue value, Decoder<T> decoder) {
     try {
-      return Field.of(decoder.decode(value));
+      var result = decoder.decode(value);
+      decoded.put(name, result);
+      return Field.of(result);
     } catch (InvalidInput e) {
       e.errors().forEach(error -> errors.add(error.inside(name)));
       return Field.bad(e.errors().getFirst());

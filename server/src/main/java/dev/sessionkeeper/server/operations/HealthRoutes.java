@@ -14,16 +14,26 @@ import java.util.function.Supplier;
 /** Tells whether the process lives, and whether it should get requests. */
 public final class HealthRoutes {
   private final Map<String, Supplier<Optional<String>>> checks;
+  private final Map<String, Supplier<Optional<String>>> degradations;
 
-  /** Prepares; each check gives the reason why the server is not ready. */
-  public HealthRoutes(Map<String, Supplier<Optional<String>>> checks) {
+  /**
+   * Prepares.
+   *
+   * @param checks each gives the reason why the server is not ready
+   * @param degradations each gives the reason why a part does not work; the server stays ready
+   */
+  public HealthRoutes(
+      Map<String, Supplier<Optional<String>>> checks,
+      Map<String, Supplier<Optional<String>>> degradations) {
     this.checks = new LinkedHashMap<>(checks);
+    this.degradations = new LinkedHashMap<>(degradations);
   }
 
   /**
    * What the checks said.
    *
    * @param status {@code up} or {@code down}
+   * @param checks {@code up}, or what is wrong; the server can be up with a part that is not
    */
   record Health(String status, Map<String, String> checks) {}
 
@@ -33,7 +43,9 @@ public final class HealthRoutes {
             .summary("Whether the process lives; depends on nothing")
             .answers(200, "It lives", Health.class),
         Route.get("/health/ready", Role.ANYONE, Scope.open(), this::ready)
-            .summary("Whether it should get requests: store, schema, not draining")
+            .summary(
+                "Whether it should get requests: the store answers and takes writes, the server is not"
+                    + " draining. Queues in a cloud that is away are named but do not count")
             .answers(200, "Ready", Health.class)
             .answers(503, "Not now; the checks say why", Health.class));
   }
@@ -50,6 +62,8 @@ public final class HealthRoutes {
       up &= reason.isEmpty();
       results.put(check.getKey(), reason.orElse("up"));
     }
+    degradations.forEach(
+        (name, degradation) -> degradation.get().ifPresent(reason -> results.put(name, reason)));
     return Response.json(up ? 200 : 503, new Health(up ? "up" : "down", results));
   }
 }

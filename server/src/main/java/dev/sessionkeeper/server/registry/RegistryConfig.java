@@ -19,7 +19,8 @@ import java.util.Map;
  */
 public record RegistryConfig(Duration lifetime, Duration expirySweep, List<SessionKind> kinds) {
   public static final ConfigSection<RegistryConfig> SECTION =
-      ConfigSection.of("registry", RegistryConfig::read);
+      ConfigSection.of("registry", RegistryConfig::read)
+          .restart("lifetime", "expiry_sweep", "kinds");
 
   private static final BigDecimal MOST = new BigDecimal(1_000_000);
 

@@ -27,6 +27,7 @@ public final class RegistryFeature implements Feature {
   private final NumberEventsSoon numbering;
   private final WatchClock clock;
   private final Consumer<Jobs> work;
+  private final Usage usage;
   private final List<Route> routes;
 
   private RegistryFeature(Context context, DataSource source) {
@@ -39,7 +40,7 @@ public final class RegistryFeature implements Feature {
     var registry = SessionRegistry.create(source, options);
     meters.watch(registry, options.kinds().keySet());
     var usageMeters = new UsageMeters(context.meters());
-    var usage =
+    usage =
         Usage.create(
             source,
             config.get(UsageConfig.SECTION).options().time(context.time()).listener(usageMeters));
@@ -104,7 +105,8 @@ public final class RegistryFeature implements Feature {
 
   @Override
   public void reconfigure(KeeperConfig config) {
-    // Prices and leases are read at the start: two nodes with different ones would disagree.
+    var options = config.get(UsageConfig.SECTION).options();
+    usage.deliverTo(options.endpoint(), options.signature(), options.guard());
   }
 
   @Override

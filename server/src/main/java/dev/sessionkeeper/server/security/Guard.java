@@ -10,10 +10,15 @@ import java.util.Optional;
 
 /** The gate of a server, as configured now. A reload puts another one in its place. */
 public final class Guard implements Gate, AutoCloseable {
+  private final String host;
   private final TimeSource time;
   private volatile Current current;
 
-  private record Current(Gate gate, Optional<TokenKeys> keys) {}
+  private record Current(Gate gate, Optional<TokenKeys> keys) {
+    boolean isClosed() {
+      return !(gate instanceof OpenGate);
+    }
+  }
 
   /**
    * Builds the gate for a server on this address.
@@ -22,27 +27,77 @@ public final class Guard implements Gate, AutoCloseable {
    *     for a credential
    */
   public Guard(SecurityConfig config, String host, TimeSource time) {
+    this.host = host;
     this.time = time;
     if (!config.isClosed() && !isLoopback(host)) {
-      throw new KeeperException.Misconfigured(
-          "server.host is "
-              + host
-              + " but security names no keys, certificates or jwt: add one of them, or listen on"
-              + " 127.0.0.1");
+      throw new KeeperException.Misconfigured(openOnNetwork(host));
     }
     this.current = build(config);
   }
 
-  /** Takes over other credentials. An open server stays open and a closed one closed. */
-  public void replace(SecurityConfig config) {
-    var before = current;
-    current = build(config);
-    before.keys().ifPresent(TokenKeys::close);
+  /** A gate that was built and is not in force yet. */
+  public final class Prepared implements AutoCloseable {
+    private final Current next;
+    private boolean isInForce;
+
+    private Prepared(Current next) {
+      this.next = next;
+    }
+
+    /** Puts the gate in the place of the current one. Cannot fail. */
+    public void apply() {
+      var before = current;
+      current = next;
+      isInForce = true;
+      before.keys().ifPresent(TokenKeys::close);
+    }
+
+    /** Gives up a gate that was not put in force. */
+    @Override
+    public void close() {
+      if (!isInForce) {
+        next.keys().ifPresent(TokenKeys::close);
+      }
+    }
+  }
+
+  /**
+   * Builds the gate for other credentials, and changes nothing yet.
+   *
+   * @throws KeeperException.Misconfigured if that would open a closed server, or the keys of {@code
+   *     security.jwt} cannot be read
+   */
+  public Prepared prepare(SecurityConfig config) {
+    if (!config.isClosed() && current.isClosed()) {
+      throw new KeeperException.Misconfigured(
+          isLoopback(host)
+              ? "security names no keys, certificates or jwt, and this server asks for credentials:"
+                  + " add one of them, or restart the server to open it"
+              : openOnNetwork(host));
+    }
+    return new Prepared(build(config));
+  }
+
+  private static String openOnNetwork(String host) {
+    return "server.host is "
+        + host
+        + " but security names no keys, certificates or jwt: add one of them, or listen on"
+        + " 127.0.0.1";
+  }
+
+  /** Returns whether callers need a credential now. */
+  public boolean isClosed() {
+    return current.isClosed();
   }
 
   @Override
   public Caller admit(Visit visit) {
     return current.gate().admit(visit);
+  }
+
+  @Override
+  public Caller admitAgain(Visit visit) {
+    return current.gate().admitAgain(visit);
   }
 
   @Override
@@ -55,7 +110,7 @@ public final class Guard implements Gate, AutoCloseable {
       return new Current(new OpenGate(), Optional.empty());
     }
     var keys = config.jwt().map(jwt -> new TokenKeys(jwt, time));
-    var tokens = keys.map(source -> new VerifyTokens(config.jwt().orElseThrow(), source));
+    var tokens = keys.map(source -> new VerifyTokens(config.jwt().orElseThrow(), source, time));
     var limit = config.rateLimit().map(LimitRate::new);
     return new Current(new CredentialGate(config, tokens, limit), keys);
   }

@@ -1,10 +1,14 @@
 package dev.sessionkeeper.server.security;
 
+import com.nimbusds.jose.jwk.JWKSet;
 import dev.sessionkeeper.server.config.ConfigContext;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
+import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.text.ParseException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -39,7 +43,7 @@ public record JwtConfig(
     var algorithms =
         in.optional(
             "algorithms", List.of("RS256", "ES256"), Decode.list(1, 9, Decode.oneOf(ALGORITHMS)));
-    var file = in.optional("jwks_file", context.path());
+    var file = in.optional("jwks_file", context.path().map(JwtConfig::readable));
     var url = in.optional("jwks_url", Decode.text(2000).map(JwtConfig::https));
     var roles = in.optional("roles_claim", "roles", Decode.text(100));
     var tenant = in.optional("tenant_claim", "tenant", Decode.text(100));
@@ -57,6 +61,17 @@ public record JwtConfig(
         roles.get(),
         tenant.get(),
         bound.get());
+  }
+
+  /** Refuses a file that the server could not use, before it starts. */
+  private static Path readable(Path file) {
+    try {
+      JWKSet.parse(Files.readString(file));
+      return file;
+    } catch (IOException | ParseException e) {
+      throw new IllegalArgumentException(
+          "names the file " + file + ", which cannot be read as a JSON Web Key Set", e);
+    }
   }
 
   private static URI https(String text) {

@@ -28,13 +28,24 @@ public record SecurityConfig(
     Optional<JwtConfig> jwt,
     Optional<RateLimit> rateLimit) {
   public static final ConfigSection<SecurityConfig> SECTION =
-      ConfigSection.of("security", SecurityConfig::read);
+      ConfigSection.of("security", SecurityConfig::read)
+          .reload("keys", "certificates", "jwt", "rate_limit");
 
   private static final Pattern SHA256 = Pattern.compile("[0-9a-fA-F]{64}");
 
   /** Whether calls need a credential. */
   public boolean isClosed() {
     return !keys.isEmpty() || !certificates.isEmpty() || jwt.isPresent();
+  }
+
+  /**
+   * Returns whether one of the credentials named here has the role admin. Tokens bring their own
+   * roles, so with {@code jwt} nothing is known to be missing.
+   */
+  public boolean hasAdmin() {
+    return jwt.isPresent()
+        || keys.stream().anyMatch(key -> key.caller().has(Role.ADMIN))
+        || certificates.stream().anyMatch(certificate -> certificate.caller().has(Role.ADMIN));
   }
 
   static SecurityConfig read(Fields in, ConfigContext context) {

@@ -14,7 +14,9 @@ import dev.sessionkeeper.server.http.Caller;
 import dev.sessionkeeper.server.http.Reach;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.time.TimeSource;
 import java.text.ParseException;
+import java.util.Date;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -36,7 +38,7 @@ final class VerifyTokens {
   private final JwtConfig config;
   private final DefaultJWTProcessor<SecurityContext> processor = new DefaultJWTProcessor<>();
 
-  VerifyTokens(JwtConfig config, TokenKeys keys) {
+  VerifyTokens(JwtConfig config, TokenKeys keys, TimeSource time) {
     this.config = config;
     var algorithms =
         config.algorithms().stream().map(JWSAlgorithm::parse).collect(Collectors.toSet());
@@ -56,7 +58,12 @@ final class VerifyTokens {
         new DefaultJWTClaimsVerifier<>(
             config.audience(),
             new JWTClaimsSet.Builder().issuer(config.issuer()).build(),
-            Set.of("exp", "sub")));
+            Set.of("exp", "sub")) {
+          @Override
+          protected Date currentTime() {
+            return Date.from(time.instant());
+          }
+        });
   }
 
   /** The result of looking at a token. */

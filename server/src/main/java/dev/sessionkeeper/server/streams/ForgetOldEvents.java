@@ -4,9 +4,14 @@ import dev.sessionkeeper.jobs.JobContext;
 import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.jobs.Schedule;
 import java.time.Duration;
+import java.util.function.Supplier;
 
-/** Forgets the events that are older than the retention, a little at a time. */
-record ForgetOldEvents(StreamLog streams, Duration retention) {
+/**
+ * Forgets the events that are older than the retention, a little at a time.
+ *
+ * @param retention asked in each run, since a reload may change it
+ */
+record ForgetOldEvents(StreamLog streams, Supplier<Duration> retention) {
   static final String JOB = "event-retention";
   private static final Duration EVERY = Duration.ofMinutes(1);
   private static final int AT_ONCE = 1_000;
@@ -19,7 +24,7 @@ record ForgetOldEvents(StreamLog streams, Duration retention) {
     int all = 0;
     int gone = AT_ONCE;
     while (gone >= AT_ONCE && context.isHeld() && !context.isStopping()) {
-      gone = streams.forgetOlderThan(retention, AT_ONCE);
+      gone = streams.forgetOlderThan(retention.get(), AT_ONCE);
       all += gone;
       context.report(all + " events forgotten");
     }

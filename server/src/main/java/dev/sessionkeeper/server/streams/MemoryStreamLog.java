@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Keeps streams for the life of the process. Without a database there are no jobs, so each append
@@ -17,10 +18,10 @@ import java.util.Optional;
  */
 final class MemoryStreamLog implements StreamLog {
   private final Map<String, Stream> streams = new HashMap<>();
-  private final Duration retention;
+  private final Supplier<Duration> retention;
   private final TimeSource time;
 
-  MemoryStreamLog(Duration retention, TimeSource time) {
+  MemoryStreamLog(Supplier<Duration> retention, TimeSource time) {
     this.retention = retention;
     this.time = time;
   }
@@ -34,7 +35,7 @@ final class MemoryStreamLog implements StreamLog {
 
   @Override
   public synchronized long append(String stream, String event, String data) {
-    forgetOlderThan(retention, Integer.MAX_VALUE);
+    forgetOlderThan(retention.get(), Integer.MAX_VALUE);
     var to = streams.computeIfAbsent(stream, name -> new Stream());
     to.events.add(new Kept(time.instant(), new StreamEvent(++to.last, event, data)));
     return to.last;

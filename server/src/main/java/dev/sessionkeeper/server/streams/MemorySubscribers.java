@@ -1,21 +1,19 @@
 package dev.sessionkeeper.server.streams;
 
 import dev.sessionkeeper.time.TimeSource;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /** Knows the subscribers of this process. */
 final class MemorySubscribers implements Subscribers {
   private final Map<Key, Seen> known = new HashMap<>();
-  private final Limits limits;
-  private final Duration retention;
+  private final Supplier<StreamsConfig> config;
   private final TimeSource time;
 
-  MemorySubscribers(Limits limits, Duration retention, TimeSource time) {
-    this.limits = limits;
-    this.retention = retention;
+  MemorySubscribers(Supplier<StreamsConfig> config, TimeSource time) {
+    this.config = config;
     this.time = time;
   }
 
@@ -26,10 +24,10 @@ final class MemorySubscribers implements Subscribers {
   @Override
   public synchronized void admit(String stream, String name, String credential) {
     var now = time.instant();
-    known.values().removeIf(seen -> seen.at().isBefore(now.minus(retention)));
+    known.values().removeIf(seen -> seen.at().isBefore(now.minus(config.get().retention())));
     var key = new Key(stream, name);
     if (!known.containsKey(key)) {
-      limits.require(
+      config.get().subscriberLimits().require(
           known.keySet().stream().filter(other -> other.stream().equals(stream)).count(),
           known.values().stream().filter(seen -> seen.credential().equals(credential)).count());
     }

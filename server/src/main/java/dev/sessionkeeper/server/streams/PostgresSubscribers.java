@@ -3,7 +3,7 @@ package dev.sessionkeeper.server.streams;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
+import java.util.function.Supplier;
 
 /** Knows the subscribers of all servers of a database. */
 final class PostgresSubscribers implements Subscribers {
@@ -30,13 +30,15 @@ final class PostgresSubscribers implements Subscribers {
       """;
 
   private final Database database;
-  private final Limits limits;
-  private final double retentionSeconds;
+  private final Supplier<StreamsConfig> config;
 
-  PostgresSubscribers(Database database, Limits limits, Duration retention) {
+  PostgresSubscribers(Database database, Supplier<StreamsConfig> config) {
     this.database = database;
-    this.limits = limits;
-    this.retentionSeconds = retention.toMillis() / 1000.0;
+    this.config = config;
+  }
+
+  private double retentionSeconds() {
+    return config.get().retention().toMillis() / 1000.0;
   }
 
   @Override
@@ -57,7 +59,7 @@ final class PostgresSubscribers implements Subscribers {
       statement.setString(1, credential);
       statement.setString(2, stream);
       statement.setString(3, name);
-      statement.setDouble(4, retentionSeconds);
+      statement.setDouble(4, retentionSeconds());
       return statement.executeUpdate() > 0;
     }
   }
@@ -73,12 +75,12 @@ final class PostgresSubscribers implements Subscribers {
       throws SQLException {
     try (var statement = connection.prepareStatement(COUNT)) {
       statement.setString(1, stream);
-      statement.setDouble(2, retentionSeconds);
+      statement.setDouble(2, retentionSeconds());
       statement.setString(3, credential);
-      statement.setDouble(4, retentionSeconds);
+      statement.setDouble(4, retentionSeconds());
       try (var rows = statement.executeQuery()) {
         rows.next();
-        limits.require(rows.getLong(1), rows.getLong(2));
+        config.get().subscriberLimits().require(rows.getLong(1), rows.getLong(2));
       }
     }
   }

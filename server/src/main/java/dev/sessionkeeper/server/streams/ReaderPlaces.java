@@ -6,6 +6,7 @@ import dev.sessionkeeper.store.Actor;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * Counts the places of event streams, so that the server does not run out of them and one
@@ -15,14 +16,12 @@ import java.util.Map;
 final class ReaderPlaces {
   private static final Duration LATER = Duration.ofSeconds(5);
 
-  private final int most;
-  private final int mostPerCredential;
+  private final Supplier<StreamsConfig> config;
   private final Map<String, Integer> taken = new HashMap<>();
   private int all;
 
-  ReaderPlaces(int most, int mostPerCredential) {
-    this.most = most;
-    this.mostPerCredential = mostPerCredential;
+  ReaderPlaces(Supplier<StreamsConfig> config) {
+    this.config = config;
   }
 
   /** A place that is taken until it is closed; closing it again does nothing. */
@@ -52,9 +51,11 @@ final class ReaderPlaces {
    * @throws ProblemException 503 when none is left, or none for this credential
    */
   synchronized Place take(String credential) {
+    int most = config.get().maxReaders();
     if (all >= most) {
       throw refusal("There are " + most + " readers already");
     }
+    int mostPerCredential = config.get().maxReadersPerCredential();
     boolean isShared = credential.equals(Actor.LOCAL);
     if (!isShared && taken.getOrDefault(credential, 0) >= mostPerCredential) {
       throw refusal(

@@ -2,6 +2,7 @@ package dev.sessionkeeper.server.streams;
 
 import dev.sessionkeeper.cursors.Cursors;
 import dev.sessionkeeper.time.TimeSource;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** What publishing and reading share. */
 record Streams(
@@ -10,5 +11,11 @@ record Streams(
     Cursors cursors,
     StreamMeters meters,
     ReaderPlaces places,
-    StreamsConfig config,
-    TimeSource time) {}
+    AtomicReference<StreamsConfig> current,
+    TimeSource time) {
+
+  /** The settings in force now; a reload changes them. */
+  StreamsConfig config() {
+    return current.get();
+  }
+}

@@ -26,7 +26,15 @@ public record StreamsConfig(
     int maxSubscribers,
     int maxSubscribersPerCredential) {
   public static final ConfigSection<StreamsConfig> SECTION =
-      ConfigSection.of("streams", StreamsConfig::read);
+      ConfigSection.of("streams", StreamsConfig::read)
+          .reload(
+              "retention",
+              "heartbeat",
+              "slow_reader",
+              "max_readers",
+              "max_readers_per_credential",
+              "max_subscribers",
+              "max_subscribers_per_credential");
 
   /** 7 days, 15 seconds, 30 seconds, 5,000 readers. */
   public static StreamsConfig ofDefaults() {

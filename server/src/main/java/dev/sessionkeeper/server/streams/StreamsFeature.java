@@ -22,6 +22,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** Streams of events, and the cursors of their subscribers. */
 public final class StreamsFeature implements Feature {
@@ -31,9 +32,14 @@ public final class StreamsFeature implements Feature {
   private final ForgetOldEvents forget;
   private final CoalescingWriter<String, String> writer;
   private final List<Route> routes;
+  private final AtomicReference<StreamsConfig> config;
 
   private StreamsFeature(
-      Stores stores, StreamsConfig config, MeterRegistry registry, TimeSource time) {
+      Stores stores,
+      AtomicReference<StreamsConfig> config,
+      MeterRegistry registry,
+      TimeSource time) {
+    this.config = config;
     var log = stores.log();
     var cursors = stores.cursors();
     var writerMeters = new WriterMeters(registry, "cursors");
@@ -46,7 +52,7 @@ public final class StreamsFeature implements Feature {
             .build();
     writerMeters.bind(writer);
     tails = new TailStreams(log, stores.notices());
-    forget = new ForgetOldEvents(log, config.retention());
+    forget = new ForgetOldEvents(log, () -> config.get().retention());
     var meters = new StreamMeters(registry, tails);
     var streams =
         new Streams(
@@ -54,7 +60,7 @@ public final class StreamsFeature implements Feature {
             tails,
             Cursors.of(cursors, writer, time),
             meters,
-            new ReaderPlaces(config.maxReaders(), config.maxReadersPerCredential()),
+            new ReaderPlaces(config::get),
             config,
             time);
     routes = new StreamRoutes(streams, stores.listed(), stores.subscribers()).routes();
@@ -88,14 +94,15 @@ public final class StreamsFeature implements Feature {
       TimeSource time) {
     Migrations.apply(database.source(), "store");
     var cursors = PostgresLastValueStore.create(database, "stream-cursors");
+    var current = new AtomicReference<>(config);
     return new StreamsFeature(
         new Stores(
             new PostgresStreamLog(database),
             cursors,
             cursors,
-            new PostgresSubscribers(database, config.subscriberLimits(), config.retention()),
+            new PostgresSubscribers(database, current::get),
             notices),
-        config,
+        current,
         registry,
         time);
   }
@@ -103,15 +110,16 @@ public final class StreamsFeature implements Feature {
   /** Streams that live as long as the process. */
   static StreamsFeature inMemory(StreamsConfig config, MeterRegistry registry, TimeSource time) {
     var cursors = MemoryLastValueStore.<String, String>create();
-    var log = new MemoryStreamLog(config.retention(), time);
+    var current = new AtomicReference<>(config);
+    var log = new MemoryStreamLog(() -> current.get().retention(), time);
     return new StreamsFeature(
         new Stores(
             log,
             cursors,
             ListedValues.of(cursors),
-            new MemorySubscribers(config.subscriberLimits(), config.retention(), time),
+            new MemorySubscribers(current::get, time),
             Optional.empty()),
-        config,
+        current,
         registry,
         time);
   }
@@ -135,8 +143,8 @@ public final class StreamsFeature implements Feature {
   }
 
   @Override
-  public void reconfigure(KeeperConfig config) {
-    // Read at the start only: a retention that shrinks by a reload would be hard to take back.
+  public void reconfigure(KeeperConfig next) {
+    config.set(next.get(StreamsConfig.SECTION));
   }
 
   @Override

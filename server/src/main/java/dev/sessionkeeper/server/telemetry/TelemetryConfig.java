@@ -17,7 +17,8 @@ import java.util.Optional;
  */
 public record TelemetryConfig(Optional<URI> otlpEndpoint, String serviceName, int samplePercent) {
   public static final ConfigSection<TelemetryConfig> SECTION =
-      ConfigSection.of("telemetry", TelemetryConfig::read);
+      ConfigSection.of("telemetry", TelemetryConfig::read)
+          .restart("otlp_endpoint", "service_name", "sample_percent");
 
   static TelemetryConfig read(Fields in, ConfigContext context) {
     var endpoint = in.optional("otlp_endpoint", Decode.text(2000).map(TelemetryConfig::http));

@@ -24,11 +24,13 @@ public record UsageConfig(
     Optional<URI> endpoint,
     Duration interval,
     Duration period,
-    Optional<WebhookSignature> signature,
+    Optional<Secret> secret,
     boolean allowPrivateTargets,
     Optional<Duration> retention) {
   public static final ConfigSection<UsageConfig> SECTION =
-      ConfigSection.of("usage", UsageConfig::read);
+      ConfigSection.of("usage", UsageConfig::read)
+          .reload("endpoint", "secret", "allow_private_targets")
+          .restart("interval", "period", "retention");
 
   static UsageConfig read(Fields in, ConfigContext context) {
     var endpoint = in.optional("endpoint", Decode.text(2000).map(UsageConfig::url));
@@ -42,7 +44,7 @@ public record UsageConfig(
             "period",
             Duration.ofDays(30),
             Decode.duration(Duration.ofSeconds(1), Duration.ofDays(36_500)));
-    var secret = in.optional("secret", context.secret().map(UsageConfig::signature));
+    var secret = in.optional("secret", context.secret().map(UsageConfig::checked));
     var allow = in.optional("allow_private_targets", false, Decode.bool());
     var retention =
         in.optional("retention", Decode.duration(Duration.ofDays(1), Duration.ofDays(36_500)));
@@ -57,6 +59,12 @@ public record UsageConfig(
     return url;
   }
 
+  /** Refuses a secret that no signature can be made with. */
+  private static Secret checked(Secret secret) {
+    signature(secret);
+    return secret;
+  }
+
   private static WebhookSignature signature(Secret secret) {
     return WebhookSignature.of(secret.reveal());
   }
@@ -64,7 +72,7 @@ public record UsageConfig(
   public UsageOptions options() {
     var guard = allowPrivateTargets ? TargetGuard.allowingPrivate() : TargetGuard.publicOnly();
     var options = UsageOptions.defaults().interval(interval).guard(guard);
-    var signed = signature.map(options::signature).orElse(options);
+    var signed = secret.map(UsageConfig::signature).map(options::signature).orElse(options);
     return endpoint.map(signed::endpoint).orElse(signed);
   }
 }

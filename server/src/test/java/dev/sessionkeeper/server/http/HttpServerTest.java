@@ -131,7 +131,7 @@ class HttpServerTest {
   @Test
   void aRouteIsPublicInBothRoleAndScopeOrInNeither() {
     Handler handler = request -> Response.noContent();
-    assertThatThrownBy(() -> Route.get("/a", Role.ANYONE, Scope.open(), SERVER, handler))
+    assertThatThrownBy(() -> Route.get("/a", Role.ANYONE, SERVER, handler))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> Route.get("/a", Role.READ, Scope.open(), handler))
         .isInstanceOf(IllegalArgumentException.class);

@@ -14,7 +14,6 @@ import com.nimbusds.jose.jwk.gen.ECKeyGenerator;
 import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.PlainJWT;
 import com.nimbusds.jwt.SignedJWT;
-import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.server.TestServer;
 import dev.sessionkeeper.server.config.InvalidConfig;
 import java.io.IOException;
@@ -55,7 +54,7 @@ class GuardTest {
   @Test
   void anotherAddressThanLoopbackNeedsAuthentication() {
     assertThatThrownBy(() -> TestServer.start("server: { host: 0.0.0.0 }"))
-        .isInstanceOf(KeeperException.Misconfigured.class)
+        .isInstanceOf(InvalidConfig.class)
         .hasMessageContaining("server.host is 0.0.0.0")
         .hasMessageContaining("127.0.0.1");
   }

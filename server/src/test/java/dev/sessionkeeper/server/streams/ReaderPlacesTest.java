@@ -7,10 +7,15 @@ import dev.sessionkeeper.server.TestServer;
 import dev.sessionkeeper.server.http.ProblemException;
 import dev.sessionkeeper.server.security.ApiKeys;
 import dev.sessionkeeper.store.Actor;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class ReaderPlacesTest {
-  private final ReaderPlaces places = new ReaderPlaces(4, 2);
+  private static final StreamsConfig LIMITS =
+      new StreamsConfig(
+          Duration.ofDays(7), Duration.ofSeconds(15), Duration.ofSeconds(30), 4, 2, 10, 10);
+
+  private final ReaderPlaces places = new ReaderPlaces(() -> LIMITS);
 
   @Test
   void oneCredentialCannotTakeAllPlaces() {

@@ -20,18 +20,22 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Both stores of subscribers keep the limits. */
 class SubscribersTest {
-  private static final Subscribers.Limits LIMITS = new Subscribers.Limits(3, 2);
-  private static final Duration RETENTION = Duration.ofDays(7);
+  private static final StreamsConfig LIMITS = limits(3, 2);
 
   static Stream<Subscribers> stores() {
     return Stream.of(
-        new MemorySubscribers(LIMITS, RETENTION, SettableClock.create()), inDatabase(LIMITS));
+        new MemorySubscribers(() -> LIMITS, SettableClock.create()), inDatabase(LIMITS));
   }
 
-  private static Subscribers inDatabase(Subscribers.Limits limits) {
+  private static StreamsConfig limits(int ofStream, int ofCredential) {
+    var second = Duration.ofSeconds(1);
+    return new StreamsConfig(Duration.ofDays(7), second, second, 10, 10, ofStream, ofCredential);
+  }
+
+  private static Subscribers inDatabase(StreamsConfig limits) {
     var source = TestDatabase.create().source();
     Migrations.apply(source, "store");
-    return new PostgresSubscribers(Database.of(source), limits, RETENTION);
+    return new PostgresSubscribers(Database.of(source), () -> limits);
   }
 
   private static void assertRefused(
@@ -59,16 +63,16 @@ class SubscribersTest {
   @Test
   void aNameThatWasNotUsedForALongTimeMakesRoom() {
     var time = SettableClock.create();
-    var subscribers = new MemorySubscribers(LIMITS, RETENTION, time);
+    var subscribers = new MemorySubscribers(() -> LIMITS, time);
     subscribers.admit("s", "a", "ann");
     subscribers.admit("s", "b", "ann");
-    time.advance(RETENTION.plusSeconds(1));
+    time.advance(LIMITS.retention().plusSeconds(1));
     assertThatCode(() -> subscribers.admit("s", "c", "ann")).doesNotThrowAnyException();
   }
 
   @Test
   void callersThatComeAtOnceDoNotPassTheLimitTogether() {
-    var subscribers = inDatabase(new Subscribers.Limits(5, 5));
+    var subscribers = inDatabase(limits(5, 5));
     var calls = new ArrayList<CompletableFuture<Boolean>>();
     for (int i = 0; i < 20; i++) {
       var name = "name-" + i;

@@ -17,7 +17,8 @@ class TailStreamsTest {
 
   /** Counts the looks. */
   private static final class CountedLog implements StreamLog {
-    final MemoryStreamLog inner = new MemoryStreamLog(Duration.ofDays(1), TimeSource.system());
+    final MemoryStreamLog inner =
+        new MemoryStreamLog(() -> Duration.ofDays(1), TimeSource.system());
     final AtomicInteger looks = new AtomicInteger();
 
     @Override

@@ -1,0 +1,103 @@
+package dev.sessionkeeper.server;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks a cloud every now and then whether its queues answer, so that health need not wait for it.
+ *
+ * <p>The server starts and takes webhooks in while they do not: events wait in the store.
+ */
+final class WatchQueues implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(WatchQueues.class);
+  private static final Duration EVERY = Duration.ofSeconds(10);
+
+  /** No queue has to exist under this name: "there is none" is an answer, too. */
+  private static final QueueName ANY = QueueName.of("keeper-probe");
+
+  private final QueueProvider queues;
+  private final TimeSource time;
+  private final AtomicBoolean isAsking = new AtomicBoolean();
+  private volatile Optional<String> trouble = Optional.empty();
+  private volatile boolean closed;
+
+  WatchQueues(QueueProvider queues, TimeSource time) {
+    this.queues = queues;
+    this.time = time;
+    askSoon();
+    askRegularly();
+  }
+
+  /** Why the queues cannot be used now; empty when they answered last time. */
+  Optional<String> trouble() {
+    return trouble;
+  }
+
+  private void askRegularly() {
+    time.schedule(
+        EVERY,
+        () -> {
+          if (!closed) {
+            askSoon();
+            askRegularly();
+          }
+        });
+  }
+
+  private void askSoon() {
+    if (isAsking.compareAndSet(false, true)) {
+      Thread.ofVirtual().name("watch-queues").start(this::ask);
+    }
+  }
+
+  private void ask() {
+    try {
+      var unused = queues.settings(ANY);
+      tell(Optional.empty());
+    } catch (KeeperException.Closed e) {
+      log.debug("The queues are closed");
+    } catch (RuntimeException e) {
+      // An SDK may throw anything here; its queues cannot be used then.
+      tell(Optional.of(why(e)));
+    } finally {
+      isAsking.set(false);
+    }
+  }
+
+  private void tell(Optional<String> now) {
+    if (now.isPresent() && trouble.isEmpty()) {
+      log.warn(
+          "The queues in {} cannot be used: {}. Webhooks are taken in and wait in the store",
+          queues.capabilities().provider(),
+          now.get());
+    }
+    if (now.isEmpty() && trouble.isPresent()) {
+      log.info("The queues in {} answer again", queues.capabilities().provider());
+    }
+    trouble = now;
+  }
+
+  private static String why(RuntimeException failure) {
+    var said =
+        String.valueOf(failure.getMessage())
+            .replaceFirst("^\\[SK-\\d+] ", "")
+            .replace("; try again", "");
+    Throwable root = failure;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return root == failure || root.getMessage() == null ? said : said + ": " + root.getMessage();
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+  }
+}

@@ -1,0 +1,75 @@
+package dev.sessionkeeper.server.config;
+
+import dev.sessionkeeper.server.gateway.BotsConfig;
+import dev.sessionkeeper.server.gateway.GithubConfig;
+import dev.sessionkeeper.server.json.FieldError;
+import dev.sessionkeeper.server.security.SecurityConfig;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Checks keys of different sections against each other. {@code check}, the start and a reload all
+ * read a configuration through it, so none of them accepts what another refuses.
+ */
+final class CheckTogether {
+  private CheckTogether() {}
+
+  static List<FieldError> errors(KeeperConfig config) {
+    var errors = new ArrayList<FieldError>();
+    if (config.has(ServerConfig.SECTION) && config.has(SecurityConfig.SECTION)) {
+      var host = config.get(ServerConfig.SECTION).host();
+      if (!config.get(SecurityConfig.SECTION).isClosed() && !isLoopback(host)) {
+        errors.add(
+            new FieldError(
+                "server.host",
+                "is "
+                    + host
+                    + " but security names no keys, certificates or jwt: add one of them, or"
+                    + " listen on 127.0.0.1"));
+      }
+    }
+    if (config.has(StoreConfig.SECTION)
+        && config.has(BotsConfig.SECTION)
+        && config.get(StoreConfig.SECTION).url().equals("memory")
+        && !config.get(BotsConfig.SECTION).bots().isEmpty()) {
+      errors.add(
+          new FieldError(
+              "bots",
+              "need a database, but store.url is memory; set store.url to embedded or to"
+                  + " a URL that begins with jdbc:postgresql:"));
+    }
+    if (config.has(QueuesConfig.SECTION)) {
+      var queues = config.get(QueuesConfig.SECTION);
+      if (queues.provider() == QueuesConfig.Provider.SERVICEBUS
+          && queues.serviceBus().connectionString().isEmpty()) {
+        errors.add(
+            new FieldError(
+                "queues.servicebus.connection_string",
+                "is missing, and queues.provider is servicebus"));
+      }
+    }
+    return errors;
+  }
+
+  static List<String> warnings(KeeperConfig config) {
+    if (config.has(BotsConfig.SECTION)
+        && config.has(GithubConfig.SECTION)
+        && !config.get(BotsConfig.SECTION).bots().isEmpty()
+        && config.get(GithubConfig.SECTION).secrets().isEmpty()) {
+      return List.of(
+          "There are bots but no github.secrets, so every delivery of GitHub is refused; set"
+              + " github.secrets to the secret of the webhook");
+    }
+    return List.of();
+  }
+
+  private static boolean isLoopback(String host) {
+    try {
+      return InetAddress.getByName(host).isLoopbackAddress();
+    } catch (UnknownHostException e) {
+      return false;
+    }
+  }
+}
