@@ -65,7 +65,8 @@ class BoundedBytesTest {
   void propertiesCountAsBytes() throws Exception {
     var bare = Message.unordered(Payload.empty());
     for (int i = 0; i < 10; i++) {
-      provider.send(LOOSE, List.of(bare.withId(MessageId.random()).withProperty("p", "x".repeat(999))));
+      provider.send(
+          LOOSE, List.of(bare.withId(MessageId.random()).withProperty("p", "x".repeat(999))));
     }
 
     assertThat(provider.messages(LOOSE).receive(FOUR_BODIES, Duration.ZERO)).hasSize(4);

@@ -365,8 +365,9 @@ final class Exchange implements Gate.Visit {
 
   private void deliver(Response response) {
     if (!enterAnswering(Phase.SERVING)) {
-      // The caller was told that the request took too long, and cannot know of this answer.
-      response.undeliveredTasks().forEach(Runnable::run);
+      // The caller was told that the request took too long, and cannot know of this answer. This
+      // thread may be interrupted at any moment, which would break what is given back.
+      kernel.startThread(() -> response.undeliveredTasks().forEach(Runnable::run));
       over();
       return;
     }
