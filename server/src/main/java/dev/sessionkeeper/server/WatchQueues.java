@@ -89,11 +89,11 @@ final class WatchQueues implements AutoCloseable {
         String.valueOf(failure.getMessage())
             .replaceFirst("^\\[SK-\\d+] ", "")
             .replace("; try again", "");
-    Throwable root = failure;
-    while (root.getCause() != null) {
-      root = root.getCause();
+    Optional<String> cause = Optional.empty();
+    for (var at = failure.getCause(); at != null; at = at.getCause()) {
+      cause = Optional.ofNullable(at.getMessage());
     }
-    return root == failure || root.getMessage() == null ? said : said + ": " + root.getMessage();
+    return cause.map(words -> said + ": " + words).orElse(said);
   }
 
   @Override
