@@ -18,10 +18,10 @@ final class JobTable {
       """
       SELECT name
         FROM keeper.job
-       WHERE (owner IS NULL OR lease_until < :now)
+       WHERE (owner IS NULL OR lease_until < keeper.now())
          AND (requested_at IS NOT NULL
-              OR (paused = :false AND next_run_at <= :now
-                  AND (not_before IS NULL OR not_before <= :now)))
+              OR (NOT paused AND next_run_at <= keeper.now()
+                  AND (not_before IS NULL OR not_before <= keeper.now())))
        ORDER BY next_run_at
       """; // A table of a few rows.
 
@@ -29,7 +29,7 @@ final class JobTable {
       """
       SELECT name, interval_micros, misfire, next_run_at, not_before, last_slot, paused,
              requested_at, attempts, last_error, owner, epoch, started_at, lease_until,
-             CASE WHEN lease_until < :now THEN 1 ELSE 0 END AS expired
+             CASE WHEN lease_until < keeper.now() THEN 1 ELSE 0 END AS expired
         FROM keeper.job
        WHERE name = COALESCE(?, name)
        ORDER BY name
@@ -43,17 +43,15 @@ final class JobTable {
        ORDER BY epoch DESC
       """; // job_run_pkey (job, epoch)
 
-  private static final String REQUEST = "UPDATE keeper.job SET requested_at = :now WHERE name = ?";
-  private static final String PAUSE = "UPDATE keeper.job SET paused = :true WHERE name = ?";
+  private static final String REQUEST = "UPDATE keeper.job SET requested_at = keeper.now() WHERE name = ?";
+  private static final String PAUSE = "UPDATE keeper.job SET paused = true WHERE name = ?";
   private static final String RESUME =
-      "UPDATE keeper.job SET paused = :false, not_before = NULL WHERE name = ?";
+      "UPDATE keeper.job SET paused = false, not_before = NULL WHERE name = ?";
 
   private final Database database;
-  private final JobDialect dialect;
 
-  JobTable(Database database, JobDialect dialect) {
+  JobTable(Database database) {
     this.database = database;
-    this.dialect = dialect;
   }
 
   /** Jobs out of these that can be taken now. */
@@ -61,7 +59,7 @@ final class JobTable {
     return database.withConnection(
         connection -> {
           try (var statement = connection.createStatement();
-              var rows = statement.executeQuery(sql(DUE))) {
+              var rows = statement.executeQuery(DUE)) {
             var due = new ArrayList<String>();
             while (rows.next()) {
               var name = rows.getString(1);
@@ -77,7 +75,7 @@ final class JobTable {
   List<JobView> views(Optional<String> name) {
     return database.withConnection(
         connection -> {
-          try (var statement = connection.prepareStatement(sql(VIEW))) {
+          try (var statement = connection.prepareStatement(VIEW)) {
             statement.setString(1, name.orElse(null));
             try (var rows = statement.executeQuery()) {
               var views = new ArrayList<JobView>();
@@ -122,7 +120,7 @@ final class JobTable {
   private boolean act(String sql, String action, String job, Optional<String> actor) {
     return database.inTransaction(
         connection -> {
-          try (var statement = connection.prepareStatement(sql(sql))) {
+          try (var statement = connection.prepareStatement(sql)) {
             statement.setString(1, job);
             if (statement.executeUpdate() == 0) {
               return false;
@@ -136,16 +134,16 @@ final class JobTable {
   }
 
   private JobView view(ResultSet rows) throws SQLException {
-    var next = dialect.instant(rows, "next_run_at").orElseThrow();
-    var notBefore = dialect.instant(rows, "not_before").orElse(next);
+    var next = TakeJob.instant(rows, "next_run_at").orElseThrow();
+    var notBefore = TakeJob.instant(rows, "not_before").orElse(next);
     return new JobView(
         rows.getString("name"),
         Duration.of(rows.getLong("interval_micros"), ChronoUnit.MICROS),
         rows.getString("misfire"),
         next.isAfter(notBefore) ? next : notBefore,
-        dialect.instant(rows, "last_slot"),
+        TakeJob.instant(rows, "last_slot"),
         rows.getBoolean("paused"),
-        dialect.instant(rows, "requested_at").isPresent(),
+        TakeJob.instant(rows, "requested_at").isPresent(),
         rows.getInt("attempts"),
         Optional.ofNullable(rows.getString("last_error")),
         hold(rows),
@@ -157,8 +155,8 @@ final class JobTable {
     if (owner == null) {
       return Optional.empty();
     }
-    Instant started = dialect.instant(rows, "started_at").orElseThrow();
-    Instant until = dialect.instant(rows, "lease_until").orElseThrow();
+    Instant started = TakeJob.instant(rows, "started_at").orElseThrow();
+    Instant until = TakeJob.instant(rows, "lease_until").orElseThrow();
     return Optional.of(new JobView.Hold(owner, started, until, rows.getInt("expired") == 1));
   }
 
@@ -166,18 +164,12 @@ final class JobTable {
     return new JobRun(
         rows.getLong("epoch"),
         rows.getString("owner"),
-        dialect.instant(rows, "slot"),
+        TakeJob.instant(rows, "slot"),
         rows.getLong("missed"),
-        dialect.instant(rows, "started_at").orElseThrow(),
-        dialect.instant(rows, "ended_at"),
+        TakeJob.instant(rows, "started_at").orElseThrow(),
+        TakeJob.instant(rows, "ended_at"),
         JobRun.Outcome.of(rows.getString("outcome")),
         Optional.ofNullable(rows.getString("error")),
         Optional.ofNullable(rows.getString("progress")));
-  }
-
-  private String sql(String text) {
-    return text.replace(":now", dialect.now())
-        .replace(":false", dialect.bool(false))
-        .replace(":true", dialect.bool(true));
   }
 }

@@ -51,16 +51,16 @@ public final class Jobs implements AutoCloseable {
   private boolean closed;
   private boolean unreachable;
 
-  private Jobs(DataSource work, DataSource lease, JobDialect dialect, JobOptions options) {
+  private Jobs(DataSource work, DataSource lease, JobOptions options) {
     this.options = options;
     var database = Database.of(work);
-    this.leases = new JobLeases(database, dialect, options);
-    this.table = new JobTable(database, dialect);
+    this.leases = new JobLeases(database, options);
+    this.table = new JobTable(database);
     this.renewals = new RenewLeases(lease, leases, options);
     this.progress = new ReportProgress(database, options);
   }
 
-  /** Brings the tables up to date, on PostgreSQL. */
+  /** Brings the tables up to date. */
   public static void migrate(DataSource source) {
     Migrations.apply(source, "store");
     Migrations.apply(source, "jobs");
@@ -77,12 +77,7 @@ public final class Jobs implements AutoCloseable {
    * @param lease for one connection that is kept for renewals; better not of the same pool
    */
   public static Jobs create(DataSource work, DataSource lease, JobOptions options) {
-    return new Jobs(work, lease, new PostgresJobDialect(), options);
-  }
-
-  /** On SQL Server, whose tables are made by {@code db/sqlserver/jobs.sql}. */
-  public static Jobs onSqlServer(DataSource work, DataSource lease, JobOptions options) {
-    return new Jobs(work, lease, new SqlServerJobDialect(), options);
+    return new Jobs(work, lease, options);
   }
 
   /**
