@@ -40,7 +40,7 @@ final class JobLeases {
       """
       UPDATE keeper.job
          SET owner = NULL, last_slot = ?, next_run_at = ?, not_before = NULL, attempts = 0,
-             last_error = NULL,
+             last_error = NULL, last_success_at = keeper.now(),
              requested_at = CASE WHEN requested_at > started_at THEN requested_at END
        WHERE name = ? AND owner = ? AND epoch = ?
       """;
@@ -50,6 +50,7 @@ final class JobLeases {
       """
       UPDATE keeper.job
          SET owner = NULL, not_before = NULL, attempts = 0, last_error = NULL,
+             last_success_at = keeper.now(),
              requested_at = CASE WHEN requested_at > started_at THEN requested_at END
        WHERE name = ? AND owner = ? AND epoch = ?
       """;

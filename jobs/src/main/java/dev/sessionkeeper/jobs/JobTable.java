@@ -16,14 +16,17 @@ import java.util.Optional;
 final class JobTable {
   private static final String DUE =
       """
-      SELECT name
-        FROM keeper.job
-       WHERE (owner IS NULL OR lease_until < keeper.now())
-         AND (requested_at IS NOT NULL
-              OR (NOT paused AND next_run_at <= keeper.now()
-                  AND (not_before IS NULL OR not_before <= keeper.now())))
+      WITH clock AS MATERIALIZED (SELECT keeper.now() AS now)
+      SELECT name, is_ahead IS TRUE
+        FROM keeper.job, clock, LATERAL (SELECT %s AS is_ahead) at
+       WHERE is_ahead
+          OR ((owner IS NULL OR lease_until < clock.now)
+              AND (requested_at IS NOT NULL
+                   OR (NOT paused AND next_run_at <= clock.now
+                       AND (not_before IS NULL OR not_before <= clock.now))))
        ORDER BY next_run_at
-      """; // A table of a few rows.
+      """
+          .formatted(FollowClock.IS_AHEAD); // A table of a few rows.
 
   private static final String VIEW =
       """
@@ -49,25 +52,39 @@ final class JobTable {
       "UPDATE keeper.job SET paused = false, not_before = NULL WHERE name = ?";
 
   private final Database database;
+  private final FollowClock clock;
 
-  JobTable(Database database) {
+  JobTable(Database database, FollowClock clock) {
     this.database = database;
+    this.clock = clock;
   }
 
-  /** Jobs out of these that can be taken now. */
-  List<String> due(Collection<String> mine) {
+  /**
+   * What a look at the jobs finds.
+   *
+   * @param due jobs that can be taken now
+   * @param isClockBack whether the database's clock is behind what some job was planned by
+   */
+  record Look(List<String> due, boolean isClockBack) {}
+
+  /** Looks for jobs out of these that can be taken now. */
+  Look look(Collection<String> mine) {
     return database.withConnection(
         connection -> {
-          try (var statement = connection.createStatement();
-              var rows = statement.executeQuery(DUE)) {
-            var due = new ArrayList<String>();
-            while (rows.next()) {
-              var name = rows.getString(1);
-              if (mine.contains(name)) {
-                due.add(name);
+          try (var statement = connection.prepareStatement(DUE)) {
+            clock.setLongestPause(statement, 1);
+            try (var rows = statement.executeQuery()) {
+              var due = new ArrayList<String>();
+              boolean isClockBack = false;
+              while (rows.next()) {
+                if (rows.getBoolean(2)) {
+                  isClockBack = true;
+                } else if (mine.contains(rows.getString(1))) {
+                  due.add(rows.getString(1));
+                }
               }
+              return new Look(due, isClockBack);
             }
-            return due;
           }
         });
   }

@@ -41,6 +41,7 @@ public final class Jobs implements AutoCloseable {
   private final JobOptions options;
   private final JobLeases leases;
   private final JobTable table;
+  private final FollowClock clock;
   private final RenewLeases renewals;
   private final ReportProgress progress;
   private final Map<String, RunJob.Registered> registered = new ConcurrentHashMap<>();
@@ -55,7 +56,8 @@ public final class Jobs implements AutoCloseable {
     this.options = options;
     var database = Database.of(work);
     this.leases = new JobLeases(database, options);
-    this.table = new JobTable(database);
+    this.clock = new FollowClock(database, options);
+    this.table = new JobTable(database, clock);
     this.renewals = new RenewLeases(lease, leases, options);
     this.progress = new ReportProgress(database, options);
   }
@@ -116,7 +118,7 @@ public final class Jobs implements AutoCloseable {
 
   private void poll() {
     try {
-      for (var name : table.due(registered.keySet())) {
+      for (var name : due()) {
         if (open && !running.containsKey(name)) {
           take(name);
         }
@@ -132,6 +134,20 @@ public final class Jobs implements AutoCloseable {
     } finally {
       schedulePoll(options.nextPoll());
     }
+  }
+
+  private List<String> due() {
+    var look = table.look(registered.keySet());
+    if (!look.isClockBack()) {
+      return look.due();
+    }
+    for (var name : clock.follow()) {
+      log.warn(
+          "The database's clock was set back: job {} was planned ahead of it and follows it now",
+          name);
+      tell(new JobEvent.FollowedClock(name));
+    }
+    return table.look(registered.keySet()).due();
   }
 
   private void take(String name) {

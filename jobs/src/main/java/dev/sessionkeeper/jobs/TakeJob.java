@@ -25,7 +25,7 @@ final class TakeJob {
            FOR UPDATE SKIP LOCKED)
       UPDATE keeper.job j
          SET owner = ?, epoch = j.epoch + 1, started_at = keeper.now(),
-             lease_until = keeper.now() + ? * interval '1 millisecond',
+             lease_millis = ?, lease_until = keeper.now() + ? * interval '1 millisecond',
              attempts = j.attempts + CASE WHEN due.owner IS NULL THEN 0 ELSE 1 END
         FROM due
        WHERE j.name = due.name
@@ -73,6 +73,7 @@ final class TakeJob {
       statement.setString(1, job);
       statement.setString(2, owner);
       statement.setLong(3, lease.toMillis());
+      statement.setLong(4, lease.toMillis());
       try (var rows = statement.executeQuery()) {
         return rows.next() ? Optional.of(taken(rows)) : Optional.empty();
       }

@@ -36,6 +36,7 @@ public final class JobMeters implements Consumer<JobEvent> {
       case JobEvent.Lost lost -> count("keeper.job.leases.lost", lost.job(), 1);
       case JobEvent.FenceRejected rejected -> fenceRejections.increment();
       case JobEvent.HandedOver over -> {}
+      case JobEvent.FollowedClock followed -> count("keeper.job.clock.followed", followed.job(), 1);
       case JobEvent.SlotsDropped dropped ->
           count("keeper.job.slots.dropped", dropped.job(), dropped.count());
     }
