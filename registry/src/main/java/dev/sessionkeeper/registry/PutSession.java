@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * PUT: a look without a lock; where there is no session, together with others that
- * begin one, in one commit; else by one call of {@code keeper.put_session}.
+ * PUT: a look without a lock; where there is no session, together with others that begin one, in
+ * one commit; else by one call of {@code keeper.put_session}.
  *
  * <p>Without the row's lock only two things are answered: {@code existing}, for what was committed,
  * of the right tenant, high enough, and not past its end at the time of the look; and {@code
@@ -45,6 +45,8 @@ final class PutSession {
       """
           .formatted(SessionRow.COLUMNS);
 
+  private static final int MOST_TRIES = 3;
+
   private final Database database;
   private final RegistryOptions options;
   private final GroupPuts groups = new GroupPuts(this::together);
@@ -54,7 +56,12 @@ final class PutSession {
     this.options = options;
   }
 
+  /** A PUT whose answer was lost is put again: what it did is found then. */
   PutOutcome put(SessionRequest request) {
+    return Database.untilKnown(MOST_TRIES, () -> tryToPut(request));
+  }
+
+  private PutOutcome tryToPut(SessionRequest request) {
     var kind = options.kind(request.kind());
     var found = look(request);
     if (found.isEmpty()) {

@@ -14,6 +14,8 @@ public final class SqlErrors {
   private static final String LOCK_NOT_AVAILABLE = "55P03";
   private static final String QUERY_CANCELED = "57014";
   private static final String UNIQUE_VIOLATION = "23505";
+  private static final String IDLE_IN_TRANSACTION = "25P03";
+  private static final String TRANSACTION_TIMEOUT = "25P04";
 
   private SqlErrors() {}
 
@@ -31,7 +33,7 @@ public final class SqlErrors {
 
   /**
    * The failure passes by itself: the connection's, a lack of resources, a lock, a repeated
-   * transaction.
+   * transaction, a transaction or statement that the database ended because it took too long.
    */
   public static boolean isTransient(SQLException e) {
     var state = state(e);
@@ -39,7 +41,9 @@ public final class SqlErrors {
         || isWorthRepeating(e)
         || state.startsWith("53")
         || state.equals(LOCK_NOT_AVAILABLE)
-        || state.equals(QUERY_CANCELED);
+        || state.equals(QUERY_CANCELED)
+        || state.equals(IDLE_IN_TRANSACTION)
+        || state.equals(TRANSACTION_TIMEOUT);
   }
 
   /** A lock did not come in the time that was set for it. */
