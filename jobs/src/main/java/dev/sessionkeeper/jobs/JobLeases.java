@@ -75,16 +75,25 @@ final class JobLeases {
   private static final String FORGET_RUNS =
       "DELETE FROM keeper.job_run WHERE job = ? AND epoch <= ?";
 
+  private static final Duration LONGEST_STATEMENT = Duration.ofMinutes(5);
+
   private final Database database;
+  private final Database work;
   private final JobOptions options;
 
   JobLeases(Database database, JobOptions options) {
     this.database = database;
+    this.work = database.patient(LONGEST_STATEMENT);
     this.options = options;
   }
 
   Database database() {
     return database;
+  }
+
+  /** For the work of runs, which may take longer than a request: a lost lease ends it anyway. */
+  Database work() {
+    return work;
   }
 
   void register(String job, Schedule schedule) {
