@@ -38,6 +38,17 @@ final class JobTable {
        ORDER BY name
       """;
 
+  private static final String PULSES =
+      """
+      WITH clock AS MATERIALIZED (SELECT keeper.now() AS now)
+      SELECT name, interval_micros, paused,
+             (extract(epoch FROM greatest(now - coalesce(last_success_at, created_at), interval '0')) * 1000000)::bigint,
+             CASE WHEN owner IS NULL THEN 0
+                  ELSE (extract(epoch FROM greatest(now - started_at, interval '0')) * 1000000)::bigint END
+        FROM keeper.job, clock
+       ORDER BY name
+      """;
+
   private static final String HISTORY =
       """
       SELECT epoch, owner, slot, missed, started_at, ended_at, outcome, error, progress
@@ -46,7 +57,8 @@ final class JobTable {
        ORDER BY epoch DESC
       """; // job_run_pkey (job, epoch)
 
-  private static final String REQUEST = "UPDATE keeper.job SET requested_at = keeper.now() WHERE name = ?";
+  private static final String REQUEST =
+      "UPDATE keeper.job SET requested_at = keeper.now() WHERE name = ?";
   private static final String PAUSE = "UPDATE keeper.job SET paused = true WHERE name = ?";
   private static final String RESUME =
       "UPDATE keeper.job SET paused = false, not_before = NULL WHERE name = ?";
@@ -103,6 +115,30 @@ final class JobTable {
             }
           }
         });
+  }
+
+  List<Jobs.Pulse> pulses() {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.createStatement();
+              var rows = statement.executeQuery(PULSES)) {
+            var pulses = new ArrayList<Jobs.Pulse>();
+            while (rows.next()) {
+              pulses.add(
+                  new Jobs.Pulse(
+                      rows.getString(1),
+                      micros(rows.getLong(2)),
+                      rows.getBoolean(3),
+                      micros(rows.getLong(4)),
+                      micros(rows.getLong(5))));
+            }
+            return pulses;
+          }
+        });
+  }
+
+  private static Duration micros(long count) {
+    return Duration.of(count, ChronoUnit.MICROS);
   }
 
   List<JobRun> history(String job, int limit) {

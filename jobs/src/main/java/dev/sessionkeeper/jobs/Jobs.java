@@ -102,6 +102,7 @@ public final class Jobs implements AutoCloseable {
     synchronized (pollLock) {
       if (!open) {
         open = true;
+        log.info("Jobs of this process run as {}", options.owner());
         renewals.start();
         schedulePoll(Duration.ZERO);
       }
@@ -161,6 +162,16 @@ public final class Jobs implements AutoCloseable {
   }
 
   private void begin(Claim claim, RunJob.Registered job) {
+    claim
+        .formerOwner()
+        .ifPresent(
+            from ->
+                log.warn(
+                    "{} takes job {} over from {} under epoch {}: the lease ran out in a run",
+                    options.owner(),
+                    claim.job(),
+                    from,
+                    epoch(claim)));
     tell(
         claim
             .formerOwner()
@@ -212,6 +223,21 @@ public final class Jobs implements AutoCloseable {
 
   public Optional<JobView> view(String name) {
     return table.views(Optional.of(name)).stream().findFirst();
+  }
+
+  /**
+   * How a job stands, by the clock of the database.
+   *
+   * @param sinceSuccess since its last run that ended well; before the first one, since the job is
+   *     known
+   * @param running for how long its lease is held; zero while no run holds it
+   */
+  public record Pulse(
+      String job, Duration interval, boolean paused, Duration sinceSuccess, Duration running) {}
+
+  /** How each job stands, for metrics. */
+  public List<Pulse> pulses() {
+    return table.pulses();
   }
 
   /** The newest runs of a job first. */
