@@ -38,6 +38,7 @@ import picocli.CommandLine.HelpCommand;
       Listen.class,
       Jobs.class,
       Usage.class,
+      Receiver.class,
       Bench.class,
       Simulate.class,
       Doctor.class,
