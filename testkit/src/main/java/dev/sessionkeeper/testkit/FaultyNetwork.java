@@ -125,11 +125,11 @@ public final class FaultyNetwork implements AutoCloseable {
         var buffer = new byte[BUFFER];
         for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
           frozen.await();
-          if (isRequest) {
-            doomed |= isToBeCut(Arrays.copyOf(buffer, n));
-          } else if (doomed) {
-            refusing |= refusingAfterCut;
-            cuts.incrementAndGet();
+          if (isRequest && isToBeCut(Arrays.copyOf(buffer, n))) {
+            doomed = true;
+          }
+          if (!isRequest && doomed) {
+            cut();
             break;
           }
           out.write(buffer, 0, n);
@@ -144,6 +144,13 @@ public final class FaultyNetwork implements AutoCloseable {
         end(client);
         end(server);
       }
+    }
+
+    private void cut() {
+      if (refusingAfterCut) {
+        refusing = true;
+      }
+      cuts.incrementAndGet();
     }
 
     private boolean isToBeCut(byte[] sent) {

@@ -3,6 +3,8 @@ package dev.sessionkeeper.server.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.store.Database;
@@ -13,12 +15,12 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.postgresql.ds.PGSimpleDataSource;
 
 /** Deliveries on connections that are cut between the commit and its answer. */
 class CutIntakeTest {
   private final TestDatabase.Fresh fresh = TestDatabase.create();
   private FaultyNetwork network;
+  private HikariDataSource pool;
   private PostgresQueueProvider queues;
   private AcceptDelivery accept;
 
@@ -30,15 +32,20 @@ class CutIntakeTest {
     Intake.BOTS.forEach(bot -> queues.declare(bot.queue(), bot.queueSettings()));
     int port = URI.create(fresh.url().substring("jdbc:".length())).getPort();
     network = FaultyNetwork.to(port);
-    var source = new PGSimpleDataSource();
-    source.setUrl(fresh.url().replace(":" + port + "/", ":" + network.port() + "/"));
-    source.setUser(fresh.user());
-    source.setPassword(fresh.password());
-    accept = new AcceptDelivery(Database.of(source), new StoreOutbox(queues), 1);
+    var config = new HikariConfig();
+    config.setJdbcUrl(fresh.url().replace(":" + port + "/", ":" + network.port() + "/"));
+    config.setUsername(fresh.user());
+    config.setPassword(fresh.password());
+    // One connection, so a second try has to open another.
+    config.setMaximumPoolSize(1);
+    config.setConnectionTimeout(2_000);
+    pool = new HikariDataSource(config);
+    accept = new AcceptDelivery(Database.of(pool), new StoreOutbox(queues), 1);
   }
 
   @AfterEach
   void close() throws Exception {
+    pool.close();
     network.close();
     queues.close();
   }
