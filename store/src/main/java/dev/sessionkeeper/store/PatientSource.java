@@ -21,11 +21,21 @@ final class PatientSource implements DataSource {
   /** The database ends a statement before the driver gives it up. */
   private static final Duration MARGIN = Duration.ofSeconds(5);
 
-  private static final String READ = "SELECT current_setting('statement_timeout')";
-  private static final String SET = "SELECT set_config('statement_timeout', ?, false)";
+  // Idle, too: a migration holds its lock in a transaction of its own that does nothing meanwhile.
+  private static final String READ =
+      """
+      SELECT current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout')
+      """;
+  private static final String SET =
+      """
+      SELECT set_config('statement_timeout', ?, false),
+             set_config('idle_in_transaction_session_timeout', ?, false)
+      """;
 
   private final DataSource source;
   private final Duration statement;
+
+  private record Limits(String statement, String idle) {}
 
   PatientSource(DataSource source, Duration statement) {
     this.source = source;
@@ -47,7 +57,8 @@ final class PatientSource implements DataSource {
       int network = own.getNetworkTimeout();
       var before = read(own);
       own.setNetworkTimeout(Runnable::run, Math.toIntExact(statement.plus(MARGIN).toMillis()));
-      set(own, Long.toString(statement.toMillis()));
+      var millis = Long.toString(statement.toMillis());
+      set(own, new Limits(millis, millis));
       return (Connection)
           Proxy.newProxyInstance(
               PatientSource.class.getClassLoader(),
@@ -68,7 +79,7 @@ final class PatientSource implements DataSource {
     }
   }
 
-  private static void restore(Connection own, String before, int network) {
+  private static void restore(Connection own, Limits before, int network) {
     try {
       if (!own.isClosed()) {
         if (!own.getAutoCommit()) {
@@ -84,17 +95,18 @@ final class PatientSource implements DataSource {
     }
   }
 
-  private static String read(Connection connection) throws SQLException {
+  private static Limits read(Connection connection) throws SQLException {
     try (var query = connection.createStatement();
         var rows = query.executeQuery(READ)) {
       rows.next();
-      return rows.getString(1);
+      return new Limits(rows.getString(1), rows.getString(2));
     }
   }
 
-  private static void set(Connection connection, String value) throws SQLException {
+  private static void set(Connection connection, Limits limits) throws SQLException {
     try (var query = connection.prepareStatement(SET)) {
-      query.setString(1, value);
+      query.setString(1, limits.statement());
+      query.setString(2, limits.idle());
       query.execute();
     }
   }
