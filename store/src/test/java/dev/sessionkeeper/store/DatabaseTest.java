@@ -69,7 +69,9 @@ class DatabaseTest {
     assertThat(runs.get()).isGreaterThan(2);
   }
 
-  /** Limits for requests must not end a migration, nor the transaction in which it holds its lock. */
+  /**
+   * Limits for requests must not end a migration, nor the transaction in which it holds its lock.
+   */
   @Test
   void patientWorkOutlastsTheLimitsOfItsConnections() {
     var hasty = new org.postgresql.ds.PGSimpleDataSource();
@@ -91,8 +93,7 @@ class DatabaseTest {
                     c -> {
                       try (var statement = c.createStatement();
                           var rows =
-                              statement.executeQuery(
-                                  "SHOW idle_in_transaction_session_timeout")) {
+                              statement.executeQuery("SHOW idle_in_transaction_session_timeout")) {
                         rows.next();
                         return rows.getString(1);
                       }

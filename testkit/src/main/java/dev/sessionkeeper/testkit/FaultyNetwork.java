@@ -12,7 +12,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * A TCP proxy between a client and a server on loopback that fails on demand: it cuts a connection
@@ -25,9 +24,9 @@ public final class FaultyNetwork implements AutoCloseable {
   private final ServerSocket listener;
   private final int target;
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
-  private final AtomicReference<String> cutAfter = new AtomicReference<>("");
   private final AtomicInteger cuts = new AtomicInteger();
   private volatile CountDownLatch frozen = new CountDownLatch(0);
+  private String cutAfter = "";
   private volatile boolean refusing;
   private volatile boolean refusingAfterCut;
 
@@ -52,8 +51,17 @@ public final class FaultyNetwork implements AutoCloseable {
    * Cuts the connection on which the client next sends this text: the server gets it and answers,
    * the client gets no answer. Once.
    */
-  public void cutAnswerTo(String text) {
-    cutAfter.set(text);
+  public synchronized void cutAnswerTo(String text) {
+    cutAfter = text;
+  }
+
+  private synchronized boolean isToBeCut(byte[] sent) {
+    boolean isWanted =
+        !cutAfter.isEmpty() && new String(sent, StandardCharsets.ISO_8859_1).contains(cutAfter);
+    if (isWanted) {
+      cutAfter = "";
+    }
+    return isWanted;
   }
 
   /** How often a connection was cut. */
@@ -151,13 +159,6 @@ public final class FaultyNetwork implements AutoCloseable {
         refusing = true;
       }
       cuts.incrementAndGet();
-    }
-
-    private boolean isToBeCut(byte[] sent) {
-      var wanted = cutAfter.get();
-      return !wanted.isEmpty()
-          && new String(sent, StandardCharsets.ISO_8859_1).contains(wanted)
-          && cutAfter.compareAndSet(wanted, "");
     }
   }
 
