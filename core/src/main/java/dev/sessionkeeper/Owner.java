@@ -1,5 +1,7 @@
 package dev.sessionkeeper;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.UUID;
 
 /**
@@ -7,6 +9,8 @@ import java.util.UUID;
  * holders apart.
  */
 public record Owner(String name) {
+  private static final int MAX_HOST = 64;
+
   public Owner {
     if (name.isBlank() || name.length() > 128 || name.chars().anyMatch(Character::isISOControl)) {
       throw new IllegalArgumentException(
@@ -22,6 +26,29 @@ public record Owner(String name) {
   /** An owner that no other process has: the prefix and a random part. */
   public static Owner unique(String prefix) {
     return new Owner(prefix + "-" + UUID.randomUUID().toString().substring(0, 8));
+  }
+
+  /**
+   * An owner that no other process has, and whose name says where it runs: the prefix, the host,
+   * the number of the process and a random part.
+   */
+  public static Owner ofProcess(String prefix) {
+    var host = host();
+    return unique(
+        prefix
+            + "-"
+            + host.substring(0, Math.min(host.length(), MAX_HOST))
+            + "-"
+            + ProcessHandle.current().pid());
+  }
+
+  private static String host() {
+    try {
+      var name = InetAddress.getLocalHost().getHostName();
+      return name.isBlank() ? "localhost" : name;
+    } catch (UnknownHostException e) {
+      return "localhost";
+    }
   }
 
   @Override

@@ -39,6 +39,7 @@ import picocli.CommandLine.HelpCommand;
       Listen.class,
       Jobs.class,
       Usage.class,
+      Receiver.class,
       Bench.class,
       Simulate.class,
       Doctor.class,

@@ -8,7 +8,9 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import tools.jackson.core.StreamWriteFeature;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Shows a list of JSON objects as columns.
@@ -16,6 +18,9 @@ import tools.jackson.databind.JsonNode;
  * @param columns header and member, such as {@code "depth"}
  */
 record Table(List<String> columns) {
+  // As the server wrote them: no amount is shown as a power of ten.
+  private static final JsonMapper PLAIN =
+      JsonMapper.builder().enable(StreamWriteFeature.WRITE_BIGDECIMAL_AS_PLAIN).build();
   private static final int WIDEST = 60;
   private static final Pattern DURATION = Pattern.compile("PT[0-9HMS.]+");
 
@@ -65,7 +70,7 @@ record Table(List<String> columns) {
     if (value.isMissingNode() || value.isNull()) {
       return "-";
     }
-    var text = shortened(value.isString() ? value.asString() : value.toString());
+    var text = shortened(value.isString() ? value.asString() : PLAIN.writeValueAsString(value));
     return text.length() <= WIDEST ? text : text.substring(0, WIDEST - 1) + "…";
   }
 }

@@ -27,6 +27,7 @@ final class Usage {
         Table.of(
             "tenantObjectId",
             "activeMicros",
+            "pendingMetering",
             "ledger",
             "batches",
             "acknowledged",
@@ -48,7 +49,7 @@ final class Usage {
     private static boolean isExact(JsonNode proof) {
       for (var tenant : proof.path("tenants")) {
         for (var difference : tenant.path("differences")) {
-          if (!difference.asString("0").matches("-?0+(\\.0+)?")) {
+          if (difference.decimalValue().signum() != 0) {
             return false;
           }
         }

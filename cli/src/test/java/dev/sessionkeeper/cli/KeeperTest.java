@@ -51,6 +51,48 @@ class KeeperTest {
     assertThat(run("queues").out).contains("orders", "ORDERED");
   }
 
+  /** Amounts of money went through doubles: 1.9903766331427E10, also as JSON. */
+  @Test
+  void amountsAreShownAsTheServerWroteThem() throws Exception {
+    var proof =
+        """
+        {"tenants":[{"tenantObjectId":"t","activeMicros":19903766331.427000001,"ledger":123456789012345678.5,
+         "pending":0.000000000,"differences":{"ledger":0.000000000,"batches":0}}]}
+        """;
+    var answering =
+        com.sun.net.httpserver.HttpServer.create(
+            new java.net.InetSocketAddress(java.net.InetAddress.getLoopbackAddress(), 0), 0);
+    answering.createContext(
+        "/usages/proof",
+        exchange -> {
+          var body = proof.getBytes(StandardCharsets.UTF_8);
+          exchange.getResponseHeaders().set("Content-Type", "application/json");
+          exchange.sendResponseHeaders(200, body.length);
+          exchange.getResponseBody().write(body);
+          exchange.close();
+        });
+    answering.start();
+    try {
+      var address = "http://127.0.0.1:" + answering.getAddress().getPort();
+      var shown = runRaw("usage", "proof", "--url", address);
+      assertThat(shown.code).isZero();
+      assertThat(shown.out)
+          .contains("19903766331.427000001", "123456789012345678.5", "0.000000000");
+      var json = runRaw("usage", "proof", "--url", address, "-o", "json");
+      assertThat(json.code).isZero();
+      assertThat(json.out).contains("19903766331.427000001", "123456789012345678.5", "0.000000000");
+    } finally {
+      answering.stop(0);
+    }
+  }
+
+  @Test
+  void theReferenceReceiverIsStartedByACommand() {
+    var shown = runRaw("receiver", "--port", "0", "--seconds", "0");
+    assertThat(shown.code).isZero();
+    assertThat(shown.out).containsPattern("Receiving usage at http://127\\.0\\.0\\.1:\\d+/usages");
+  }
+
   @Test
   void aSimulationIsTheSameForTheSameSeed() {
     var first = runRaw("simulate", "--seed", "7", "--messages", "200");

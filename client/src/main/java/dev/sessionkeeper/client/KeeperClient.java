@@ -22,7 +22,9 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLHandshakeException;
 import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.cfg.JsonNodeFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -36,7 +38,12 @@ import tools.jackson.databind.json.JsonMapper;
  * repeated by itself: whether repeating is safe is the caller's to know.
  */
 public final class KeeperClient implements AutoCloseable {
-  private static final JsonMapper JSON = JsonMapper.builder().build();
+  // Numbers stay what the server wrote: an amount of money is no double.
+  private static final JsonMapper JSON =
+      JsonMapper.builder()
+          .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+          .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
+          .build();
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
   /** Longer than the longest wait that the server takes. */

@@ -12,7 +12,7 @@ import java.util.Optional;
  */
 record Claim(
     Lease lease, JobSlot slot, int attempts, Optional<String> formerOwner, long sentNanos) {
-  static Claim of(Lease lease, JobDialect.Taken taken, Schedule schedule, long sentNanos) {
+  static Claim of(Lease lease, TakeJob.Taken taken, Schedule schedule, long sentNanos) {
     Instant now = taken.now();
     return new Claim(
         lease,

@@ -79,7 +79,7 @@ final class FencedContext implements JobContext {
   public <T> T inFencedTransaction(Database.Work<T> work) {
     requireHeld("a transaction");
     try {
-      return leases.database().inTransaction(connection -> fenced(connection, work));
+      return leases.work().inTransaction(connection -> fenced(connection, work));
     } catch (KeeperException.Unavailable | KeeperException.Rejected e) {
       if (held.isHeld()) {
         throw e;

@@ -33,6 +33,9 @@ public sealed interface JobEvent {
   /** The run was handed over to another node because this one closes. */
   record HandedOver(String job, long epoch) implements JobEvent {}
 
+  /** The database's clock was set back, and the job was planned anew by it. */
+  record FollowedClock(String job) implements JobEvent {}
+
   /** Slots passed that nobody will run. */
   record SlotsDropped(String job, long count) implements JobEvent {}
 }

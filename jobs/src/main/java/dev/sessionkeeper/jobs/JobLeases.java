@@ -21,26 +21,26 @@ final class JobLeases {
   private static final String BEGIN_RUN =
       """
       INSERT INTO keeper.job_run (job, epoch, owner, slot, missed, started_at, outcome)
-      VALUES (?, ?, ?, ?, ?, :now, 'running')
+      VALUES (?, ?, ?, ?, ?, keeper.now(), 'running')
       """;
 
   private static final String ABANDON_RUNS =
       """
-      UPDATE keeper.job_run SET outcome = 'abandoned', ended_at = :now
+      UPDATE keeper.job_run SET outcome = 'abandoned', ended_at = keeper.now()
        WHERE job = ? AND epoch < ? AND outcome = 'running'
       """; // job_run_pkey (job, epoch)
 
   private static final String RENEW =
       """
-      UPDATE keeper.job SET lease_until = :later
-       WHERE name = ? AND owner = ? AND epoch = ? AND lease_until >= :now
+      UPDATE keeper.job SET lease_until = keeper.now() + ? * interval '1 millisecond'
+       WHERE name = ? AND owner = ? AND epoch = ? AND lease_until >= keeper.now()
       """;
 
   private static final String COMPLETE =
       """
       UPDATE keeper.job
          SET owner = NULL, last_slot = ?, next_run_at = ?, not_before = NULL, attempts = 0,
-             last_error = NULL,
+             last_error = NULL, last_success_at = keeper.now(),
              requested_at = CASE WHEN requested_at > started_at THEN requested_at END
        WHERE name = ? AND owner = ? AND epoch = ?
       """;
@@ -50,6 +50,7 @@ final class JobLeases {
       """
       UPDATE keeper.job
          SET owner = NULL, not_before = NULL, attempts = 0, last_error = NULL,
+             last_success_at = keeper.now(),
              requested_at = CASE WHEN requested_at > started_at THEN requested_at END
        WHERE name = ? AND owner = ? AND epoch = ?
       """;
@@ -57,7 +58,7 @@ final class JobLeases {
   private static final String FAIL =
       """
       UPDATE keeper.job
-         SET owner = NULL, not_before = :later, attempts = attempts + 1, last_error = ?,
+         SET owner = NULL, not_before = keeper.now() + ? * interval '1 millisecond', attempts = attempts + 1, last_error = ?,
              requested_at = CASE WHEN requested_at > started_at THEN requested_at END
        WHERE name = ? AND owner = ? AND epoch = ?
       """;
@@ -67,20 +68,22 @@ final class JobLeases {
 
   private static final String END_RUN =
       """
-      UPDATE keeper.job_run SET outcome = ?, ended_at = :now, error = ?
+      UPDATE keeper.job_run SET outcome = ?, ended_at = keeper.now(), error = ?
        WHERE job = ? AND epoch = ?
       """;
 
   private static final String FORGET_RUNS =
       "DELETE FROM keeper.job_run WHERE job = ? AND epoch <= ?";
 
+  private static final Duration LONGEST_STATEMENT = Duration.ofMinutes(5);
+
   private final Database database;
-  private final JobDialect dialect;
+  private final Database work;
   private final JobOptions options;
 
-  JobLeases(Database database, JobDialect dialect, JobOptions options) {
+  JobLeases(Database database, JobOptions options) {
     this.database = database;
-    this.dialect = dialect;
+    this.work = database.patient(LONGEST_STATEMENT);
     this.options = options;
   }
 
@@ -88,15 +91,20 @@ final class JobLeases {
     return database;
   }
 
+  /** For the work of runs, which may take longer than a request: a lost lease ends it anyway. */
+  Database work() {
+    return work;
+  }
+
   void register(String job, Schedule schedule) {
-    database.doInTransaction(connection -> dialect.register(connection, job, schedule));
+    database.doInTransaction(connection -> TakeJob.register(connection, job, schedule));
   }
 
   Optional<Claim> acquire(String job, Schedule schedule) {
     long sent = options.time().nanoTime();
     return database.inTransaction(
         connection -> {
-          var taken = dialect.acquire(connection, job, owner(), options.lease());
+          var taken = TakeJob.acquire(connection, job, owner(), options.lease());
           if (taken.isEmpty()) {
             return Optional.empty();
           }
@@ -107,13 +115,13 @@ final class JobLeases {
         });
   }
 
-  private Lease lease(String job, JobDialect.Taken taken) {
+  private Lease lease(String job, TakeJob.Taken taken) {
     return new Lease(job, Owner.of(owner()), taken.epoch(), taken.until());
   }
 
   private void beginRun(Connection connection, Claim claim) throws SQLException {
-    try (var abandon = connection.prepareStatement(sql(ABANDON_RUNS));
-        var begin = connection.prepareStatement(sql(BEGIN_RUN))) {
+    try (var abandon = connection.prepareStatement(ABANDON_RUNS);
+        var begin = connection.prepareStatement(BEGIN_RUN)) {
       if (claim.formerOwner().isPresent()) {
         abandon.setString(1, claim.job());
         abandon.setLong(2, claim.lease().epoch());
@@ -122,7 +130,7 @@ final class JobLeases {
       begin.setString(1, claim.job());
       begin.setLong(2, claim.lease().epoch());
       begin.setString(3, owner());
-      dialect.set(begin, 4, claim.slot().at());
+      TakeJob.set(begin, 4, claim.slot().at());
       begin.setLong(5, claim.slot().covered() + claim.slot().dropped());
       begin.executeUpdate();
     }
@@ -130,7 +138,7 @@ final class JobLeases {
 
   /** Makes the lease last from now; false if it is no longer held. */
   boolean renew(Connection connection, Lease lease) throws SQLException {
-    try (var statement = connection.prepareStatement(sql(RENEW))) {
+    try (var statement = connection.prepareStatement(RENEW)) {
       statement.setLong(1, options.lease().toMillis());
       setLease(statement, 2, lease);
       return statement.executeUpdate() == 1;
@@ -139,7 +147,7 @@ final class JobLeases {
 
   /** Whether the lease is held; it stays so until the transaction of the connection ends. */
   boolean fence(Connection connection, Lease lease) throws SQLException {
-    return dialect.fence(
+    return TakeJob.fence(
         connection, lease.resource(), lease.owner().name(), lease.epoch(), options.lease());
   }
 
@@ -150,8 +158,8 @@ final class JobLeases {
     try (var statement = connection.prepareStatement(sql)) {
       int index = 1;
       if (!slot.manual()) {
-        dialect.set(statement, index++, slot.at());
-        dialect.set(statement, index++, next);
+        TakeJob.set(statement, index++, slot.at());
+        TakeJob.set(statement, index++, next);
       }
       setLease(statement, index, lease);
       return statement.executeUpdate() == 1
@@ -163,7 +171,7 @@ final class JobLeases {
   boolean fail(Lease lease, String error, Duration pause) {
     return database.inTransaction(
         connection -> {
-          try (var statement = connection.prepareStatement(sql(FAIL))) {
+          try (var statement = connection.prepareStatement(FAIL)) {
             statement.setLong(1, pause.toMillis());
             statement.setString(2, error);
             setLease(statement, 3, lease);
@@ -188,7 +196,7 @@ final class JobLeases {
   private boolean endRun(
       Connection connection, Lease lease, JobRun.Outcome outcome, @Nullable String error)
       throws SQLException {
-    try (var end = connection.prepareStatement(sql(END_RUN));
+    try (var end = connection.prepareStatement(END_RUN);
         var forget = connection.prepareStatement(FORGET_RUNS)) {
       end.setString(1, outcome.text());
       end.setString(2, error);
@@ -211,9 +219,5 @@ final class JobLeases {
 
   private String owner() {
     return options.owner().name();
-  }
-
-  private String sql(String text) {
-    return text.replace(":now", dialect.now()).replace(":later", dialect.nowPlusMillis());
   }
 }

@@ -46,7 +46,7 @@ public record JobOptions(
   /** Lease 15 s, poll 1 s, retry from 5 s doubling to 5 minutes, alert after 3, 100 runs kept. */
   public static JobOptions defaults() {
     return new JobOptions(
-        Owner.unique("node"),
+        Owner.ofProcess("node"),
         Duration.ofSeconds(15),
         Duration.ofSeconds(1),
         new RetryPolicy(Integer.MAX_VALUE, Duration.ofSeconds(5), 2, Duration.ofMinutes(5), 0.25),

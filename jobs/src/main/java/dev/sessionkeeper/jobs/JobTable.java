@@ -17,22 +17,36 @@ import java.util.Optional;
 final class JobTable {
   private static final String DUE =
       """
-      SELECT name
-        FROM keeper.job
-       WHERE (owner IS NULL OR lease_until < :now)
-         AND (requested_at IS NOT NULL
-              OR (paused = :false AND next_run_at <= :now
-                  AND (not_before IS NULL OR not_before <= :now)))
+      WITH clock AS MATERIALIZED (SELECT keeper.now() AS now)
+      SELECT name, is_ahead IS TRUE
+        FROM keeper.job, clock, LATERAL (SELECT %s AS is_ahead) at
+       WHERE is_ahead
+          OR ((owner IS NULL OR lease_until < clock.now)
+              AND (requested_at IS NOT NULL
+                   OR (NOT paused AND next_run_at <= clock.now
+                       AND (not_before IS NULL OR not_before <= clock.now))))
        ORDER BY next_run_at
-      """; // A table of a few rows.
+      """
+          .formatted(FollowClock.IS_AHEAD); // A table of a few rows.
 
   private static final String VIEW =
       """
       SELECT name, interval_micros, misfire, next_run_at, not_before, last_slot, paused,
              requested_at, attempts, last_error, owner, epoch, started_at, lease_until,
-             CASE WHEN lease_until < :now THEN 1 ELSE 0 END AS expired
+             CASE WHEN lease_until < keeper.now() THEN 1 ELSE 0 END AS expired
         FROM keeper.job
        WHERE name = COALESCE(?, name)
+       ORDER BY name
+      """;
+
+  private static final String PULSES =
+      """
+      WITH clock AS MATERIALIZED (SELECT keeper.now() AS now)
+      SELECT name, interval_micros, paused,
+             (extract(epoch FROM greatest(now - coalesce(last_success_at, created_at), interval '0')) * 1000000)::bigint,
+             CASE WHEN owner IS NULL THEN 0
+                  ELSE (extract(epoch FROM greatest(now - started_at, interval '0')) * 1000000)::bigint END
+        FROM keeper.job, clock
        ORDER BY name
       """;
 
@@ -44,33 +58,46 @@ final class JobTable {
        ORDER BY epoch DESC
       """; // job_run_pkey (job, epoch)
 
-  private static final String REQUEST = "UPDATE keeper.job SET requested_at = :now WHERE name = ?";
-  private static final String PAUSE = "UPDATE keeper.job SET paused = :true WHERE name = ?";
+  private static final String REQUEST =
+      "UPDATE keeper.job SET requested_at = keeper.now() WHERE name = ?";
+  private static final String PAUSE = "UPDATE keeper.job SET paused = true WHERE name = ?";
   private static final String RESUME =
-      "UPDATE keeper.job SET paused = :false, not_before = NULL WHERE name = ?";
+      "UPDATE keeper.job SET paused = false, not_before = NULL WHERE name = ?";
 
   private final Database database;
-  private final JobDialect dialect;
+  private final FollowClock clock;
 
-  JobTable(Database database, JobDialect dialect) {
+  JobTable(Database database, FollowClock clock) {
     this.database = database;
-    this.dialect = dialect;
+    this.clock = clock;
   }
 
-  /** Jobs out of these that can be taken now. */
-  List<String> due(Collection<String> mine) {
+  /**
+   * What a look at the jobs finds.
+   *
+   * @param due jobs that can be taken now
+   * @param isClockBack whether the database's clock is behind what some job was planned by
+   */
+  record Look(List<String> due, boolean isClockBack) {}
+
+  /** Looks for jobs out of these that can be taken now. */
+  Look look(Collection<String> mine) {
     return database.withConnection(
         connection -> {
-          try (var statement = connection.createStatement();
-              var rows = statement.executeQuery(sql(DUE))) {
-            var due = new ArrayList<String>();
-            while (rows.next()) {
-              var name = rows.getString(1);
-              if (mine.contains(name)) {
-                due.add(name);
+          try (var statement = connection.prepareStatement(DUE)) {
+            clock.setLongestPause(statement, 1);
+            try (var rows = statement.executeQuery()) {
+              var due = new ArrayList<String>();
+              boolean isClockBack = false;
+              while (rows.next()) {
+                if (rows.getBoolean(2)) {
+                  isClockBack = true;
+                } else if (mine.contains(rows.getString(1))) {
+                  due.add(rows.getString(1));
+                }
               }
+              return new Look(due, isClockBack);
             }
-            return due;
           }
         });
   }
@@ -78,7 +105,7 @@ final class JobTable {
   List<JobView> views(Optional<String> name) {
     return database.withConnection(
         connection -> {
-          try (var statement = connection.prepareStatement(sql(VIEW))) {
+          try (var statement = connection.prepareStatement(VIEW)) {
             statement.setString(1, name.orElse(null));
             try (var rows = statement.executeQuery()) {
               var views = new ArrayList<JobView>();
@@ -89,6 +116,30 @@ final class JobTable {
             }
           }
         });
+  }
+
+  List<Jobs.Pulse> pulses() {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.createStatement();
+              var rows = statement.executeQuery(PULSES)) {
+            var pulses = new ArrayList<Jobs.Pulse>();
+            while (rows.next()) {
+              pulses.add(
+                  new Jobs.Pulse(
+                      rows.getString(1),
+                      micros(rows.getLong(2)),
+                      rows.getBoolean(3),
+                      micros(rows.getLong(4)),
+                      micros(rows.getLong(5))));
+            }
+            return pulses;
+          }
+        });
+  }
+
+  private static Duration micros(long count) {
+    return Duration.of(count, ChronoUnit.MICROS);
   }
 
   List<JobRun> history(String job, int limit) {
@@ -123,7 +174,7 @@ final class JobTable {
   private boolean act(String sql, String action, String job, Optional<Actor> actor) {
     return database.inTransaction(
         connection -> {
-          try (var statement = connection.prepareStatement(sql(sql))) {
+          try (var statement = connection.prepareStatement(sql)) {
             statement.setString(1, job);
             if (statement.executeUpdate() == 0) {
               return false;
@@ -137,16 +188,16 @@ final class JobTable {
   }
 
   private JobView view(ResultSet rows) throws SQLException {
-    var next = dialect.instant(rows, "next_run_at").orElseThrow();
-    var notBefore = dialect.instant(rows, "not_before").orElse(next);
+    var next = TakeJob.instant(rows, "next_run_at").orElseThrow();
+    var notBefore = TakeJob.instant(rows, "not_before").orElse(next);
     return new JobView(
         rows.getString("name"),
         Duration.of(rows.getLong("interval_micros"), ChronoUnit.MICROS),
         rows.getString("misfire"),
         next.isAfter(notBefore) ? next : notBefore,
-        dialect.instant(rows, "last_slot"),
+        TakeJob.instant(rows, "last_slot"),
         rows.getBoolean("paused"),
-        dialect.instant(rows, "requested_at").isPresent(),
+        TakeJob.instant(rows, "requested_at").isPresent(),
         rows.getInt("attempts"),
         Optional.ofNullable(rows.getString("last_error")),
         hold(rows),
@@ -158,8 +209,8 @@ final class JobTable {
     if (owner == null) {
       return Optional.empty();
     }
-    Instant started = dialect.instant(rows, "started_at").orElseThrow();
-    Instant until = dialect.instant(rows, "lease_until").orElseThrow();
+    Instant started = TakeJob.instant(rows, "started_at").orElseThrow();
+    Instant until = TakeJob.instant(rows, "lease_until").orElseThrow();
     return Optional.of(new JobView.Hold(owner, started, until, rows.getInt("expired") == 1));
   }
 
@@ -167,18 +218,12 @@ final class JobTable {
     return new JobRun(
         rows.getLong("epoch"),
         rows.getString("owner"),
-        dialect.instant(rows, "slot"),
+        TakeJob.instant(rows, "slot"),
         rows.getLong("missed"),
-        dialect.instant(rows, "started_at").orElseThrow(),
-        dialect.instant(rows, "ended_at"),
+        TakeJob.instant(rows, "started_at").orElseThrow(),
+        TakeJob.instant(rows, "ended_at"),
         JobRun.Outcome.of(rows.getString("outcome")),
         Optional.ofNullable(rows.getString("error")),
         Optional.ofNullable(rows.getString("progress")));
-  }
-
-  private String sql(String text) {
-    return text.replace(":now", dialect.now())
-        .replace(":false", dialect.bool(false))
-        .replace(":true", dialect.bool(true));
   }
 }

@@ -42,6 +42,7 @@ public final class Jobs implements AutoCloseable {
   private final JobOptions options;
   private final JobLeases leases;
   private final JobTable table;
+  private final FollowClock clock;
   private final RenewLeases renewals;
   private final ReportProgress progress;
   private final Map<String, RunJob.Registered> registered = new ConcurrentHashMap<>();
@@ -52,16 +53,17 @@ public final class Jobs implements AutoCloseable {
   private boolean closed;
   private boolean unreachable;
 
-  private Jobs(DataSource work, DataSource lease, JobDialect dialect, JobOptions options) {
+  private Jobs(DataSource work, DataSource lease, JobOptions options) {
     this.options = options;
     var database = Database.of(work);
-    this.leases = new JobLeases(database, dialect, options);
-    this.table = new JobTable(database, dialect);
+    this.leases = new JobLeases(database, options);
+    this.clock = new FollowClock(database, options);
+    this.table = new JobTable(database, clock);
     this.renewals = new RenewLeases(lease, leases, options);
     this.progress = new ReportProgress(database, options);
   }
 
-  /** Brings the tables up to date, on PostgreSQL. */
+  /** Brings the tables up to date. */
   public static void migrate(DataSource source) {
     Migrations.apply(source, "store");
     Migrations.apply(source, "jobs");
@@ -78,12 +80,7 @@ public final class Jobs implements AutoCloseable {
    * @param lease for one connection that is kept for renewals; better not of the same pool
    */
   public static Jobs create(DataSource work, DataSource lease, JobOptions options) {
-    return new Jobs(work, lease, new PostgresJobDialect(), options);
-  }
-
-  /** On SQL Server, whose tables are made by {@code db/sqlserver/jobs.sql}. */
-  public static Jobs onSqlServer(DataSource work, DataSource lease, JobOptions options) {
-    return new Jobs(work, lease, new SqlServerJobDialect(), options);
+    return new Jobs(work, lease, options);
   }
 
   /**
@@ -106,6 +103,7 @@ public final class Jobs implements AutoCloseable {
     synchronized (pollLock) {
       if (!open) {
         open = true;
+        log.info("Jobs of this process run as {}", options.owner());
         renewals.start();
         schedulePoll(Duration.ZERO);
       }
@@ -122,7 +120,7 @@ public final class Jobs implements AutoCloseable {
 
   private void poll() {
     try {
-      for (var name : table.due(registered.keySet())) {
+      for (var name : due()) {
         if (open && !running.containsKey(name)) {
           take(name);
         }
@@ -140,6 +138,20 @@ public final class Jobs implements AutoCloseable {
     }
   }
 
+  private List<String> due() {
+    var look = table.look(registered.keySet());
+    if (!look.isClockBack()) {
+      return look.due();
+    }
+    for (var name : clock.follow()) {
+      log.warn(
+          "The database's clock was set back: job {} was planned ahead of it and follows it now",
+          name);
+      tell(new JobEvent.FollowedClock(name));
+    }
+    return table.look(registered.keySet()).due();
+  }
+
   private void take(String name) {
     var job = Optional.ofNullable(registered.get(name)).orElseThrow();
     var claim = leases.acquire(name, job.schedule());
@@ -151,6 +163,16 @@ public final class Jobs implements AutoCloseable {
   }
 
   private void begin(Claim claim, RunJob.Registered job) {
+    claim
+        .formerOwner()
+        .ifPresent(
+            from ->
+                log.warn(
+                    "{} takes job {} over from {} under epoch {}: the lease ran out in a run",
+                    options.owner(),
+                    claim.job(),
+                    from,
+                    epoch(claim)));
     tell(
         claim
             .formerOwner()
@@ -202,6 +224,21 @@ public final class Jobs implements AutoCloseable {
 
   public Optional<JobView> view(String name) {
     return table.views(Optional.of(name)).stream().findFirst();
+  }
+
+  /**
+   * How a job stands, by the clock of the database.
+   *
+   * @param sinceSuccess since its last run that ended well; before the first one, since the job is
+   *     known
+   * @param running for how long its lease is held; zero while no run holds it
+   */
+  public record Pulse(
+      String job, Duration interval, boolean paused, Duration sinceSuccess, Duration running) {}
+
+  /** How each job stands, for metrics. */
+  public List<Pulse> pulses() {
+    return table.pulses();
   }
 
   /** The newest runs of a job first. */

@@ -89,8 +89,9 @@ final class RunJob implements Runnable {
 
   private void lost(String why) {
     log.warn(
-        "Job {} stopped under epoch {}: {}; the next owner runs the slot again",
+        "Job {} of {} stopped under epoch {}: {}; the next owner runs the slot again",
         claim.job(),
+        claim.lease().owner(),
         claim.lease().epoch(),
         why);
     events.accept(new JobEvent.Lost(claim.job(), claim.lease().epoch(), why));
@@ -100,7 +101,13 @@ final class RunJob implements Runnable {
     int attempts = claim.attempts() + 1;
     var pause = options.retry().delayAfter(attempts, options.random());
     var error = text(failure);
-    log.warn("Job {} failed (attempt {}), next in {}", claim.job(), attempts, pause, failure);
+    log.warn(
+        "Job {} of {} failed (attempt {}), next in {}",
+        claim.job(),
+        claim.lease().owner(),
+        attempts,
+        pause,
+        failure);
     try {
       if (!leases.fail(held.lease(), error, pause)) {
         context.rejected("fail");
@@ -112,7 +119,12 @@ final class RunJob implements Runnable {
     }
     events.accept(new JobEvent.Failed(claim.job(), attempts, took, pause, error));
     if (attempts == options.alertAfter()) {
-      log.error("Job {} failed {} times in a row: {}", claim.job(), attempts, error);
+      log.error(
+          "Job {} failed {} times in a row, the last time on {}: {}",
+          claim.job(),
+          attempts,
+          claim.lease().owner(),
+          error);
       events.accept(new JobEvent.Alerted(claim.job(), attempts, error));
     }
   }

@@ -208,7 +208,7 @@ class JobLeasesTest {
 
   private JobLeases leases(String owner, int kept) {
     var options = JobOptions.defaults().owner(Owner.of(owner)).historyKept(kept);
-    return new JobLeases(db.database, new PostgresJobDialect(), options);
+    return new JobLeases(db.database, options);
   }
 
   private static void awaitLatch(CountDownLatch latch) {

@@ -95,7 +95,8 @@ class JobsTest {
     node().register("victim", OFTEN, context -> untilInterrupted(started, interrupted)).start();
     awaitLatch(started);
     db.execute(
-        "UPDATE keeper.job SET owner = 'thief', epoch = epoch + 1, lease_until = keeper.now() +"
+        "UPDATE keeper.job SET owner = 'thief', epoch = epoch + 1, lease_millis = 3600000,"
+            + " lease_until = keeper.now() +"
             + " interval '1 h'");
     await().until(() -> events.of(JobEvent.Lost.class).size() == 1);
     assertThat(interrupted).isTrue();
@@ -155,7 +156,8 @@ class JobsTest {
     nodes.get(0).requestRun("zombie");
     awaitLatch(started);
     db.execute(
-        "UPDATE keeper.job SET owner = 'next', epoch = epoch + 1, lease_until = keeper.now() +"
+        "UPDATE keeper.job SET owner = 'next', epoch = epoch + 1, lease_millis = 3600000,"
+            + " lease_until = keeper.now() +"
             + " interval '1 h'");
     proceed.countDown();
     await().until(() -> refused.get() != null);
@@ -354,7 +356,8 @@ class JobsTest {
     jobs.requestRun("late");
     awaitLatch(started);
     db.execute(
-        "UPDATE keeper.job SET owner = 'thief', epoch = epoch + 1, lease_until = keeper.now() +"
+        "UPDATE keeper.job SET owner = 'thief', epoch = epoch + 1, lease_millis = 3600000,"
+            + " lease_until = keeper.now() +"
             + " interval '1 h'");
     db.execute(
         "INSERT INTO keeper.job_run (job, epoch, owner, started_at, outcome) VALUES ('late', 2,"

@@ -33,7 +33,7 @@ final class BringUpToDate {
       try {
         tryToLookAtLate(write);
         return;
-      } catch (KeeperException.Unavailable e) {
+      } catch (KeeperException.Unavailable | KeeperException.OutcomeUnknown e) {
         // A connection that broke: done twice it is the same, and who only looks need not know.
         if (!Connections.mayRepeatAfter(attempt)) {
           throw e;

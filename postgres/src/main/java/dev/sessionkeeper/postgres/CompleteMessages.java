@@ -2,6 +2,7 @@ package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.SqlErrors;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -46,6 +47,8 @@ final class CompleteMessages {
       }
     } catch (SQLException e) {
       fail(works, e, one -> ofLanes(List.of(one)));
+    } catch (KeeperException.OutcomeUnknown e) {
+      works.forEach(work -> work.fail(e));
     }
   }
 
@@ -74,6 +77,8 @@ final class CompleteMessages {
       } else {
         fail(carried, e, one -> left.addAll(ofCarried(List.of(one))));
       }
+    } catch (KeeperException.OutcomeUnknown e) {
+      carried.forEach(work -> work.fail(e));
     }
     return left;
   }
@@ -121,17 +126,30 @@ final class CompleteMessages {
    * completed what is missing then.
    */
   private Set<SessionId> repeat(Statement statement) throws SQLException {
+    KeeperException.OutcomeUnknown unknown = null;
     for (int attempt = 1; ; attempt++) {
       boolean again = attempt > 1;
       try {
-        return queue.connections().tryCall(connection -> statement.run(connection, again));
+        return queue
+            .connections()
+            .tryCall(
+                Database.decided("A settlement", connection -> statement.run(connection, again)));
+      } catch (KeeperException.OutcomeUnknown e) {
+        unknown = e;
       } catch (SQLException e) {
-        if (!SqlErrors.isConnectionLoss(e) || !Connections.mayRepeatAfter(attempt)) {
+        if (!SqlErrors.isConnectionLoss(e) || (unknown == null && isLastTry(attempt))) {
           throw e;
         }
-        Connections.pause(attempt + 4);
       }
+      if (unknown != null && isLastTry(attempt)) {
+        throw unknown;
+      }
+      Connections.pause(attempt + 4);
     }
+  }
+
+  private static boolean isLastTry(int attempt) {
+    return !Connections.mayRepeatAfter(attempt);
   }
 
   private Set<SessionId> lanes(Connection connection, List<SettleWork> works, boolean again)

@@ -6,6 +6,7 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.RetryPolicy;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.SqlErrors;
+import dev.sessionkeeper.time.TimeSource;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
@@ -24,6 +25,8 @@ final class Connections implements AutoCloseable {
    */
   private static final RetryPolicy REPEAT =
       new RetryPolicy(12, Duration.ofMillis(2), 2, Duration.ofMillis(200), 0.5);
+
+  private static final Duration LONGEST_LOOK = Duration.ofSeconds(2);
 
   private final DataSource unpooled;
   private final DataSource pool;
@@ -62,11 +65,12 @@ final class Connections implements AutoCloseable {
 
   /**
    * Runs one statement, which is a transaction by itself. After a deadlock or a serialisation
-   * failure nothing has changed, and it is run again.
+   * failure nothing has changed, and it is run again. A connection that is lost in it leaves the
+   * outcome unknown.
    */
   <T> T call(Database.Work<T> work) {
     try {
-      return tryCall(work);
+      return tryCall(Database.decided("The call", work));
     } catch (SQLException e) {
       throw SqlErrors.translate(e);
     }
@@ -88,11 +92,15 @@ final class Connections implements AutoCloseable {
 
   /** As {@link #call}, for what only reads: it is run again after a lost connection, too. */
   <T> T look(Database.Work<T> work) {
+    var time = TimeSource.system();
+    long started = time.nanoTime();
     for (int attempt = 1; ; attempt++) {
       try {
         return tryCall(work);
       } catch (SQLException e) {
-        if (!SqlErrors.isConnectionLoss(e) || !REPEAT.allowsAfter(attempt)) {
+        // Each try may wait for a database that stands still, so tries alone are no limit.
+        boolean isLate = time.since(started).compareTo(LONGEST_LOOK) > 0;
+        if (!SqlErrors.isConnectionLoss(e) || isLate || !REPEAT.allowsAfter(attempt)) {
           throw SqlErrors.translate(e);
         }
         pause(attempt);

@@ -6,7 +6,6 @@ import dev.sessionkeeper.jobs.Schedule;
 import dev.sessionkeeper.registry.usage.Usage;
 import dev.sessionkeeper.registry.usage.UsageProof;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -102,7 +101,7 @@ public final class RegistryJobs {
   }
 
   private void reconcile(JobContext context) {
-    for (UsageProof proof : usage.proof(Optional.empty())) {
+    for (UsageProof proof : usage.reconcile()) {
       if (!proof.isExact()) {
         log.error("Usage of tenant {} does not add up: {}", proof.tenantObjectId(), proof);
         throw new IllegalStateException(

@@ -27,7 +27,7 @@ public final class SessionRegistry {
   private final Consumer<RegistryEvent> events;
 
   private SessionRegistry(Database database, RegistryOptions options) {
-    this.put = new PostgresPutSession(database, options);
+    this.put = new PutSession(database, options);
     this.table = new SessionTable(database, options.lifetime());
     this.sweep = new SweepSessions(database, options.listener());
     this.events = options.listener();

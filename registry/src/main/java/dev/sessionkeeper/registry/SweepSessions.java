@@ -4,12 +4,15 @@ import dev.sessionkeeper.store.Database;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Ends sessions that are past their end, at their end. Any node may do it at any time: rows that
  * someone else has locked are left out.
  */
 record SweepSessions(Database database, Consumer<RegistryEvent> events) {
+  private static final Logger log = LoggerFactory.getLogger(SweepSessions.class);
   private static final int CHUNK = 500;
 
   private static final String SWEEP =
@@ -25,7 +28,27 @@ record SweepSessions(Database database, Consumer<RegistryEvent> events) {
       """
           .formatted(CHUNK); // registered_session_expiry (expires_at)
 
+  // Of sessions that have no ledger row yet. What ended before them stays before them.
+  private static final String FOLLOW_CLOCK =
+      """
+      WITH clock AS MATERIALIZED (SELECT keeper.now() AS now),
+      ahead AS MATERIALIZED (
+        SELECT s.session_id,
+               greatest(clock.now, (SELECT max(r.ended_at) FROM keeper.registered_session r
+                                     WHERE r.user_id = s.user_id AND r.capacity_id = s.capacity_id)) AS start
+          FROM keeper.registered_session s, clock
+         WHERE s.ended_at IS NULL AND s.meter_seq = 0 AND s.started_at > clock.now + interval '1 second'
+           FOR NO KEY UPDATE OF s SKIP LOCKED)
+      UPDATE keeper.registered_session s
+         SET started_at = a.start, metered_through = a.start,
+             expires_at = a.start + (s.expires_at - s.started_at)
+        FROM ahead a
+       WHERE s.session_id = a.session_id AND s.started_at > a.start
+      RETURNING keeper.tell_session('session.renewed', s)
+      """; // registered_session_active: as many rows as are active
+
   int all() {
+    followClock();
     int total = 0;
     List<Integer> kinds;
     do {
@@ -36,8 +59,31 @@ record SweepSessions(Database database, Consumer<RegistryEvent> events) {
     return total;
   }
 
+  /**
+   * Begins sessions now that began in the future: the database's clock was set back, and until it
+   * gets there again they would cost nothing and not end.
+   */
+  private void followClock() {
+    int moved =
+        database.inStatement(
+            connection -> {
+              try (var statement = connection.createStatement();
+                  var rows = statement.executeQuery(FOLLOW_CLOCK)) {
+                int count = 0;
+                while (rows.next()) {
+                  count++;
+                }
+                return count;
+              }
+            });
+    if (moved > 0) {
+      log.warn(
+          "The database's clock was set back: {} sessions that began ahead of it begin now", moved);
+    }
+  }
+
   private List<Integer> chunk() {
-    return database.inTransaction(
+    return database.inStatement(
         connection -> {
           try (var statement = connection.createStatement();
               var rows = statement.executeQuery(SWEEP)) {

@@ -4,11 +4,14 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import dev.sessionkeeper.store.Database;
+import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.awaitility.Awaitility;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** One PostgreSQL for the tests of this module; an empty database with its own clock for each. */
 public final class TestDatabase implements AutoCloseable {
@@ -23,8 +26,10 @@ public final class TestDatabase implements AutoCloseable {
   public final HikariDataSource source;
   public final Database database;
 
+  private final String name = "registry" + COUNT.incrementAndGet();
+
   public TestDatabase() {
-    var plain = POSTGRES.createDatabase("registry" + COUNT.incrementAndGet());
+    var plain = POSTGRES.createDatabase(name);
     SessionRegistry.migrate(plain);
     var config = new HikariConfig();
     config.setDataSource(plain);
@@ -33,6 +38,21 @@ public final class TestDatabase implements AutoCloseable {
     config.setConnectionTimeout(60_000);
     source = new HikariDataSource(config);
     database = Database.of(source);
+  }
+
+  /** The port of the database server. */
+  static int port() {
+    return URI.create(POSTGRES.jdbcUrl().substring("jdbc:".length())).getPort();
+  }
+
+  /** Unpooled connections through another port; statements travel as text each time. */
+  DataSource through(int port) {
+    var through = new PGSimpleDataSource();
+    through.setUrl(POSTGRES.jdbcUrl(name).replace(":" + port() + "/", ":" + port + "/"));
+    through.setUser(POSTGRES.user());
+    through.setPassword(POSTGRES.password());
+    through.setPrepareThreshold(0);
+    return through;
   }
 
   public void execute(String sql) {

@@ -28,7 +28,25 @@ import javax.sql.DataSource;
  * Keeps everything in PostgreSQL: an embedded one in a folder, or one that the configuration names.
  */
 final class PostgresEngine implements Engine {
-  private static final Duration CONNECT_PATIENCE = Duration.ofSeconds(5);
+  // A call waits for a connection and then for its statement: both together end within ten seconds.
+  private static final Duration CONNECT_PATIENCE = Duration.ofSeconds(2);
+  private static final Duration SOCKET_PATIENCE = Duration.ofSeconds(8);
+
+  /**
+   * Sets the limits of a connection that its role or database does not keep tighter: a process that
+   * freezes in a transaction is thrown out, and its locks are free, before others stop waiting for
+   * them.
+   */
+  private static final String LIMITS =
+      """
+      SELECT set_config(s.name, w.millis::text, false)
+        FROM pg_settings s
+        JOIN (VALUES ('idle_in_transaction_session_timeout', 3000), ('lock_timeout', 5000),
+                     ('statement_timeout', 7000)) w (name, millis) USING (name)
+       WHERE s.setting::bigint = 0 OR s.setting::bigint > w.millis
+      """;
+
+  private static final Duration VALIDATION = Duration.ofSeconds(1);
   private static final int PROBE_SECONDS = 2;
   private static final String HOUSEKEEPING = "queue-housekeeping";
   private static final Duration KEEP_HOUSE_EVERY = Duration.ofSeconds(15);
@@ -96,8 +114,12 @@ final class PostgresEngine implements Engine {
     access.setJdbcUrl(url);
     access.setMaximumPoolSize(poolSize);
     access.setConnectionTimeout(CONNECT_PATIENCE.toMillis());
-    // A server that vanished is noticed, and a statement does not wait for it for ever.
+    access.setValidationTimeout(VALIDATION.toMillis());
+    access.setConnectionInitSql(LIMITS);
+    // A server that vanished or stands still is noticed, and no statement waits for it for ever.
     access.addDataSourceProperty("tcpKeepAlive", "true");
+    access.addDataSourceProperty("connectTimeout", String.valueOf(CONNECT_PATIENCE.toSeconds()));
+    access.addDataSourceProperty("socketTimeout", String.valueOf(SOCKET_PATIENCE.toSeconds()));
     access.addDataSourceProperty("reWriteBatchedInserts", "true");
     return access;
   }

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.store;
 
 import dev.sessionkeeper.KeeperException;
+import java.time.Duration;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
@@ -13,6 +14,9 @@ import org.flywaydb.core.api.FlywayException;
  * db/keeper/<module>}, and its own history, so that it can be used without the others.
  */
 public final class Migrations {
+  /** An index over a large table may take its time. */
+  private static final Duration LONGEST = Duration.ofHours(1);
+
   private Migrations() {}
 
   /**
@@ -22,7 +26,7 @@ public final class Migrations {
   public static void apply(DataSource source, String module) {
     try {
       Flyway.configure(Migrations.class.getClassLoader())
-          .dataSource(source)
+          .dataSource(new PatientSource(source, LONGEST))
           .schemas("keeper")
           .createSchemas(true)
           .locations("classpath:db/keeper/" + module)

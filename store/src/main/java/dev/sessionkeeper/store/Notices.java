@@ -41,6 +41,7 @@ public final class Notices implements AutoCloseable {
   private static final String WAKE = "keeper_wake";
   private static final Duration QUIET = Duration.ofMillis(5);
   private static final int HEAR_MILLIS = 5_000;
+  private static final int PROBE_MILLIS = 5_000;
 
   private final Database database;
   private final DataSource listening;
@@ -164,6 +165,7 @@ public final class Notices implements AutoCloseable {
 
   private void hear(Connection connection) throws SQLException {
     var known = new LinkedHashSet<String>();
+    connection.setNetworkTimeout(Runnable::run, PROBE_MILLIS);
     listenTo(connection, WAKE);
     var notifications = connection.unwrap(PGConnection.class);
     while (!closed) {
@@ -175,9 +177,19 @@ public final class Notices implements AutoCloseable {
       }
       known.retainAll(ears.keySet());
       var found = notifications.getNotifications(HEAR_MILLIS);
+      if (found == null || found.length == 0) {
+        probe(connection);
+      }
       for (int i = 0; found != null && i < found.length; i++) {
         heard(found[i].getName(), found[i].getParameter());
       }
+    }
+  }
+
+  /** A listener whose database has vanished hears silence for ever; a question ends it. */
+  private static void probe(Connection connection) throws SQLException {
+    try (var statement = connection.createStatement()) {
+      statement.execute("SELECT 1");
     }
   }
 

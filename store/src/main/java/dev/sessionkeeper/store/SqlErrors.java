@@ -16,6 +16,8 @@ public final class SqlErrors {
   private static final String UNIQUE_VIOLATION = "23505";
   private static final String DISK_FULL = "53100";
   private static final String READ_ONLY = "25006";
+  private static final String IDLE_IN_TRANSACTION = "25P03";
+  private static final String TRANSACTION_TIMEOUT = "25P04";
 
   private SqlErrors() {}
 
@@ -33,7 +35,7 @@ public final class SqlErrors {
 
   /**
    * The failure passes by itself: the connection's, a lack of resources, a lock, a repeated
-   * transaction.
+   * transaction, a transaction or statement that the database ended because it took too long.
    */
   public static boolean isTransient(SQLException e) {
     var state = state(e);
@@ -42,7 +44,9 @@ public final class SqlErrors {
         || state.startsWith("53")
         || state.equals(LOCK_NOT_AVAILABLE)
         || state.equals(QUERY_CANCELED)
-        || state.equals(READ_ONLY);
+        || state.equals(READ_ONLY)
+        || state.equals(IDLE_IN_TRANSACTION)
+        || state.equals(TRANSACTION_TIMEOUT);
   }
 
   /** A lock did not come in the time that was set for it. */

@@ -69,6 +69,38 @@ class DatabaseTest {
     assertThat(runs.get()).isGreaterThan(2);
   }
 
+  /**
+   * Limits for requests must not end a migration, nor the transaction in which it holds its lock.
+   */
+  @Test
+  void patientWorkOutlastsTheLimitsOfItsConnections() {
+    var hasty = new org.postgresql.ds.PGSimpleDataSource();
+    hasty.setUrl(postgres.jdbcUrl());
+    hasty.setUser(postgres.user());
+    hasty.setPassword(postgres.password());
+    hasty.setSocketTimeout(1);
+    hasty.setOptions("-c statement_timeout=300 -c idle_in_transaction_session_timeout=300");
+    var limited = Database.of(hasty);
+    assertThatThrownBy(() -> limited.doInTransaction(c -> run(c, "SELECT pg_sleep(1.5)")))
+        .isInstanceOf(KeeperException.Unavailable.class);
+    limited
+        .patient(java.time.Duration.ofMinutes(1))
+        .doInTransaction(c -> run(c, "SELECT pg_sleep(1.5)"));
+    assertThat(
+            limited
+                .patient(java.time.Duration.ofMinutes(1))
+                .<String>withConnection(
+                    c -> {
+                      try (var statement = c.createStatement();
+                          var rows =
+                              statement.executeQuery("SHOW idle_in_transaction_session_timeout")) {
+                        rows.next();
+                        return rows.getString(1);
+                      }
+                    }))
+        .isEqualTo("1min");
+  }
+
   @Test
   void aRefusedStatementIsNotRepeatedAndNamesItsState() {
     assertThatThrownBy(

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
@@ -43,7 +44,9 @@ final class ReadRecords {
         new BigDecimal(field(fields, "usage")),
         Instant.parse(field(fields, "from")),
         Instant.parse(field(fields, "to")),
-        Integer.parseInt(field(fields, "sessionKind")));
+        Integer.parseInt(field(fields, "sessionKind")),
+        fields.getOrDefault("type", "usage"),
+        Optional.ofNullable(fields.get("corrects")));
   }
 
   private static String field(Map<String, String> fields, String name) {

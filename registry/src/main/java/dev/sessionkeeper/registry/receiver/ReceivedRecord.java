@@ -2,9 +2,15 @@ package dev.sessionkeeper.registry.receiver;
 
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.UUID;
 
-/** One record of a batch, as a receiver reads it. */
+/**
+ * One record of a batch, as a receiver reads it.
+ *
+ * @param type usage, reversal or correction; a record without a type is usage
+ * @param corrects the record that a reversal takes back, or that a correction stands for
+ */
 public record ReceivedRecord(
     String recordId,
     UUID sessionId,
@@ -12,4 +18,6 @@ public record ReceivedRecord(
     BigDecimal usage,
     Instant from,
     Instant to,
-    int sessionKind) {}
+    int sessionKind,
+    String type,
+    Optional<String> corrects) {}

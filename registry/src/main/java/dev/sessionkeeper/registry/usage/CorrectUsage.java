@@ -44,28 +44,26 @@ record CorrectUsage(Database database) {
   /** Who corrects what, and why. */
   record Order(UUID session, int seq, BigDecimal factor, Actor actor, String reason) {}
 
-  /**
-   * The two rows that were appended; empty if there is no such row, or it was taken back before.
-   */
-  Optional<List<LedgerRow>> apply(Order order) {
+  Correction apply(Order order) {
     int factorMilli = new SessionKind(1, "correction", order.factor()).factorMilli();
     return database.inTransaction(
         connection -> {
           var session = lock(connection, order.session());
           var wrong = UsageLedger.find(connection, order.session(), order.seq());
-          if (session.isEmpty()
-              || wrong.isEmpty()
-              || wrong.get().type() == LedgerRow.Type.REVERSAL) {
-            return Optional.empty();
+          if (session.isEmpty() || wrong.isEmpty()) {
+            return new Correction.NotFound();
+          }
+          if (wrong.get().type() == LedgerRow.Type.REVERSAL) {
+            return new Correction.AlreadyCorrected();
           }
           var rows = rows(session.get(), wrong.get(), factorMilli);
           var change = rows.get(0).wmicros().add(rows.get(1).wmicros());
           if (!note(connection, order, wrong.get(), change)) {
-            return Optional.empty();
+            return new Correction.AlreadyCorrected();
           }
           WriteLedger.write(connection, rows);
           count(connection, rows.get(1), change);
-          return Optional.of(rows);
+          return new Correction.Applied(rows);
         });
   }
 

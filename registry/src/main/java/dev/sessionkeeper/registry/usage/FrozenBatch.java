@@ -82,7 +82,17 @@ record FrozenBatch(
       text.append(times.text(row.from()));
       text.append("\",\"to\":\"");
       text.append(times.text(row.to()));
-      text.append("\",\"sessionKind\":").append(row.kind()).append('}');
+      text.append("\",\"sessionKind\":").append(row.kind());
+      text.append(",\"type\":\"").append(row.type().text()).append('"');
+      row.corrects()
+          .ifPresent(
+              seq ->
+                  text.append(",\"corrects\":\"")
+                      .append(session)
+                      .append(':')
+                      .append(seq)
+                      .append('"'));
+      text.append('}');
     }
     return text.append(']').toString();
   }

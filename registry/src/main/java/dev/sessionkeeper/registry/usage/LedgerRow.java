@@ -3,6 +3,7 @@ package dev.sessionkeeper.registry.usage;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Instant;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -39,6 +40,11 @@ public record LedgerRow(
 
     Type(char letter) {
       this.letter = letter;
+    }
+
+    /** As the API and the receiver see it. */
+    public String text() {
+      return name().toLowerCase(Locale.ROOT);
     }
 
     String letter() {

@@ -29,6 +29,8 @@ import org.slf4j.LoggerFactory;
 public final class Usage {
   private static final Logger log = LoggerFactory.getLogger(Usage.class);
 
+  private static final Duration RECONCILIATION = Duration.ofMinutes(5);
+
   private final Database database;
   private volatile UsageOptions options;
   private final HoldMetering hold;
@@ -167,16 +169,25 @@ public final class Usage {
 
   /** The sums of each tenant, or of one; all differences are 0. */
   public List<UsageProof> proof(Optional<UUID> tenant) {
-    return UsageProof.read(database, tenant);
+    return new ProveUsage(database, options).read(tenant);
+  }
+
+  /** As {@link #proof}, with time for a long history: for a job, not for a request. */
+  public List<UsageProof> reconcile() {
+    return new ProveUsage(database.patient(RECONCILIATION), options).read(Optional.empty());
+  }
+
+  /** Returns how long ago the oldest moment passed that is not metered; zero if there is none. */
+  public Duration oldestUnmetered() {
+    return new ProveUsage(database, options).oldestUnmetered();
   }
 
   /**
    * Bills a ledger row at another factor; 0 waives it.
    *
-   * @return the reversal and the new row; empty if there is no such row or it was corrected before
+   * @return the reversal and the new row, or why there are none
    */
-  public Optional<List<LedgerRow>> correct(
-      UUID session, int seq, BigDecimal factor, Actor actor, String reason) {
+  public Correction correct(UUID session, int seq, BigDecimal factor, Actor actor, String reason) {
     return new CorrectUsage(database)
         .apply(new CorrectUsage.Order(session, seq, factor, actor, reason));
   }

@@ -15,6 +15,9 @@ import java.util.UUID;
  *
  * <p>I1: nothing is written about a batch without the epoch of its lane. I2: batches of a lane are
  * given out in the order of their numbers.
+ *
+ * <p>A lane that was written in the future is free: the database's clock was set back, and the lane
+ * would wait until the clock gets there again. An owner that still delivers is fenced by its epoch.
  */
 record UsageLanes(Database database, UsageOptions options) {
   private static final int AT_ONCE = 16;
@@ -24,14 +27,15 @@ record UsageLanes(Database database, UsageOptions options) {
       WITH due AS MATERIALIZED (
         SELECT tenant_id
           FROM keeper.usage_lane c
-         WHERE c.due_at <= keeper.now() AND (c.owner IS NULL OR c.lease_until < keeper.now())
+         WHERE (c.touched_at > keeper.now() + interval '1 second'
+                OR (c.due_at <= keeper.now() AND (c.owner IS NULL OR c.lease_until < keeper.now())))
            AND EXISTS (SELECT FROM keeper.usage_batch b
                         WHERE b.tenant_id = c.tenant_id AND b.state = 'pending')
          ORDER BY c.due_at
          LIMIT ?
            FOR UPDATE OF c SKIP LOCKED)
       UPDATE keeper.usage_lane l
-         SET owner = ?, epoch = l.epoch + 1,
+         SET owner = ?, epoch = l.epoch + 1, touched_at = keeper.now(),
              lease_until = keeper.now() + ? * interval '1 millisecond'
         FROM due
        WHERE l.tenant_id = due.tenant_id
@@ -52,7 +56,8 @@ record UsageLanes(Database database, UsageOptions options) {
       """
       WITH lane AS (
         UPDATE keeper.usage_lane
-           SET lease_until = keeper.now() + ? * interval '1 millisecond', failures = 0
+           SET lease_until = keeper.now() + ? * interval '1 millisecond', failures = 0,
+               touched_at = keeper.now()
          WHERE tenant_id = ? AND owner = ? AND epoch = ?
         RETURNING tenant_id)
       UPDATE keeper.usage_batch b
@@ -66,7 +71,7 @@ record UsageLanes(Database database, UsageOptions options) {
       WITH lane AS (
         UPDATE keeper.usage_lane
            SET owner = NULL, due_at = keeper.now() + ? * interval '1 millisecond',
-               failures = failures + 1
+               failures = failures + 1, touched_at = keeper.now()
          WHERE tenant_id = ? AND owner = ? AND epoch = ?
         RETURNING tenant_id)
       UPDATE keeper.usage_batch b
@@ -89,7 +94,7 @@ record UsageLanes(Database database, UsageOptions options) {
   record Outgoing(UUID id, long number, int records, byte[] body, byte[] sha256, int refusals) {}
 
   List<Lane> claim(int limit) {
-    return database.inTransaction(
+    return database.inStatement(
         connection -> {
           try (var statement = connection.prepareStatement(CLAIM)) {
             statement.setInt(1, limit);
@@ -148,7 +153,7 @@ record UsageLanes(Database database, UsageOptions options) {
   }
 
   private boolean settle(Lane lane, Outgoing batch, String state, String error) {
-    return database.inTransaction(
+    return database.inStatement(
         connection -> {
           try (var statement = connection.prepareStatement(SETTLE)) {
             statement.setLong(1, options.lease().toMillis());
@@ -165,7 +170,7 @@ record UsageLanes(Database database, UsageOptions options) {
 
   /** Gives the lane back until the pause is over. */
   boolean fail(Lane lane, Outgoing batch, boolean refused, String why, Duration pause) {
-    return database.inTransaction(
+    return database.inStatement(
         connection -> {
           try (var statement = connection.prepareStatement(FAIL)) {
             statement.setLong(1, pause.toMillis());
@@ -181,13 +186,13 @@ record UsageLanes(Database database, UsageOptions options) {
   }
 
   void release(Lane lane) {
-    database.doInTransaction(
+    database.inStatement(
         connection -> {
           try (var statement = connection.prepareStatement(RELEASE)) {
             statement.setObject(1, lane.tenant());
             statement.setString(2, lane.lease().owner().name());
             statement.setLong(3, lane.lease().epoch());
-            statement.executeUpdate();
+            return statement.executeUpdate();
           }
         });
   }

@@ -55,7 +55,7 @@ public record UsageOptions(
   /** No endpoint, every minute, 5 s tolerance, 10 s per post, 16 tenants at once. */
   public static UsageOptions defaults() {
     return new UsageOptions(
-        Owner.unique("usage"),
+        Owner.ofProcess("usage"),
         Optional.empty(),
         Optional.empty(),
         TargetGuard.publicOnly(),

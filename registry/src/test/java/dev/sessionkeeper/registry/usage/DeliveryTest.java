@@ -183,6 +183,18 @@ class DeliveryTest {
     assertThat(receiver.applied().repeatedBatches()).isZero();
   }
 
+  /** A clock that was a year ahead: the tenant's batches would wait for a year. */
+  @Test
+  void aLaneThatFailedInTheFutureGoesOnWhenTheClockIsSetBack() throws Exception {
+    freeze(1, 1);
+    db.setClock(db.now().plus(Duration.ofDays(365)));
+    receiver.failWith(() -> Fault.DOWN);
+    assertThat(usage.deliver(() -> true)).isZero();
+    db.moveClock(Duration.ofDays(-365));
+    receiver.failWith(() -> Fault.NONE);
+    assertThat(usage.deliver(() -> true)).isEqualTo(1);
+  }
+
   @Test
   void withoutAnEndpointBatchesWait() throws Exception {
     freeze(1, 1);

@@ -44,7 +44,8 @@ class ForgetUsageTest {
     var session = begin();
     begin();
     meterFor(HOUR);
-    usage.correct(session, 1, BigDecimal.TEN, Actor.of("ann"), "wrong kind").orElseThrow();
+    assertThat(usage.correct(session, 1, BigDecimal.TEN, Actor.of("ann"), "wrong kind"))
+        .isInstanceOf(Correction.Applied.class);
     settle("acknowledged");
     meterFor(AGE);
     assertThat(forget()).as("not yet too old").isZero();
@@ -58,7 +59,8 @@ class ForgetUsageTest {
     assertThat(sums() + db.number("SELECT sum(wmicros) FROM keeper.usage_forgotten"))
         .isEqualTo(whole);
     assertThat(forget()).isZero();
-    assertThat(usage.correct(session, 1, BigDecimal.ONE, Actor.of("ann"), "too late")).isEmpty();
+    assertThat(usage.correct(session, 1, BigDecimal.ONE, Actor.of("ann"), "too late"))
+        .isEqualTo(new Correction.NotFound());
   }
 
   @Test
@@ -93,8 +95,10 @@ class ForgetUsageTest {
     meterFor(HOUR);
     settle("acknowledged");
     db.moveClock(AGE.plus(HOUR));
+    time.advance(AGE.plus(HOUR));
     assertThat(forget()).isEqualTo(tenants);
     assertThat(db.number("SELECT count(*) FROM keeper.usage_ledger")).isZero();
+    usage.meter(db.now());
     assertThat(usage.proof(Optional.empty())).hasSize(tenants).allMatch(UsageProof::isExact);
   }
 

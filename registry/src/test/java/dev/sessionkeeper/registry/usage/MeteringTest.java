@@ -211,11 +211,11 @@ class MeteringTest {
       usage.meter(db.now());
     }
     var before = db.text("SELECT string_agg(l::text, ';' ORDER BY seq) FROM keeper.usage_ledger l");
-    var rows =
-        usage
-            .correct(session.sessionId(), 2, BigDecimal.ONE, Actor.of("ann"), "wrong kind")
-            .orElseThrow();
-    assertThat(rows)
+    var ann = Actor.of("ann");
+    var corrected =
+        (Correction.Applied)
+            usage.correct(session.sessionId(), 2, BigDecimal.ONE, ann, "wrong kind");
+    assertThat(corrected.rows())
         .extracting(LedgerRow::type)
         .containsExactly(LedgerRow.Type.REVERSAL, LedgerRow.Type.CORRECTION);
     assertThat(
@@ -231,10 +231,12 @@ class MeteringTest {
             Units.of(
                 java.math.BigInteger.valueOf(61_000_000L * 16 * 1000),
                 Duration.ofDays(30).toNanos() / 1000));
-    assertThat(usage.correct(session.sessionId(), 2, BigDecimal.TEN, Actor.of("ann"), "again"))
-        .isEmpty();
-    assertThat(usage.correct(session.sessionId(), 6, BigDecimal.TEN, Actor.of("ann"), "a reversal"))
-        .isEmpty();
+    assertThat(usage.correct(session.sessionId(), 2, BigDecimal.TEN, ann, "again"))
+        .isEqualTo(new Correction.AlreadyCorrected());
+    assertThat(usage.correct(session.sessionId(), 6, BigDecimal.TEN, ann, "a reversal"))
+        .isEqualTo(new Correction.AlreadyCorrected());
+    assertThat(usage.correct(session.sessionId(), 99, BigDecimal.TEN, ann, "no such row"))
+        .isEqualTo(new Correction.NotFound());
     assertExact();
   }
 
@@ -249,6 +251,96 @@ class MeteringTest {
     assertThat(proof.isExact()).isFalse();
     assertThat(proof.ledgerDifference()).isEqualByComparingTo("-0.001");
     assertThat(proof.batchDifference()).isEqualByComparingTo("0.001");
+  }
+
+  @Test
+  void timeThatIsNotMeteredYetIsActiveAndUnmeteredAndNoDifference() {
+    var session = put(someone(2));
+    pass(Duration.ofMillis(10_030));
+    registry.end(session.sessionId());
+    pass(Duration.ofSeconds(5));
+    var proof = usage.proof(Optional.empty()).get(0);
+    assertThat(proof.active()).isEqualByComparingTo("20060000");
+    assertThat(proof.unmetered()).isEqualByComparingTo("20060000");
+    assertThat(proof.isExact()).isTrue();
+    usage.meter(db.now());
+    assertThat(usage.proof(Optional.of(session.tenantObjectId())).get(0).unmetered())
+        .isEqualByComparingTo("0");
+    assertExact();
+  }
+
+  /** Seed 1.3, planted: as if metering had never seen the end of the session. */
+  @Test
+  void aLastSliceThatWasLostWithItsWatermarkIsADifference() {
+    var session = put(someone(1));
+    pass(MINUTE);
+    usage.meter(db.now());
+    pass(Duration.ofSeconds(17));
+    registry.end(session.sessionId());
+    pass(MINUTE);
+    usage.meter(db.now());
+    assertExact();
+    db.execute("DELETE FROM keeper.usage_batch WHERE batch_no = 2");
+    db.execute("DELETE FROM keeper.usage_ledger WHERE seq = 2");
+    db.execute(
+        "UPDATE keeper.registered_session SET metered_through = ended_at - interval '17 s',"
+            + " metered_wmicros = 60000000000, meter_seq = 1, closed = false");
+    pass(Duration.ofMinutes(5));
+    var proof = usage.proof(Optional.empty()).get(0);
+    assertThat(proof.ledgerDifference()).isEqualByComparingTo("17000000");
+    assertThat(proof.isExact()).isFalse();
+    assertThat(usage.oldestUnmetered()).isEqualTo(Duration.ofSeconds(17 + 60 + 300));
+  }
+
+  @Test
+  void whileMeteringIsHeldTimeIsUnmeteredAndNoDifference() {
+    put(someone(1));
+    usage.meter(db.now());
+    db.moveClock(Duration.ofHours(1));
+    usage.meter(db.now());
+    db.moveClock(Duration.ofHours(2));
+    assertThat(usage.hold()).isPresent();
+    assertExact();
+  }
+
+  @Test
+  void aReversalAndACorrectionReachTheReceiverWithTheirTypeAndTheRecordTheyCorrect() {
+    var session = put(someone(3));
+    pass(MINUTE);
+    usage.meter(db.now());
+    usage.correct(session.sessionId(), 1, BigDecimal.ONE, Actor.of("ann"), "wrong kind");
+    var sent =
+        db.database.withConnection(
+            connection -> {
+              try (var statement = connection.createStatement();
+                  var rows =
+                      statement.executeQuery(
+                          "SELECT packed_body FROM keeper.usage_batch ORDER BY batch_no DESC LIMIT 1")) {
+                rows.next();
+                return new String(
+                    PackedBody.unpack(rows.getBytes(1)), java.nio.charset.StandardCharsets.UTF_8);
+              }
+            });
+    assertThat(sent)
+        .contains("\"type\":\"reversal\",\"corrects\":\"" + session.sessionId() + ":1\"")
+        .contains("\"type\":\"correction\",\"corrects\":\"" + session.sessionId() + ":1\"");
+  }
+
+  /** A clock that was a year ahead: sessions that began then would cost nothing for a year. */
+  @Test
+  void aSessionThatBeganInTheFutureBeginsNowWhenTheClockIsSetBack() {
+    db.moveClock(Duration.ofDays(365));
+    var session = put(someone(1));
+    db.moveClock(Duration.ofDays(-365));
+    registry.sweep();
+    var moved = registry.find(session.sessionId()).orElseThrow();
+    assertThat(moved.startedAt()).isEqualTo(NOON);
+    assertThat(Duration.between(moved.startedAt(), moved.endsAt()))
+        .isEqualTo(Duration.between(session.startedAt(), session.endsAt()));
+    pass(MINUTE);
+    usage.meter(db.now());
+    assertThat(billedMicros(session)).isEqualTo(60_000_000);
+    assertExact();
   }
 
   @Test

@@ -5,6 +5,8 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.github.EventId;
 import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.store.SqlErrors;
+import java.sql.SQLException;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -82,16 +84,32 @@ final class AcceptDelivery {
         group.get(i).answer().complete(outcomes.get(i));
       }
       wake(group);
-    } catch (KeeperException.Unavailable | KeeperException.OutcomeUnknown e) {
-      // Whoever is in line would only wait as long for the same.
-      group.forEach(delivery -> delivery.answer().completeExceptionally(e));
-      line.clear().forEach(delivery -> delivery.answer().completeExceptionally(e));
+    } catch (KeeperException.Unavailable e) {
+      if (isHeldUp(e)) {
+        // A stranger's transaction has the lock of one of them; the others need not wait for it.
+        acceptOneByOne(group, e);
+      } else {
+        fail(group, e);
+      }
+    } catch (KeeperException.OutcomeUnknown e) {
+      fail(group, e);
     } catch (RuntimeException e) {
       acceptOneByOne(group, e);
     } catch (Error e) {
       group.forEach(delivery -> delivery.answer().completeExceptionally(e));
       throw e;
     }
+  }
+
+  private static boolean isHeldUp(KeeperException.Unavailable failure) {
+    return failure.getCause() instanceof SQLException cause && SqlErrors.isLockTimeout(cause);
+  }
+
+  /** Deliveries in line would only wait as long for the same; none of them was tried. */
+  private void fail(List<WaitingDelivery> group, KeeperException failure) {
+    group.forEach(delivery -> delivery.answer().completeExceptionally(failure));
+    var untried = new KeeperException.Unavailable("The database", failure);
+    line.clear().forEach(delivery -> delivery.answer().completeExceptionally(untried));
   }
 
   private void acceptOneByOne(List<WaitingDelivery> group, RuntimeException reason) {
@@ -105,10 +123,11 @@ final class AcceptDelivery {
   private List<Outcome> store(List<WaitingDelivery> group) {
     for (int attempt = 1; ; attempt++) {
       try {
-        return database.inTransaction(connection -> store.store(connection, group));
-      } catch (KeeperException.OutcomeUnknown | StoreDeliveries.Forgotten e) {
-        // The connection broke during COMMIT, or a row went away meanwhile. Trying again finds the
-        // rows, or stores them.
+        // After a connection that broke during COMMIT another try finds the rows, or stores them.
+        return Database.untilKnown(
+            MOST_TRIES, () -> database.inTransaction(connection -> store.store(connection, group)));
+      } catch (StoreDeliveries.Forgotten e) {
+        // A row went away meanwhile. Trying again stores it.
         if (attempt == MOST_TRIES) {
           throw e;
         }

@@ -1,14 +1,30 @@
 package dev.sessionkeeper.server.jobs;
 
 import dev.sessionkeeper.jobs.JobEvent;
+import dev.sessionkeeper.jobs.Jobs;
+import dev.sessionkeeper.server.operations.Sampled;
+import dev.sessionkeeper.time.TimeSource;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
 
 /** Counts what happens to jobs. Jobs are few and their names are fixed, so they may be labels. */
 public final class JobMeters implements Consumer<JobEvent> {
+  private static final Duration FRESH = Duration.ofSeconds(5);
+  private static final String ALERTS = "keeper.job.alerts";
+  private static final String LEASES_LOST = "keeper.job.leases.lost";
+  private static final String SLOTS_DROPPED = "keeper.job.slots.dropped";
+  private static final String CLOCK_FOLLOWED = "keeper.job.clock.followed";
+  private static final List<String> COUNTERS =
+      List.of(ALERTS, LEASES_LOST, SLOTS_DROPPED, CLOCK_FOLLOWED);
+
   private final MeterRegistry registry;
   private final Counter contention;
   private final Counter takenOver;
@@ -24,6 +40,62 @@ public final class JobMeters implements Consumer<JobEvent> {
     fenceRejections = registry.counter("keeper.fence.rejections");
   }
 
+  /**
+   * Shows how each job stands. Its counters exist from now on: a counter that appears with its
+   * first event hides that event from {@code increase()}.
+   */
+  public void watch(Jobs jobs, TimeSource time) {
+    var pulses = new Sampled<Map<String, Jobs.Pulse>>(Map.of(), () -> byName(jobs), FRESH, time);
+    for (var job : pulses.get().keySet()) {
+      COUNTERS.forEach(name -> count(name, job, 0));
+      gauge(
+          "keeper.job.last.success.age",
+          "How long ago a run of the job ended well",
+          job,
+          pulses,
+          pulse -> pulse.sinceSuccess().toNanos() / 1e9);
+      gauge(
+          "keeper.job.interval",
+          "How far the slots of the job are apart",
+          job,
+          pulses,
+          pulse -> pulse.interval().toNanos() / 1e9);
+      gauge(
+          "keeper.job.running",
+          "For how long the lease of the job is held; 0 while no run holds it",
+          job,
+          pulses,
+          pulse -> pulse.running().toNanos() / 1e9);
+      Gauge.builder("keeper.job.paused", () -> value(pulses, job, p -> p.paused() ? 1.0 : 0.0))
+          .description("Whether the schedule of the job is stopped")
+          .tag("job", job)
+          .register(registry);
+    }
+  }
+
+  private void gauge(
+      String name,
+      String description,
+      String job,
+      Sampled<Map<String, Jobs.Pulse>> pulses,
+      ToDoubleFunction<Jobs.Pulse> number) {
+    Gauge.builder(name, () -> value(pulses, job, number))
+        .description(description)
+        .baseUnit("seconds")
+        .tag("job", job)
+        .register(registry);
+  }
+
+  private static double value(
+      Sampled<Map<String, Jobs.Pulse>> pulses, String job, ToDoubleFunction<Jobs.Pulse> number) {
+    var pulse = pulses.get().get(job);
+    return pulse == null ? Double.NaN : number.applyAsDouble(pulse);
+  }
+
+  private static Map<String, Jobs.Pulse> byName(Jobs jobs) {
+    return jobs.pulses().stream().collect(Collectors.toMap(Jobs.Pulse::job, pulse -> pulse));
+  }
+
   @Override
   public void accept(JobEvent event) {
     switch (event) {
@@ -32,12 +104,12 @@ public final class JobMeters implements Consumer<JobEvent> {
       case JobEvent.Contended contended -> contention.increment();
       case JobEvent.Completed done -> duration(done.job(), "completed", done.took());
       case JobEvent.Failed failed -> duration(failed.job(), "failed", failed.took());
-      case JobEvent.Alerted alerted -> count("keeper.job.alerts", alerted.job(), 1);
-      case JobEvent.Lost lost -> count("keeper.job.leases.lost", lost.job(), 1);
+      case JobEvent.Alerted alerted -> count(ALERTS, alerted.job(), 1);
+      case JobEvent.Lost lost -> count(LEASES_LOST, lost.job(), 1);
       case JobEvent.FenceRejected rejected -> fenceRejections.increment();
       case JobEvent.HandedOver over -> {}
-      case JobEvent.SlotsDropped dropped ->
-          count("keeper.job.slots.dropped", dropped.job(), dropped.count());
+      case JobEvent.FollowedClock followed -> count(CLOCK_FOLLOWED, followed.job(), 1);
+      case JobEvent.SlotsDropped dropped -> count(SLOTS_DROPPED, dropped.job(), dropped.count());
     }
   }
 

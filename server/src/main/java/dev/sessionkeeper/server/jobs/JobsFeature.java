@@ -22,16 +22,17 @@ public final class JobsFeature implements Feature {
     Jobs.migrate(source);
     var config = context.config().get(JobsConfig.SECTION);
     deadLetters = config.deadLetters();
+    var meters = new JobMeters(context.meters());
     jobs =
         Jobs.create(
             source,
             source,
             JobOptions.defaults()
-                .owner(Owner.unique("server"))
+                .owner(Owner.ofProcess("server"))
                 .lease(config.lease())
                 .poll(config.poll())
                 .time(context.time())
-                .listener(new JobMeters(context.meters())));
+                .listener(meters));
     context.engine().schedule(jobs);
     features.forEach(feature -> feature.schedule(jobs));
     if (context.engine().queues() instanceof DeadLetterQueues letters) {
@@ -39,6 +40,7 @@ public final class JobsFeature implements Feature {
               context.engine().queues(), letters, Database.of(source), () -> deadLetters)
           .schedule(jobs);
     }
+    meters.watch(jobs, context.time());
     jobs.start();
   }
 

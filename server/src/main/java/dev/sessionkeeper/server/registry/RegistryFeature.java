@@ -44,6 +44,7 @@ public final class RegistryFeature implements Feature {
         Usage.create(
             source,
             config.get(UsageConfig.SECTION).options().time(context.time()).listener(usageMeters));
+    usageMeters.watch(usage, context.meters(), context.time());
     clock = new WatchClock(usage, usageMeters, context.time());
     work =
         jobs -> {

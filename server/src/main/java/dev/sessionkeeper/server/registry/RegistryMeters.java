@@ -2,6 +2,7 @@ package dev.sessionkeeper.server.registry;
 
 import dev.sessionkeeper.registry.RegistryEvent;
 import dev.sessionkeeper.registry.SessionRegistry;
+import dev.sessionkeeper.server.operations.Sampled;
 import dev.sessionkeeper.time.TimeSource;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
@@ -10,29 +11,24 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Counts sessions by kind. */
 final class RegistryMeters implements Consumer<RegistryEvent> {
-  private static final Logger log = LoggerFactory.getLogger(RegistryMeters.class);
   private static final Duration FRESH = Duration.ofSeconds(10);
 
   private final MeterRegistry registry;
   private final TimeSource time;
-  private Map<Integer, Long> active = Map.of();
-  private long countedAt;
 
   RegistryMeters(MeterRegistry registry, TimeSource time) {
     this.registry = registry;
     this.time = time;
-    this.countedAt = time.nanoTime() - FRESH.toNanos();
   }
 
   /** Shows how many sessions are active; counted when somebody looks, and then not for a while. */
   void watch(SessionRegistry sessions, Set<Integer> kinds) {
+    var active = new Sampled<Map<Integer, Long>>(Map.of(), sessions::activeByKind, FRESH, time);
     for (var kind : kinds) {
-      Gauge.builder("keeper.registered.sessions.active", () -> active(sessions, kind))
+      Gauge.builder("keeper.registered.sessions.active", () -> active.get().getOrDefault(kind, 0L))
           .description("Registered sessions that are active now")
           .tag("kind", Integer.toString(kind))
           .register(registry);
@@ -40,18 +36,6 @@ final class RegistryMeters implements Consumer<RegistryEvent> {
         counter(name, kind);
       }
     }
-  }
-
-  private synchronized double active(SessionRegistry sessions, int kind) {
-    if (time.since(countedAt).compareTo(FRESH) >= 0) {
-      try {
-        active = sessions.activeByKind();
-      } catch (RuntimeException e) {
-        log.debug("Active sessions could not be counted", e);
-      }
-      countedAt = time.nanoTime();
-    }
-    return active.getOrDefault(kind, 0L);
   }
 
   @Override

@@ -53,7 +53,8 @@ final class PostgresStreamLog implements StreamLog {
 
   @Override
   public long append(String stream, String event, String data) {
-    return database.inTransaction(connection -> EventLog.append(connection, stream, event, data));
+    // One statement, so no process that freezes holds the stream.
+    return database.inStatement(connection -> EventLog.append(connection, stream, event, data));
   }
 
   @Override
@@ -114,7 +115,7 @@ final class PostgresStreamLog implements StreamLog {
 
   @Override
   public int forgetOlderThan(Duration age, int most) {
-    return database.inTransaction(
+    return database.inStatement(
         connection -> {
           try (var statement = connection.prepareStatement(FORGET)) {
             statement.setDouble(1, age.toMillis() / 1000.0);

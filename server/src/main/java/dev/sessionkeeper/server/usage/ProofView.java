@@ -15,11 +15,14 @@ record ProofView(List<Tenant> tenants, Optional<Hold> hold) {
   /**
    * The sums of one tenant. Each is read from another place.
    *
+   * @param activeMicros the time of the sessions themselves up to now, by their starts and ends
+   * @param pendingMetering what of that time metering bills with one of its next slots
    * @param forgotten what was delivered so long ago that only its sum is left
    */
   record Tenant(
       UUID tenantObjectId,
       BigDecimal activeMicros,
+      BigDecimal pendingMetering,
       BigDecimal corrections,
       BigDecimal ledger,
       BigDecimal batches,
@@ -32,6 +35,7 @@ record ProofView(List<Tenant> tenants, Optional<Hold> hold) {
       return new Tenant(
           proof.tenantObjectId(),
           proof.active(),
+          proof.unmetered(),
           proof.corrections(),
           proof.ledger(),
           proof.batches(),

@@ -4,7 +4,6 @@ import dev.sessionkeeper.registry.usage.LedgerRow;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -39,7 +38,7 @@ record UsageItem(
         row.from(),
         row.to(),
         row.units(),
-        row.type().name().toLowerCase(Locale.ROOT),
+        row.type().text(),
         row.corrects().map(seq -> row.sessionId() + ":" + seq));
   }
 }

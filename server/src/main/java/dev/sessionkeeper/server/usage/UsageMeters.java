@@ -1,14 +1,21 @@
 package dev.sessionkeeper.server.usage;
 
+import dev.sessionkeeper.registry.usage.Usage;
 import dev.sessionkeeper.registry.usage.UsageEvent;
+import dev.sessionkeeper.server.operations.Sampled;
+import dev.sessionkeeper.time.TimeSource;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /** Counts what is metered and delivered. Tenants are never labels. */
 public final class UsageMeters implements Consumer<UsageEvent> {
+  private static final Duration FRESH = Duration.ofSeconds(10);
+
   private final Counter rows;
   private final Timer metering;
   private final Timer emissions;
@@ -50,6 +57,15 @@ public final class UsageMeters implements Consumer<UsageEvent> {
             .register(registry);
     held = registry.gauge("keeper.usage.metering.held", new AtomicInteger());
     fenceRejections = registry.counter("keeper.fence.rejections");
+  }
+
+  /** Shows how far metering is behind. */
+  public void watch(Usage usage, MeterRegistry registry, TimeSource time) {
+    var oldest = new Sampled<>(Duration.ZERO, usage::oldestUnmetered, FRESH, time);
+    Gauge.builder("keeper.usage.oldest.unmetered", () -> oldest.get().toNanos() / 1e9)
+        .description("How long ago the oldest moment of a session passed that is not metered")
+        .baseUnit("seconds")
+        .register(registry);
   }
 
   /** Whether metering stands still now, as the database says. */

@@ -2,6 +2,7 @@ package dev.sessionkeeper.server.usage;
 
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.registry.SessionRegistry;
+import dev.sessionkeeper.registry.usage.Correction;
 import dev.sessionkeeper.registry.usage.LedgerRow;
 import dev.sessionkeeper.registry.usage.Usage;
 import dev.sessionkeeper.registry.usage.UsageBatch;
@@ -62,7 +63,7 @@ public final class UsageRoutes {
             .summary("Bills a record at another factor, by a reversal and a new record; audited")
             .takes(CorrectionRequest.class)
             .answers(201, "What was appended", UsageItem.Corrected.class)
-            .problems(ProblemType.NOT_FOUND),
+            .problems(ProblemType.NOT_FOUND, ProblemType.CONFLICT),
         Route.post(
                 "/usages/hold/release", Role.OPERATE, Scope.server("Metering holds"), this::release)
             .summary("Lets metering go on after the database's clock jumped; audited")
@@ -149,11 +150,22 @@ public final class UsageRoutes {
             .find(wish.session())
             .filter(found -> request.reach().includes(found.tenantObjectId()))
             .orElseThrow(UsageRoutes::unknown);
-    var rows =
-        usage
-            .correct(session.sessionId(), wish.seq(), wish.factor(), request.actor(), wish.reason())
-            .orElseThrow(UsageRoutes::unknown);
-    return Response.created(new UsageItem.Corrected(rows.stream().map(UsageItem::of).toList()));
+    var correction =
+        usage.correct(
+            session.sessionId(), wish.seq(), wish.factor(), request.actor(), wish.reason());
+    return switch (correction) {
+      case Correction.Applied applied ->
+          Response.created(
+              new UsageItem.Corrected(applied.rows().stream().map(UsageItem::of).toList()));
+      case Correction.NotFound notFound -> throw unknown();
+      case Correction.AlreadyCorrected corrected ->
+          throw ProblemType.CONFLICT
+              .with(
+                  "Record "
+                      + wish.recordId()
+                      + " was corrected before; correct the record that stands in its place")
+              .toException();
+    };
   }
 
   private Response release(Request request) {

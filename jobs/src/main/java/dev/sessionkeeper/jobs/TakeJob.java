@@ -10,8 +10,8 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.Optional;
 
-/** The lease on PostgreSQL. */
-record PostgresJobDialect() implements JobDialect {
+/** The statements that make a job known, take it and fence its work, on the caller's connection. */
+final class TakeJob {
   private static final String ACQUIRE =
       """
       WITH due AS (
@@ -25,7 +25,7 @@ record PostgresJobDialect() implements JobDialect {
            FOR UPDATE SKIP LOCKED)
       UPDATE keeper.job j
          SET owner = ?, epoch = j.epoch + 1, started_at = keeper.now(),
-             lease_until = keeper.now() + ? * interval '1 millisecond',
+             lease_millis = ?, lease_until = keeper.now() + ? * interval '1 millisecond',
              attempts = j.attempts + CASE WHEN due.owner IS NULL THEN 0 ELSE 1 END
         FROM due
        WHERE j.name = due.name
@@ -55,35 +55,32 @@ record PostgresJobDialect() implements JobDialect {
          FOR KEY SHARE
       """; // job_pkey (name)
 
-  @Override
-  public String now() {
-    return "keeper.now()";
-  }
+  private TakeJob() {}
 
-  @Override
-  public String nowPlusMillis() {
-    return "keeper.now() + ? * interval '1 millisecond'";
-  }
+  /** The row of a job right after it was taken. */
+  record Taken(
+      long epoch,
+      Instant until,
+      Instant nextRunAt,
+      int attempts,
+      Optional<String> formerOwner,
+      Instant now) {}
 
-  @Override
-  public String bool(boolean value) {
-    return Boolean.toString(value);
-  }
-
-  @Override
-  public Optional<Taken> acquire(Connection connection, String job, String owner, Duration lease)
+  /** Takes the lease if the job is due and free, or its owner's lease has run out. */
+  static Optional<Taken> acquire(Connection connection, String job, String owner, Duration lease)
       throws SQLException {
     try (var statement = connection.prepareStatement(ACQUIRE)) {
       statement.setString(1, job);
       statement.setString(2, owner);
       statement.setLong(3, lease.toMillis());
+      statement.setLong(4, lease.toMillis());
       try (var rows = statement.executeQuery()) {
         return rows.next() ? Optional.of(taken(rows)) : Optional.empty();
       }
     }
   }
 
-  private Taken taken(ResultSet rows) throws SQLException {
+  private static Taken taken(ResultSet rows) throws SQLException {
     return new Taken(
         rows.getLong("epoch"),
         instant(rows, "lease_until").orElseThrow(),
@@ -93,8 +90,8 @@ record PostgresJobDialect() implements JobDialect {
         instant(rows, "now").orElseThrow());
   }
 
-  @Override
-  public void register(Connection connection, String job, Schedule schedule) throws SQLException {
+  /** Writes the row if it is missing, and the schedule if it is another. */
+  static void register(Connection connection, String job, Schedule schedule) throws SQLException {
     try (var statement = connection.prepareStatement(REGISTER)) {
       statement.setString(1, job);
       statement.setLong(2, schedule.intervalMicros());
@@ -105,8 +102,11 @@ record PostgresJobDialect() implements JobDialect {
     }
   }
 
-  @Override
-  public boolean fence(Connection connection, String job, String owner, long epoch, Duration lease)
+  /**
+   * Returns whether the epoch is still the owner's. Until the transaction ends no other owner can
+   * take the job.
+   */
+  static boolean fence(Connection connection, String job, String owner, long epoch, Duration lease)
       throws SQLException {
     try (var statement = connection.prepareStatement(FENCE)) {
       statement.setString(1, Long.toString(Math.max(1, lease.toMillis() / 3)));
@@ -119,14 +119,12 @@ record PostgresJobDialect() implements JobDialect {
     }
   }
 
-  @Override
-  public Optional<Instant> instant(ResultSet rows, String column) throws SQLException {
+  static Optional<Instant> instant(ResultSet rows, String column) throws SQLException {
     return Optional.ofNullable(rows.getObject(column, OffsetDateTime.class))
         .map(OffsetDateTime::toInstant);
   }
 
-  @Override
-  public void set(PreparedStatement statement, int index, Instant value) throws SQLException {
+  static void set(PreparedStatement statement, int index, Instant value) throws SQLException {
     statement.setObject(index, value.atOffset(ZoneOffset.UTC));
   }
 }

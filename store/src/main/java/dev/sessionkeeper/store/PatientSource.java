@@ -1,0 +1,148 @@
+package dev.sessionkeeper.store;
+
+import java.io.PrintWriter;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
+import java.time.Duration;
+import java.util.logging.Logger;
+import javax.sql.DataSource;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Connections of another source for statements that may take long, such as migrations: both the
+ * database and the driver wait for them. A connection goes back with the limits it came with.
+ */
+final class PatientSource implements DataSource {
+  private static final org.slf4j.Logger log = LoggerFactory.getLogger(PatientSource.class);
+
+  /** The database ends a statement before the driver gives it up. */
+  private static final Duration MARGIN = Duration.ofSeconds(5);
+
+  // Idle, too: a migration holds its lock in a transaction of its own that does nothing meanwhile.
+  private static final String READ =
+      """
+      SELECT current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout')
+      """;
+  private static final String SET =
+      """
+      SELECT set_config('statement_timeout', ?, false),
+             set_config('idle_in_transaction_session_timeout', ?, false)
+      """;
+
+  private final DataSource source;
+  private final Duration statement;
+
+  private record Limits(String statement, String idle) {}
+
+  PatientSource(DataSource source, Duration statement) {
+    this.source = source;
+    this.statement = statement;
+  }
+
+  @Override
+  public Connection getConnection() throws SQLException {
+    return patient(source.getConnection());
+  }
+
+  @Override
+  public Connection getConnection(String user, String password) throws SQLException {
+    return patient(source.getConnection(user, password));
+  }
+
+  private Connection patient(Connection own) throws SQLException {
+    try {
+      int network = own.getNetworkTimeout();
+      var before = read(own);
+      own.setNetworkTimeout(Runnable::run, Math.toIntExact(statement.plus(MARGIN).toMillis()));
+      var millis = Long.toString(statement.toMillis());
+      set(own, new Limits(millis, millis));
+      return (Connection)
+          Proxy.newProxyInstance(
+              PatientSource.class.getClassLoader(),
+              new Class<?>[] {Connection.class},
+              (proxy, method, args) -> {
+                if (method.getName().equals("close")) {
+                  restore(own, before, network);
+                }
+                try {
+                  return method.invoke(own, args);
+                } catch (InvocationTargetException e) {
+                  throw e.getCause();
+                }
+              });
+    } catch (SQLException | RuntimeException e) {
+      own.close();
+      throw e;
+    }
+  }
+
+  private static void restore(Connection own, Limits before, int network) {
+    try {
+      if (!own.isClosed()) {
+        if (!own.getAutoCommit()) {
+          // Else the limit would be set in a transaction that the pool rolls back.
+          own.rollback();
+          own.setAutoCommit(true);
+        }
+        set(own, before);
+        own.setNetworkTimeout(Runnable::run, network);
+      }
+    } catch (SQLException e) {
+      log.debug("A broken connection goes back to its pool, which discards it", e);
+    }
+  }
+
+  private static Limits read(Connection connection) throws SQLException {
+    try (var query = connection.createStatement();
+        var rows = query.executeQuery(READ)) {
+      rows.next();
+      return new Limits(rows.getString(1), rows.getString(2));
+    }
+  }
+
+  private static void set(Connection connection, Limits limits) throws SQLException {
+    try (var query = connection.prepareStatement(SET)) {
+      query.setString(1, limits.statement());
+      query.setString(2, limits.idle());
+      query.execute();
+    }
+  }
+
+  @Override
+  public PrintWriter getLogWriter() throws SQLException {
+    return source.getLogWriter();
+  }
+
+  @Override
+  public void setLogWriter(PrintWriter out) throws SQLException {
+    source.setLogWriter(out);
+  }
+
+  @Override
+  public void setLoginTimeout(int seconds) throws SQLException {
+    source.setLoginTimeout(seconds);
+  }
+
+  @Override
+  public int getLoginTimeout() throws SQLException {
+    return source.getLoginTimeout();
+  }
+
+  @Override
+  public Logger getParentLogger() throws SQLFeatureNotSupportedException {
+    return source.getParentLogger();
+  }
+
+  @Override
+  public <T> T unwrap(Class<T> type) throws SQLException {
+    return type.isInstance(this) ? type.cast(this) : source.unwrap(type);
+  }
+
+  @Override
+  public boolean isWrapperFor(Class<?> type) throws SQLException {
+    return type.isInstance(this) || source.isWrapperFor(type);
+  }
+}
