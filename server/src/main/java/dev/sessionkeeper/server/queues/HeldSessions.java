@@ -4,6 +4,7 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.PageCursor;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.server.HoldLimits;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.ResumableSessions;
 import dev.sessionkeeper.time.TimeSource;
@@ -77,6 +78,16 @@ final class HeldSessions implements AutoCloseable {
       get(queue, leaseId).close();
       local.remove(leaseId);
     }
+  }
+
+  /**
+   * The hold that a lease id is about, whether it is still held or not.
+   *
+   * @throws KeeperException.LockLost if it is no id of this queue
+   */
+  static HoldLimits.Hold holdOf(QueueName queue, String leaseId) {
+    var key = keyOf(queue, leaseId);
+    return new HoldLimits.Hold(queue, key.session(), key.epoch());
   }
 
   /** Whether leases of this queue live in the store. */

@@ -28,11 +28,18 @@ import java.util.Optional;
 final class LeaseRoutes {
   private final Queues queues;
   private final HeldSessions held;
+  private final LimitLeases limits;
   private final QueueMeters meters;
   private final TraceMessages traces;
 
-  LeaseRoutes(Queues queues, HeldSessions held, QueueMeters meters, TraceMessages traces) {
+  LeaseRoutes(
+      Queues queues,
+      HeldSessions held,
+      LimitLeases limits,
+      QueueMeters meters,
+      TraceMessages traces) {
     this.traces = traces;
+    this.limits = limits;
     this.queues = queues;
     this.held = held;
     this.meters = meters;
@@ -44,11 +51,14 @@ final class LeaseRoutes {
             .summary("Hold a session: a chosen one, or the one that has waited longest")
             .takes(LeaseRequest.class)
             .answers(201, "Held", LeaseView.class)
-            .answers(204, "No session had work ready in that time")
+            .answers(
+                204,
+                "No session had work ready in that time, or the bot of the queue allows no more at once")
             .problems(
                 ProblemType.UNKNOWN_QUEUE,
                 ProblemType.SESSION_LOCKED,
                 ProblemType.SESSION_SET_ASIDE,
+                ProblemType.SESSION_LIMIT_REACHED,
                 ProblemType.SESSION_MODE_MISMATCH,
                 ProblemType.NOT_SUPPORTED),
         Route.get("/queues/{queue}/leases/{leaseId}/messages", Role.CONSUME, this::receive)
@@ -56,11 +66,11 @@ final class LeaseRoutes {
             .query("max", "The most messages, 1 to 1000; 10 by default")
             .query("wait", "How long to wait for the first one, up to PT60S")
             .answers(200, "Some messages, or none", DeliveryView.Batch.class)
-            .problems(ProblemType.SESSION_LOCK_LOST),
+            .problems(ProblemType.SESSION_LOCK_LOST, ProblemType.SESSION_LIMIT_REACHED),
         Route.post("/queues/{queue}/leases/{leaseId}/renew", Role.CONSUME, this::renew)
             .summary("Hold it for another lock duration")
             .answers(200, "Renewed", LeaseView.Renewed.class)
-            .problems(ProblemType.SESSION_LOCK_LOST),
+            .problems(ProblemType.SESSION_LOCK_LOST, ProblemType.SESSION_LIMIT_REACHED),
         Route.delete("/queues/{queue}/leases/{leaseId}", Role.CONSUME, this::release)
             .summary("Give the session back; messages in hand are delivered again")
             .answers(204, "Released")
@@ -76,7 +86,7 @@ final class LeaseRoutes {
       return Response.noContent();
     }
     return switch (result.get()) {
-      case AcceptResult.Accepted accepted -> accepted(queue, accepted.session());
+      case AcceptResult.Accepted accepted -> accepted(queue, wish, accepted.session());
       case AcceptResult.NoSession none -> Response.noContent();
       case AcceptResult.Locked locked -> throw refuseLocked(locked);
       case AcceptResult.SetAside aside ->
@@ -101,6 +111,9 @@ final class LeaseRoutes {
       throws InterruptedException {
     var sessions = queues.provider().sessions(queue);
     var patience = wish.patience().orElse(Duration.ZERO);
+    if (!limits.awaitRoom(queue, patience)) {
+      return noRoom(wish);
+    }
     if (wish.sessionId().isEmpty()) {
       return sessions.acceptNext(owner, patience);
     }
@@ -109,14 +122,28 @@ final class LeaseRoutes {
         .accept(SessionId.of(wish.sessionId().get()), owner, patience);
   }
 
-  private Response accepted(QueueName queue, HeldSession session) {
+  /** For a caller that takes any session, no place is as if no session had work. */
+  private static AcceptResult noRoom(LeaseRequest wish) {
+    if (wish.sessionId().isPresent()) {
+      throw LimitLeases.noRoom().toException();
+    }
+    return new AcceptResult.NoSession();
+  }
+
+  private Response accepted(QueueName queue, LeaseRequest wish, HeldSession session) {
     try {
+      if (!limits.begin(queue, session)) {
+        session.close();
+        noRoom(wish);
+        return Response.noContent();
+      }
       var leaseId = held.add(queue, session);
       return Response.created(LeaseView.of(leaseId, session, session.state()))
           .ifUndelivered(
               () -> {
                 held.remove(leaseId);
                 session.close();
+                limits.ended(queue, leaseId);
               });
     } catch (KeeperException.LockLost e) {
       return Response.noContent(); // An operator took it in the very moment it was ours.
@@ -143,6 +170,7 @@ final class LeaseRoutes {
   private Response receive(Request request) throws Exception {
     var wish = request.query(Wish::read);
     var session = heldBy(request);
+    limits.check(queues.named(request), request.parameter("leaseId"));
     var deliveries =
         traces.receive(
             queues.named(request),
@@ -150,6 +178,7 @@ final class LeaseRoutes {
             () -> request.await(() -> session.receive(wish.max(), wish.patience())),
             Delivery::message);
     meters.checkOrder(deliveries);
+    limits.received(queues.named(request), request.parameter("leaseId"), deliveries);
     var response =
         Response.ok(new DeliveryView.Batch(deliveries.stream().map(DeliveryView::of).toList()));
     // Where leases live in the store, whoever lost this answer asks again and gets the same.
@@ -168,11 +197,18 @@ final class LeaseRoutes {
   }
 
   private Response renew(Request request) {
-    return Response.ok(new LeaseView.Renewed(heldBy(request).renew().until()));
+    var queue = queues.named(request);
+    var leaseId = request.parameter("leaseId");
+    var session = heldBy(request);
+    limits.check(queue, leaseId);
+    var until = session.renew().until();
+    limits.renewed(queue, leaseId);
+    return Response.ok(new LeaseView.Renewed(until));
   }
 
   private Response release(Request request) {
     held.release(queues.named(request), request.parameter("leaseId"));
+    limits.ended(queues.named(request), request.parameter("leaseId"));
     return Response.noContent();
   }
 
