@@ -136,8 +136,7 @@ public final class BindBots {
   /** Notes a name or a queue that a bot before this one has, where this one has it. */
   private static void refuseTwin(Bot bot, BotValues values, List<Bot> before) {
     if (before.stream().anyMatch(other -> other.name().equals(bot.name()))) {
-      values.note(
-          values.pathOf("name"), "is the name of another bot too: \"" + bot.name() + "\"");
+      values.note(values.pathOf("name"), "is the name of another bot too: \"" + bot.name() + "\"");
     } else if (before.stream().anyMatch(other -> other.queue().equals(bot.queue()))) {
       values.note(
           values.pathOf(values.has(BotKey.QUEUE) ? "queue" : "name"),

@@ -24,8 +24,7 @@ public record RetrySchedule(Duration first, double factor, Duration max, Duratio
 
   /** From one second, doubling to five minutes, for a day. */
   public static RetrySchedule ofDefaults() {
-    return new RetrySchedule(
-        Duration.ofSeconds(1), 2, Duration.ofMinutes(5), Duration.ofHours(24));
+    return new RetrySchedule(Duration.ofSeconds(1), 2, Duration.ofMinutes(5), Duration.ofHours(24));
   }
 
   /** The same delays for a message that may be tried so often. */

@@ -257,7 +257,8 @@ class BindBotsTest {
   @Test
   void everyBotHasItsOwnNameAndQueue() {
     assertThat(problems(Map.of("bots", List.of(Map.of("name", "a"), Map.of("name", "a")))))
-        .containsExactly(new ConfigProblem("bots[1].name", "is the name of another bot too: \"a\""));
+        .containsExactly(
+            new ConfigProblem("bots[1].name", "is the name of another bot too: \"a\""));
     var shared = List.of(Map.of("name", "a"), Map.of("name", "b", "queue", "a"));
     assertThat(problems(Map.of("bots", shared)))
         .containsExactly(

@@ -172,10 +172,7 @@ final class SettlingBugs {
                           ? new Settled(
                               one.sequence(),
                               new Settlement.Retry(
-                                  Duration.ZERO,
-                                  retry.limited(),
-                                  retry.counted(),
-                                  retry.reason()))
+                                  Duration.ZERO, retry.limited(), retry.counted(), retry.reason()))
                           : one)
               .toList());
     }

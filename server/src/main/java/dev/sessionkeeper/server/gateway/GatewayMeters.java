@@ -13,9 +13,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Locale;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.ToDoubleFunction;
@@ -24,7 +24,8 @@ import java.util.stream.Collectors;
 
 /** The numbers of the intake. */
 final class GatewayMeters {
-  private static final List<String> REFUSALS = List.of("not_signed", "wrong_signature", "no_secret");
+  private static final List<String> REFUSALS =
+      List.of("not_signed", "wrong_signature", "no_secret");
   private static final double MEGABYTE = 1 << 20;
 
   private final MeterRegistry registry;
@@ -69,8 +70,7 @@ final class GatewayMeters {
   /** A hold ended, by whatever server it was begun. */
   void held(HoldTable.Ended ended, CloseReason reason) {
     Optional.ofNullable(byQueue.get(ended.queue()))
-        .ifPresent(
-            bot -> bot.ended(ended.held(), ended.messages(), ended.entityType(), reason));
+        .ifPresent(bot -> bot.ended(ended.held(), ended.messages(), ended.entityType(), reason));
   }
 
   void accepted(List<String> bots) {

@@ -13,7 +13,8 @@ import java.util.Optional;
 
 /** The held sessions of bots, on the connection of the caller. Only the database's clock counts. */
 final class HoldTable {
-  // A place that is lost with the database's last moment before a crash is only given away too soon.
+  // A place that is lost with the database's last moment before a crash is only given away too
+  // soon.
   private static final String HASTE = "SET LOCAL synchronous_commit = off";
   private static final String LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(?, 9))";
   private static final String TAKE =
@@ -117,8 +118,7 @@ final class HoldTable {
       try (var rows = statement.executeQuery()) {
         return rows.next()
             ? Optional.of(
-                new Look(
-                    duration(rows.getDouble(1)), duration(rows.getDouble(2)), rows.getInt(3)))
+                new Look(duration(rows.getDouble(1)), duration(rows.getDouble(2)), rows.getInt(3)))
             : Optional.empty();
       }
     }
@@ -159,8 +159,7 @@ final class HoldTable {
   }
 
   private static Ended ended(ResultSet row) throws SQLException {
-    return new Ended(
-        row.getString(1), duration(row.getDouble(2)), row.getInt(3), row.getString(4));
+    return new Ended(row.getString(1), duration(row.getDouble(2)), row.getInt(3), row.getString(4));
   }
 
   private static void name(PreparedStatement statement, int from, Hold hold) throws SQLException {

@@ -55,8 +55,7 @@ enum HookHeaders {
     var properties = new LinkedHashMap<>(message.properties());
     for (var one : values()) {
       var value = headers.get(one.header);
-      boolean holds =
-          one != SIGNATURE || Arrays.equals(message.payload().unsafeBytes(), signed);
+      boolean holds = one != SIGNATURE || Arrays.equals(message.payload().unsafeBytes(), signed);
       if (value != null && holds) {
         properties.put(one.property, value);
       }

@@ -90,7 +90,12 @@ final class KeptEvents {
         return ReadDelivery.readAgain(raw) instanceof ReadResult.Accepted accepted
             ? Optional.of(
                 new Kept(
-                    seq, accepted.event(), receivedAt, trace, headers(rows.getString(7)), raw.body()))
+                    seq,
+                    accepted.event(),
+                    receivedAt,
+                    trace,
+                    headers(rows.getString(7)),
+                    raw.body()))
             : Optional.empty();
       }
     }

@@ -42,8 +42,7 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
   private final Map<QueueName, Long> fullAt = new ConcurrentHashMap<>();
   private volatile boolean closed;
 
-  LimitHolds(
-      Database database, Supplier<List<Bot>> bots, GatewayMeters meters, TimeSource time) {
+  LimitHolds(Database database, Supplier<List<Bot>> bots, GatewayMeters meters, TimeSource time) {
     this.database = database;
     this.bots = bots;
     this.meters = meters;

@@ -11,7 +11,9 @@ import dev.sessionkeeper.spi.SessionSource;
 import java.util.List;
 import java.util.Optional;
 
-/** The queues as the processors of pushed bots see them: sessions within the limits of their bot. */
+/**
+ * The queues as the processors of pushed bots see them: sessions within the limits of their bot.
+ */
 record LimitedQueues(QueueProvider inner, LimitHolds limits) implements QueueProvider {
 
   @Override

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * Postpones the messages of one bot while its endpoint is out of order, and gives a message up
- * once that has lasted too long.
+ * Postpones the messages of one bot while its endpoint is out of order, and gives a message up once
+ * that has lasted too long.
  */
 final class SettleOutage {
   private final RetrySchedule schedule;

@@ -106,7 +106,8 @@ final class WebhookRoutes {
       }
     }
     var trace = TraceContext.ofRequest(request.header(TraceContext.NAME));
-    var outcome = accept.accept(new NewEvent(event, raw, HookHeaders.of(request), trace, verdicts), matching);
+    var outcome =
+        accept.accept(new NewEvent(event, raw, HookHeaders.of(request), trace, verdicts), matching);
     return answer(outcome, event, trace);
   }
 

@@ -99,6 +99,5 @@ record SessionRequest(
    *     changed; with {@code all} how many sessions changed
    * @param more whether sessions of the status are left for the next request; only with {@code all}
    */
-  record Answer(
-      Optional<String> sessionId, Action action, int affected, Optional<Boolean> more) {}
+  record Answer(Optional<String> sessionId, Action action, int affected, Optional<Boolean> more) {}
 }

@@ -109,8 +109,7 @@ class ForwardTest {
     try (var server =
         GatewayServer.start("bots:\n  - { name: pulls, events: [\"pull_request\"] }\n")) {
       var body = ODD.formatted("pulled");
-      var event =
-          server.deliver("pull_request", body).json().get("eventId").asString();
+      var event = server.deliver("pull_request", body).json().get("eventId").asString();
       var replayed = server.post("/events/replay", "{\"eventId\":\"" + event + "\"}");
       assertThat(replayed.json().get("replayed").asInt()).isEqualTo(1);
       var messages = server.drain("pulls", "acme/odd/pull_request/5");

@@ -57,8 +57,7 @@ class GatewayAlertsTest {
     try (var files = Files.list(ops.resolve("tests"))) {
       assertThat(files.toList())
           .isNotEmpty()
-          .allSatisfy(
-              tests -> run(promtool.get().toString(), "test", "rules", tests.toString()));
+          .allSatisfy(tests -> run(promtool.get().toString(), "test", "rules", tests.toString()));
     }
     run(promtool.get().toString(), "check", "rules", ops.resolve("gateway-alerts.yml").toString());
   }
