@@ -12,9 +12,11 @@ public sealed interface Settlement {
    * Try the same message again later. The session waits, so its order holds.
    *
    * @param limited whether the queue's poison policy decides once its attempts are used up
+   * @param counted whether this delivery was an attempt
    * @param reason why, for the person who looks at the session; may be blank
    */
-  record Retry(Duration delay, boolean limited, String reason) implements Settlement {
+  record Retry(Duration delay, boolean limited, boolean counted, String reason)
+      implements Settlement {
     public Retry {
       Limits.requireNotNegative("delay", delay);
     }
@@ -31,16 +33,24 @@ public sealed interface Settlement {
   }
 
   static Settlement retryAfter(Duration delay) {
-    return new Retry(delay, true, "");
+    return new Retry(delay, true, true, "");
   }
 
   static Settlement retryAfter(Duration delay, String reason) {
-    return new Retry(delay, true, reason);
+    return new Retry(delay, true, true, reason);
   }
 
   /** As {@link #retryAfter(Duration)}, however often it has failed. */
   static Settlement keepRetrying(Duration delay, String reason) {
-    return new Retry(delay, false, reason);
+    return new Retry(delay, false, true, reason);
+  }
+
+  /**
+   * Tries the same message again later and counts no attempt: something else than the message
+   * failed, such as the endpoint that it goes to.
+   */
+  static Settlement postpone(Duration delay, String reason) {
+    return new Retry(delay, false, false, reason);
   }
 
   static Settlement deadLetter(String reason) {

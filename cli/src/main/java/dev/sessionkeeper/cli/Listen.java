@@ -5,12 +5,14 @@ import dev.sessionkeeper.client.EventHandler;
 import dev.sessionkeeper.client.EventStream;
 import dev.sessionkeeper.client.KeeperClient;
 import dev.sessionkeeper.client.StreamedEvent;
+import dev.sessionkeeper.github.GitHubSignature;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import javax.net.ssl.SSLContext;
@@ -35,6 +37,12 @@ final class Listen implements Callable<Integer> {
 
   @Option(names = "--to", description = "Such as http://localhost:3000/hook")
   @Nullable URI to;
+
+  @Option(
+      names = "--github-secret",
+      description =
+          "Sign with this secret, as GitHub would. Default: GitHub's own signature is forwarded")
+  @Nullable String githubSecret;
 
   @Option(
       names = "--stream",
@@ -112,19 +120,25 @@ final class Listen implements Callable<Integer> {
 
     private String forward(JsonNode data) throws InterruptedException {
       var id = data.path("eventId").asString();
-      var request =
-          HttpRequest.newBuilder(to)
-              .timeout(Duration.ofSeconds(30))
-              .header("Content-Type", "application/json")
-              .header("X-GitHub-Event", data.path("type").asString())
-              .header("X-GitHub-Delivery", data.path("deliveryId").asString())
-              .header("Keeper-Session-Id", data.path("sessionId").asString(""))
-              .POST(
-                  HttpRequest.BodyPublishers.ofByteArray(
-                      client.getBytes("/events/" + id + "/payload")))
-              .build();
+      var body = client.getBytes("/events/" + id + "/payload");
+      var event = client.get("/events/" + id, Map.of());
+      var request = HttpRequest.newBuilder(to).timeout(Duration.ofSeconds(30));
+      event
+          .path("headers")
+          .properties()
+          .forEach(header -> request.header(header.getKey(), header.getValue().asString()));
+      request
+          .setHeader("Content-Type", event.path("contentType").asString("application/json"))
+          .setHeader("X-GitHub-Event", data.path("type").asString())
+          .setHeader("X-GitHub-Delivery", data.path("deliveryId").asString())
+          .setHeader("Keeper-Session-Id", data.path("sessionId").asString(""))
+          .POST(HttpRequest.BodyPublishers.ofByteArray(body));
+      if (githubSecret != null && !githubSecret.isEmpty()) {
+        request.setHeader("X-Hub-Signature-256", GitHubSignature.sign(githubSecret, body));
+      }
       try {
-        return "" + local.send(request, HttpResponse.BodyHandlers.discarding()).statusCode();
+        return ""
+            + local.send(request.build(), HttpResponse.BodyHandlers.discarding()).statusCode();
       } catch (IOException e) {
         return "no answer";
       }

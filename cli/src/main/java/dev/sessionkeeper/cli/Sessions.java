@@ -94,9 +94,75 @@ final class Sessions implements Callable<Integer> {
     return target.act("pause", "%s is paused.");
   }
 
-  @Command(description = "Take a pause or a parking back.")
-  int resume(@Mixin Target target) {
-    return target.act("resume", "%s goes on.");
+  /** Which session goes on, or all of a status. */
+  static final class Resumed {
+    @Mixin Remote remote = new Remote();
+
+    @Spec(Spec.Target.MIXEE)
+    CommandSpec spec = CommandSpec.create();
+
+    @Parameters(index = "0", paramLabel = "QUEUE")
+    String queue = "";
+
+    @Parameters(index = "1", arity = "0..1", paramLabel = "SESSION")
+    @Nullable String session;
+
+    @Option(names = "--all", description = "Every session of the status, instead of one")
+    boolean all;
+
+    @Option(
+        names = "--status",
+        description = "With --all: parked, paused or waiting. Default: parked")
+    @Nullable String status;
+
+    @Option(
+        names = {"-r", "--reason"},
+        defaultValue = "",
+        description = "Why; kept for the next person")
+    String reason = "";
+
+    int act() {
+      if (all == (session != null)) {
+        throw new ParameterException(spec.commandLine(), "Say which SESSION, or --all");
+      }
+      if (session != null) {
+        var target = new Target();
+        target.remote = remote;
+        target.queue = queue;
+        target.session = session;
+        target.reason = reason;
+        return target.act("resume", "%s goes on.");
+      }
+      return resumeAll(status == null ? "parked" : status);
+    }
+
+    private int resumeAll(String which) {
+      try (var client = remote.open()) {
+        int resumed = 0;
+        var answer = client.queue(queue).resumeAll(which, reason);
+        resumed += answer.path("affected").asInt();
+        // A call that changed nothing would change nothing again.
+        while (answer.path("more").asBoolean(false) && answer.path("affected").asInt() > 0) {
+          answer = client.queue(queue).resumeAll(which, reason);
+          resumed += answer.path("affected").asInt();
+        }
+        remote.tell(
+            answer,
+            resumed == 0
+                ? "Nothing to do: no session of " + queue + " is " + which + "."
+                : resumed + " sessions of " + queue + " go on.");
+        return Exit.OK;
+      }
+    }
+  }
+
+  @Command(
+      description = {
+        "Take a pause or a parking back. A session that waits for its retry is tried now.",
+        "With --all every parked session goes on."
+      })
+  int resume(@Mixin Resumed resumed) {
+    return resumed.act();
   }
 
   @Command(description = "Set it aside with everything in it until it is resumed.")

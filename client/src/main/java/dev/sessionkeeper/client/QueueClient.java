@@ -87,6 +87,21 @@ public final class QueueClient {
     return client.post(path + "/sessions/actions", body);
   }
 
+  /**
+   * Resumes sessions of a status, a bounded number per call.
+   *
+   * @param status parked, paused or waiting
+   * @return how many were {@code affected}, and whether there are {@code more}
+   */
+  public JsonNode resumeAll(String status, String reason) {
+    var body = object();
+    body.put("all", true);
+    body.put("action", "resume");
+    body.put("status", status);
+    body.put("reason", reason);
+    return client.post(path + "/sessions/actions", body);
+  }
+
   public JsonNode deadLetters(Map<String, String> query) {
     return client.get(path + "/dead-letters", query);
   }

@@ -167,7 +167,9 @@ final class ProcessorBuilder implements SessionProcessor.Builder {
         setup,
         (shared, stop) -> {
           var lastResort = new RetryThenPoison(effective.retry(), poison, jitter, stop);
-          return new CallHandler(shared, failurePolicy.orElse(lastResort), lastResort, parks);
+          // The provider makes a dead letter of an unordered message that is to be parked.
+          boolean takesPark = parks || settings.mode() == QueueMode.UNORDERED;
+          return new CallHandler(shared, failurePolicy.orElse(lastResort), lastResort, takesPark);
         });
   }
 

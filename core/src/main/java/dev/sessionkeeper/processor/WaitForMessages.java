@@ -73,7 +73,7 @@ final class WaitForMessages {
       }
       long idle = now - idleSince;
       long left = Math.min(idleNanos - idle, endsAt - now);
-      long longest = slots.areAllTaken(now) ? LOOK_WHEN_FULL : LOOK_WHEN_FREE;
+      long longest = noneIsFree(now) ? LOOK_WHEN_FULL : LOOK_WHEN_FREE;
       long look = Math.clamp(idle, SHORTEST_LOOK, longest);
       next = receive(slot, hold, most, Math.min(left, look));
     }
@@ -114,16 +114,21 @@ final class WaitForMessages {
   }
 
   private boolean isSlotNeeded(long now) {
-    return slots.areAllTaken(now) && isSessionWaiting();
+    return noneIsFree(now) && isSessionWaiting();
+  }
+
+  /** Returns whether no slot could take a session: all are taken, or the source is full. */
+  private boolean noneIsFree(long now) {
+    return slots.areAllTaken(now) || source.isFull();
   }
 
   /** Whether a session waits that no slot but this one would take; looks twice. */
   @SuppressWarnings("ThreadPriorityCheck") // Nothing relies on it: without it one looks later.
   private boolean isSlotWanted(long now) {
-    if (!slots.areAllTaken(now)) {
+    if (!noneIsFree(now)) {
       // It may only seem to be free because its thread gets no turn: give it one.
       Thread.yield();
-      if (!slots.areAllTaken(time.nanoTime())) {
+      if (!noneIsFree(time.nanoTime())) {
         return false;
       }
     }

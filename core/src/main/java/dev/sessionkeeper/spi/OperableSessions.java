@@ -13,7 +13,7 @@ public interface OperableSessions {
   enum Act {
     /** Hand it out to nobody until it is resumed. */
     PAUSE,
-    /** Take a pause or a parking back; a waiting head is due at once. */
+    /** Take a pause or a parking back; a head that waits, set aside or not, is due at once. */
     RESUME,
     /** Set it aside with everything in it until it is resumed. */
     PARK,

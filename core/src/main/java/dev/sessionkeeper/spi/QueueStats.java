@@ -10,6 +10,23 @@ import java.time.Duration;
  * @param heldSessions sessions (or messages of an unordered queue) in somebody's hands
  * @param deadLetters messages set aside
  * @param oldestAge how long the oldest message has waited; zero when there is none
+ * @param waitingSessions sessions whose head waits for its retry or its earliest time
+ * @param parkedSessions sessions set aside until a person resumes them
+ * @param pausedSessions sessions that a person has stopped for a while
  */
 public record QueueStats(
-    long depth, long readySessions, long heldSessions, long deadLetters, Duration oldestAge) {}
+    long depth,
+    long readySessions,
+    long heldSessions,
+    long deadLetters,
+    Duration oldestAge,
+    long waitingSessions,
+    long parkedSessions,
+    long pausedSessions) {
+
+  /** The numbers of a queue in which no session waits or is set aside. */
+  public QueueStats(
+      long depth, long readySessions, long heldSessions, long deadLetters, Duration oldestAge) {
+    this(depth, readySessions, heldSessions, deadLetters, oldestAge, 0, 0, 0);
+  }
+}

@@ -19,4 +19,12 @@ public interface SessionSource {
    * cannot tell says no.
    */
   boolean hasReadySession();
+
+  /**
+   * Returns whether no further session is handed out now, however many wait, because as many are
+   * held as may be. A hint for whoever holds an idle one.
+   */
+  default boolean isFull() {
+    return false;
+  }
 }

@@ -1,12 +1,13 @@
 package dev.sessionkeeper.time;
 
+import java.math.BigDecimal;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Reads durations that people write: {@code 5m} or ISO 8601's {@code PT5M}, and nothing else.
+ * Reads and writes durations as people do: {@code 5m} or ISO 8601's {@code PT5M}, and nothing else.
  *
  * <p>The units of the short form are {@code ms}, {@code s}, {@code m}, {@code h} and {@code d}. A
  * number without a unit is refused, because nobody knows what it means; so is more than 36,500
@@ -34,6 +35,30 @@ public final class DurationText {
       throw new IllegalArgumentException("must be a duration of at most 36500d");
     }
     return duration;
+  }
+
+  /** A duration as a person writes it: {@code 3s}, {@code 1m30s}, {@code 1.5s} or {@code 250ms}. */
+  public static String readable(Duration duration) {
+    if (duration.compareTo(Duration.ofSeconds(1)) < 0) {
+      return duration.toMillis() + "ms";
+    }
+    var text = new StringBuilder();
+    append(text, duration.toDays(), "d");
+    append(text, duration.toHoursPart(), "h");
+    append(text, duration.toMinutesPart(), "m");
+    var seconds =
+        BigDecimal.valueOf(duration.toSecondsPart() * 1000L + duration.toMillisPart(), 3)
+            .stripTrailingZeros();
+    if (seconds.signum() > 0) {
+      text.append(seconds.toPlainString()).append('s');
+    }
+    return text.toString();
+  }
+
+  private static void append(StringBuilder text, long amount, String unit) {
+    if (amount > 0) {
+      text.append(amount).append(unit);
+    }
   }
 
   private static Optional<Duration> read(String text) {

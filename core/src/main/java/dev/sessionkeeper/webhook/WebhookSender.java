@@ -1,5 +1,6 @@
 package dev.sessionkeeper.webhook;
 
+import dev.sessionkeeper.time.DurationText;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -9,7 +10,6 @@ import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -204,7 +204,7 @@ public final class WebhookSender {
   }
 
   private static String tooLate(WebhookRequest request) {
-    return "did not answer within " + request.timeout().toString().toLowerCase(Locale.ROOT);
+    return "did not answer within " + DurationText.readable(request.timeout());
   }
 
   private static String reasonOf(IOException e) {

@@ -17,7 +17,9 @@ final class WriteRequest {
     Optional.ofNullable(url.getRawQuery()).ifPresent(query -> head.append('?').append(query));
     head.append(" HTTP/1.1\r\n");
     header(head, "Host", url.getHost() + (url.getPort() < 0 ? "" : ":" + url.getPort()));
-    header(head, "User-Agent", "Sessionkeeper");
+    if (request.headers().keySet().stream().noneMatch("User-Agent"::equalsIgnoreCase)) {
+      header(head, "User-Agent", "Sessionkeeper");
+    }
     header(head, "Content-Type", request.contentType());
     header(head, "Content-Length", Integer.toString(request.body().length));
     header(head, WebhookSignature.ID_HEADER, request.id());

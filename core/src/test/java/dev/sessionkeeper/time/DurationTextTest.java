@@ -63,4 +63,18 @@ class DurationTextTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("must be a duration of at most 36500d");
   }
+
+  @ParameterizedTest
+  @CsvSource({
+    "PT3S, 3s",
+    "PT0.25S, 250ms",
+    "PT1.5S, 1.5s",
+    "PT1M30S, 1m30s",
+    "PT20M, 20m",
+    "PT26H, 1d2h",
+    "PT0S, 0ms"
+  })
+  void aDurationIsWrittenAsAPersonWouldWriteIt(Duration duration, String text) {
+    assertThat(DurationText.readable(duration)).isEqualTo(text);
+  }
 }

@@ -17,7 +17,7 @@ import java.util.function.UnaryOperator;
 /** Makes one bot of its values. */
 final class BindBot {
   private static final List<String> DELIVER =
-      List.of("url", "secret", "timeout", "allow_private_targets");
+      List.of("url", "secret", "github_secret", "timeout", "allow_private_targets");
 
   private final UnaryOperator<String> secrets;
 
@@ -121,7 +121,13 @@ final class BindBot {
 
   private Optional<PushTarget> deliver(BotValues values) {
     var given = values.get(BotKey.DELIVER.key());
+    var retry = new BindRetry(values).bind();
     if (given.isEmpty()) {
+      if (values.has(BotKey.RETRY)) {
+        values.note(
+            values.pathOf(BotKey.RETRY.key()),
+            "needs deliver: a bot that pulls decides itself when it tries again");
+      }
       return Optional.empty();
     }
     var path = values.pathOf(BotKey.DELIVER.key());
@@ -137,7 +143,20 @@ final class BindBot {
             .orElse(PushTarget.DEFAULT_TIMEOUT);
     boolean privately = deliver.flag("allow_private_targets").orElse(false);
     var signature = signature(deliver);
-    return url(deliver).map(url -> new PushTarget(url, signature, timeout, privately));
+    var asGitHub = asGitHub(deliver);
+    return url(deliver)
+        .map(url -> new PushTarget(url, signature, asGitHub, timeout, privately, retry));
+  }
+
+  private Optional<GitHubSignature> asGitHub(BotValues deliver) {
+    try {
+      return deliver
+          .text("github_secret", "env:NAME or file:PATH")
+          .map(reference -> GitHubSignature.of(List.of(secrets.apply(reference))));
+    } catch (IllegalArgumentException e) {
+      deliver.note(deliver.pathOf("github_secret"), String.valueOf(e.getMessage()));
+      return Optional.empty();
+    }
   }
 
   private static Optional<URI> url(BotValues deliver) {

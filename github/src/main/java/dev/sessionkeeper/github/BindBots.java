@@ -2,8 +2,6 @@ package dev.sessionkeeper.github;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -54,8 +52,16 @@ public final class BindBots {
     var all = values(file);
     addApart(file, "session_limits", LIMITS, all);
     addApart(file, "service_bus_queues", QUEUE_SETTINGS, all);
-    var bots = all.stream().flatMap(values -> bindBot.bind(values).stream()).toList();
-    refuseTwins(bots);
+    var bots = new ArrayList<Bot>();
+    for (var values : all) {
+      bindBot
+          .bind(values)
+          .ifPresent(
+              bot -> {
+                refuseTwin(bot, values, bots);
+                bots.add(bot);
+              });
+    }
     return problems.isEmpty() ? new BoundBots.Valid(bots) : new BoundBots.Invalid(problems);
   }
 
@@ -127,18 +133,14 @@ public final class BindBots {
         : hyphens;
   }
 
-  private void refuseTwins(List<Bot> bots) {
-    var names = new HashSet<String>();
-    var queues = new HashMap<String, String>();
-    for (var bot : bots) {
-      if (!names.add(bot.name())) {
-        problems.add(new ConfigProblem("bots", "has two bots named \"" + bot.name() + "\""));
-      } else if (queues.putIfAbsent(bot.queue().value(), bot.name()) != null) {
-        problems.add(
-            new ConfigProblem(
-                "bots",
-                "has two bots with the queue \"" + bot.queue() + "\"; every bot has its own"));
-      }
+  /** Notes a name or a queue that a bot before this one has, where this one has it. */
+  private static void refuseTwin(Bot bot, BotValues values, List<Bot> before) {
+    if (before.stream().anyMatch(other -> other.name().equals(bot.name()))) {
+      values.note(values.pathOf("name"), "is the name of another bot too: \"" + bot.name() + "\"");
+    } else if (before.stream().anyMatch(other -> other.queue().equals(bot.queue()))) {
+      values.note(
+          values.pathOf(values.has(BotKey.QUEUE) ? "queue" : "name"),
+          "is the queue of another bot too: \"" + bot.queue() + "\"; every bot has its own");
     }
   }
 

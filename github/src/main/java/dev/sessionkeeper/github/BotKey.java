@@ -24,7 +24,8 @@ public enum BotKey {
   DUPLICATE_DETECTION_WINDOW("duplicate_detection_window", "10m", "0s to 7d"),
   DEFAULT_MESSAGE_TTL("default_message_ttl", "24h", "1s to 366d"),
   MAX_SIZE_IN_MEGABYTES("max_size_in_megabytes", "5120", "1 to 1000000"),
-  DELIVER("deliver", "", "url, secret, timeout, allow_private_targets");
+  DELIVER("deliver", "", "url, secret, github_secret, timeout, allow_private_targets"),
+  RETRY("retry", "", "first, factor, max, for");
 
   private final String key;
   private final String initially;

@@ -105,6 +105,13 @@ final class BotValues {
         .orElseGet(() -> Integer.valueOf(byDefault(key)));
   }
 
+  Optional<Double> decimal(String key, double least, double most) {
+    return read(
+        key,
+        "a number from " + (int) least + " to " + (int) most,
+        value -> decimalOf(value).filter(number -> number >= least && number <= most));
+  }
+
   Duration duration(BotKey key, Duration least, Duration most) {
     return duration(key.key(), key.allowed(), least, most)
         .orElseGet(() -> DurationText.parse(byDefault(key)));
@@ -170,6 +177,16 @@ final class BotValues {
     return choices.stream()
         .filter(choice -> choice.name().toLowerCase(Locale.ROOT).equals(value))
         .findFirst();
+  }
+
+  private static Optional<Double> decimalOf(Object value) {
+    try {
+      return value instanceof Boolean
+          ? Optional.empty()
+          : Optional.of(Double.valueOf(String.valueOf(value)));
+    } catch (NumberFormatException notANumber) {
+      return Optional.empty();
+    }
   }
 
   private static Optional<Duration> durationOf(Object value) {

@@ -30,6 +30,51 @@ class BindBotsTest {
   }
 
   @Test
+  void aBotThatIsPushedHasARetrySchedule() {
+    var deliver = Map.of("url", "https://bots.example/hook", "github_secret", "env:PUSH");
+    var byDefault = theBot(Map.of("name", "a", "deliver", deliver)).deliver().orElseThrow();
+    assertThat(byDefault.retry())
+        .isEqualTo(
+            new RetrySchedule(
+                Duration.ofSeconds(1), 2, Duration.ofMinutes(5), Duration.ofHours(24)));
+    assertThat(byDefault.asGitHub()).isPresent();
+    var chosen =
+        theBot(
+            Map.of(
+                "name",
+                "a",
+                "deliver",
+                deliver,
+                "retry",
+                Map.of("first", "10s", "factor", "1.5", "max", "1m", "for", "PT2H")));
+    assertThat(chosen.deliver().orElseThrow().retry())
+        .isEqualTo(
+            new RetrySchedule(
+                Duration.ofSeconds(10), 1.5, Duration.ofMinutes(1), Duration.ofHours(2)));
+  }
+
+  @Test
+  void aWrongRetryScheduleIsRefusedKeyByKey() {
+    var deliver = Map.of("url", "https://bots.example/hook");
+    assertThat(
+            problemsOf(
+                Map.of(
+                    "name",
+                    "a",
+                    "deliver",
+                    deliver,
+                    "retry",
+                    Map.of("first", "2m", "factor", 0, "max", "1m", "often", true))))
+        .containsExactlyInAnyOrder(
+            "bots[0].retry.factor must be a number from 1 to 10, was 0",
+            "bots[0].retry.max must not be shorter than first (2m), was 1m",
+            "bots[0].retry.often is not a key here; keys are first, factor, max, for");
+    assertThat(problemsOf(Map.of("name", "a", "retry", Map.of("first", "2m"))))
+        .containsExactly(
+            "bots[0].retry needs deliver: a bot that pulls decides itself when it tries again");
+  }
+
+  @Test
   void everyKeyOfTheGatewayIsRead() {
     var bot =
         theBot(
@@ -145,7 +190,7 @@ class BindBotsTest {
         "session_timeout|13h|must be a duration such as 5m or PT5M, 1s to 12h, was \"13h\"",
         "session_idle_timeout|31m|must not be longer than session_max_duration (PT30M), was PT31M",
         "sessions_enabled|false|must be true with this ordering_scope, was false",
-        "deliver|x|must have url, secret, timeout, allow_private_targets"
+        "deliver|x|must have url, secret, github_secret, timeout, allow_private_targets"
       })
   void aWrongValueIsRefusedWithWhatIsAllowed(String key, String value, String problem) {
     var bot = new HashMap<String, Object>(Map.of("name", "bot"));
@@ -212,11 +257,13 @@ class BindBotsTest {
   @Test
   void everyBotHasItsOwnNameAndQueue() {
     assertThat(problems(Map.of("bots", List.of(Map.of("name", "a"), Map.of("name", "a")))))
-        .containsExactly(new ConfigProblem("bots", "has two bots named \"a\""));
+        .containsExactly(
+            new ConfigProblem("bots[1].name", "is the name of another bot too: \"a\""));
     var shared = List.of(Map.of("name", "a"), Map.of("name", "b", "queue", "a"));
     assertThat(problems(Map.of("bots", shared)))
         .containsExactly(
-            new ConfigProblem("bots", "has two bots with the queue \"a\"; every bot has its own"));
+            new ConfigProblem(
+                "bots[1].queue", "is the queue of another bot too: \"a\"; every bot has its own"));
   }
 
   @Test
@@ -255,6 +302,10 @@ class BindBotsTest {
       case BoundBots.Valid valid -> valid.bots();
       case BoundBots.Invalid invalid -> throw new AssertionError(invalid.problems().toString());
     };
+  }
+
+  private static List<String> problemsOf(Map<String, ?> bot) {
+    return problems(Map.of("bots", List.of(bot))).stream().map(ConfigProblem::toString).toList();
   }
 
   private static List<ConfigProblem> problems(Map<String, ?> file) {

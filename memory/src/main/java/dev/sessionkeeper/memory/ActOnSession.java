@@ -49,7 +49,9 @@ final class ActOnSession {
   }
 
   private static int resume(Lane lane, long now) {
-    if (lane.aside == null) {
+    // A session whose head waits goes on now, too.
+    boolean waits = !lane.held && !lane.messages.isEmpty() && !lane.hasWork(now);
+    if (lane.aside == null && !waits) {
       return 0;
     }
     lane.aside = null;

@@ -8,6 +8,7 @@ import dev.sessionkeeper.spi.SessionView;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -25,11 +26,15 @@ final class InspectSessions {
     var oldest = now;
     long depth = 0;
     int held = 0;
+    var others = new EnumMap<SessionStatus, Long>(SessionStatus.class);
     // Counted here and not on the way of every message: few ask, and they can wait.
     for (var lane : queue.lanes()) {
       lane.lock.lock();
       try {
         held += lane.held ? 1 : 0;
+        if (lane.aside != null || !lane.messages.isEmpty()) {
+          others.merge(statusOf(lane, queue.ticks().now()), 1L, Long::sum);
+        }
         depth += lane.messages.size();
         var sent = lane.messages.isEmpty() ? now : lane.messages.get(0).enqueuedAt;
         oldest = sent.isBefore(oldest) ? sent : oldest;
@@ -38,7 +43,14 @@ final class InspectSessions {
       }
     }
     return new QueueStats(
-        depth, queue.readyCount(), held, queue.books().shelf.size(), Duration.between(oldest, now));
+        depth,
+        queue.readyCount(),
+        held,
+        queue.books().shelf.size(),
+        Duration.between(oldest, now),
+        others.getOrDefault(SessionStatus.WAITING, 0L),
+        others.getOrDefault(SessionStatus.PARKED, 0L),
+        others.getOrDefault(SessionStatus.PAUSED, 0L));
   }
 
   Page<SessionView> page(Optional<SessionStatus> status, Page.Request request) {

@@ -66,7 +66,11 @@ final class SettleMessages {
 
   private void retry(Lane lane, Settlement.Retry retry, long now) {
     var head = lane.messages.get(0);
-    failed(lane, retry.reason());
+    if (retry.counted()) {
+      failed(lane, retry.reason());
+    } else {
+      troubled(head, retry.reason());
+    }
     head.dueAt = Ticks.later(now, retry.delay());
     if (retry.limited() && isUsedUp(head)) {
       poisoned(lane, retry.reason());
@@ -77,7 +81,11 @@ final class SettleMessages {
   private void failed(Lane lane, String error) {
     var head = lane.messages.get(0);
     head.attempts++;
-    head.trouble = new Stored.Trouble(error, books.ticks.instant());
+    troubled(head, error);
+  }
+
+  private void troubled(Stored message, String error) {
+    message.trouble = new Stored.Trouble(error, books.ticks.instant());
   }
 
   private boolean isUsedUp(Stored message) {

@@ -163,7 +163,12 @@ final class UnorderedQueue implements MemoryQueue, MessageSource {
       }
       case Settlement.Retry retry -> {
         message.stored.dueAt = Ticks.later(now, retry.delay());
-        failed(message, retry.limited(), retry.reason(), now);
+        if (retry.counted()) {
+          failed(message, retry.limited(), retry.reason(), now);
+        } else {
+          message.stored.trouble = new Stored.Trouble(retry.reason(), ticks.instant());
+          place(message, now);
+        }
       }
       case Settlement.DeadLetter letter ->
           setAside(

@@ -29,6 +29,7 @@ final class SettlingBugs {
         HoldingBugs.session("S-04", "the retry has no delay", RetriesAtOnce::new),
         HoldingBugs.session("S-06", "attempts have no limit", TriesForEver::new),
         HoldingBugs.session("S-06", "the poison policy is always to set aside", AlwaysKills::new),
+        HoldingBugs.session("S-06", "a postponement uses up an attempt", CountsPostponed::new),
         HoldingBugs.session("S-09", "a stale version is written", WritesStale::new),
         HoldingBugs.session("S-09", "state is written although the settlement fails", Torn::new));
   }
@@ -170,7 +171,8 @@ final class SettlingBugs {
                       one.settlement() instanceof Settlement.Retry retry
                           ? new Settled(
                               one.sequence(),
-                              new Settlement.Retry(Duration.ZERO, retry.limited(), retry.reason()))
+                              new Settlement.Retry(
+                                  Duration.ZERO, retry.limited(), retry.counted(), retry.reason()))
                           : one)
               .toList());
     }
@@ -188,6 +190,26 @@ final class SettlingBugs {
               .map(
                   one ->
                       one.settlement() instanceof Settlement.Retry retry
+                          ? new Settled(
+                              one.sequence(),
+                              Settlement.keepRetrying(retry.delay(), retry.reason()))
+                          : one)
+              .toList());
+    }
+  }
+
+  private static final class CountsPostponed extends BreakableSession {
+    CountsPostponed(HeldSession inner) {
+      super(inner);
+    }
+
+    @Override
+    public CompletionStage<Void> settle(List<Settled> settlements) {
+      return super.settle(
+          settlements.stream()
+              .map(
+                  one ->
+                      one.settlement() instanceof Settlement.Retry retry && !retry.counted()
                           ? new Settled(
                               one.sequence(),
                               Settlement.keepRetrying(retry.delay(), retry.reason()))

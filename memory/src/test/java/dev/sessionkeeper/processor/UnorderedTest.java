@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.RetryPolicy;
@@ -14,6 +15,7 @@ import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.testkit.TestInRealTime;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -151,6 +153,23 @@ class UnorderedTest {
             () -> bench.processor(handler).poisonPolicy(PoisonPolicy.PARK_SESSION).build())
         .isInstanceOf(KeeperException.Misconfigured.class)
         .hasMessageContaining("no sessions to park");
+  }
+
+  @Test
+  void aMessageThatAsksToBeParkedBecomesADeadLetterAtItsFirstAttempt() {
+    bench.holdsUnordered(2);
+    MessageHandler handler =
+        (delivery, session) -> {
+          bench.note(delivery);
+          return Settlement.park("needs a person");
+        };
+    try (var processor = bench.processor(handler).build().start()) {
+      eventually().until(() -> bench.depth() == 0);
+    }
+    assertThat(bench.handled).hasSize(2);
+    assertThat(bench.provider.deadLetters(QUEUE, Optional.empty(), Page.Request.first(10)).items())
+        .hasSize(2)
+        .allSatisfy(letter -> assertThat(letter.reason()).isEqualTo("needs a person"));
   }
 
   @Test

@@ -30,15 +30,18 @@ final class InspectQueue {
              (SELECT count(*) FROM keeper.lane WHERE queue::bigint = k.id AND status IN (1, 2) AND status = 1),
              (extract(epoch FROM clock_timestamp() - LEAST(
                 (SELECT m.enqueued_at FROM keeper.message m WHERE m.queue::bigint = k.id ORDER BY m.xid LIMIT 1),
-                (SELECT b.enqueued_at FROM keeper.bundle b WHERE b.queue = k.id ORDER BY b.first_seq LIMIT 1))) * 1000000)::bigint
+                (SELECT b.enqueued_at FROM keeper.bundle b WHERE b.queue = k.id ORDER BY b.first_seq LIMIT 1))) * 1000000)::bigint,
+             (SELECT count(*) FROM keeper.lane WHERE queue::bigint = k.id AND status IN (1, 2) AND status = 2),
+             (SELECT count(*) FROM keeper.lane WHERE queue::bigint = k.id AND status IN (3, 4) AND status = 3),
+             (SELECT count(*) FROM keeper.lane WHERE queue::bigint = k.id AND status IN (3, 4) AND status = 4)
         FROM keeper.queue k WHERE k.id = ?
-      """; // lane_ready, lane_until, message_new, bundle_pkey
+      """; // lane_ready, lane_until, lane_aside, message_new, bundle_pkey
   private static final String LOOSE =
       """
       SELECT (SELECT count(*) FROM keeper.loose_message WHERE queue::bigint = k.id AND receipt = 0 AND visible_at <= clock_timestamp()),
              (SELECT count(*) FROM keeper.loose_message WHERE queue::bigint = k.id AND receipt <> 0),
              (SELECT (extract(epoch FROM clock_timestamp() - m.enqueued_at) * 1000000)::bigint FROM keeper.loose_message m
-               WHERE m.queue = k.id ORDER BY m.seq LIMIT 1)
+               WHERE m.queue = k.id ORDER BY m.seq LIMIT 1), 0, 0, 0
         FROM keeper.queue k WHERE k.id = ?
       """; // loose_message_free, loose_message_locked, loose_message_pkey
   private static final String SESSIONS =
@@ -113,7 +116,10 @@ final class InspectQueue {
                       part.getLong(1) + ready,
                       part.getLong(2) + held,
                       total.getLong(2),
-                      Duration.of(part.getLong(3), ChronoUnit.MICROS));
+                      Duration.of(part.getLong(3), ChronoUnit.MICROS),
+                      part.getLong(4),
+                      part.getLong(5),
+                      part.getLong(6));
                 }
               }
             });

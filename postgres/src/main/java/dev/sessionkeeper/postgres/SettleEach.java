@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
 final class SettleEach {
   private static final String SETTLE =
       "SELECT outcome, detail, at_seq FROM keeper.settle_each(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  private static final short RETRIED = 1;
   private static final short EXPIRED = 4;
+  private static final short POSTPONED = 5;
 
   private final List<SettleCall> calls;
   private final long[] sequences;
@@ -55,7 +57,7 @@ final class SettleEach {
     switch (settled.settlement()) {
       case Settlement.Complete complete -> acts[i] = 0;
       case Settlement.Retry retry -> {
-        acts[i] = 1;
+        acts[i] = retry.counted() ? RETRIED : POSTPONED;
         delays[i] = QueueTable.micros(retry.delay());
         limits[i] = retry.limited();
         reasons[i] = Texts.storable(retry.reason());

@@ -13,6 +13,8 @@ import java.util.concurrent.CompletionStage;
 
 /** Settles messages of an unordered queue; completions that meet go together. */
 final class SettleLoose {
+  private static final int RETRIED = 1;
+  private static final int POSTPONED = 5;
   private static final String COMPLETE = "SELECT * FROM keeper.complete_loose(?, ?, ?, ?)";
   private static final String SETTLE = "SELECT keeper.settle_loose(?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
@@ -40,7 +42,13 @@ final class SettleLoose {
         yield call.answer;
       }
       case Settlement.Retry retry ->
-          settle(receipt, 1, QueueTable.micros(retry.delay()), retry.limited(), retry.reason(), "");
+          settle(
+              receipt,
+              retry.counted() ? RETRIED : POSTPONED,
+              QueueTable.micros(retry.delay()),
+              retry.limited(),
+              retry.reason(),
+              "");
       case Settlement.DeadLetter letter ->
           settle(receipt, 2, 0, false, letter.reason(), letter.error());
       // There is no session that could wait with it, so it is set aside alone.

@@ -150,7 +150,7 @@ BEGIN
 END $$;
 
 -- One call of one session with everything that a settlement can be, and with state. acts: 0 complete, 1 retry,
--- 2 dead-letter, 3 park, 4 expired.  shared: what is in hand is in the lane, because several processes use the lease.
+-- 2 dead-letter, 3 park, 4 expired, 5 postpone (a retry that counts no attempt).  shared: what is in hand is in the lane, because several processes use the lease.
 -- outcome: ok (detail = the
 -- new version of the state), lost, order (detail = the message that is open, or none), stale (detail = the version that is there).
 CREATE OR REPLACE FUNCTION keeper.settle_session(q int, of_session text, of_epoch bigint, shared boolean,
@@ -215,6 +215,10 @@ BEGIN
          WHERE l.queue = q AND l.session = of_session;
       WHEN 4 THEN
         PERFORM keeper.bury(q, of_session, seqs[i], 0, 'expired', NULL, of_shard);
+      WHEN 5 THEN
+        UPDATE keeper.message m
+           SET last_error = reasons[i], failed_at = clock_timestamp(), due_at = clock_timestamp() + keeper.micros(delays_us[i])
+         WHERE m.queue = q AND m.session = of_session AND m.seq = seqs[i];
     END CASE;
   END LOOP;
   IF completed > 0 THEN
@@ -222,7 +226,7 @@ BEGIN
   END IF;
 
   -- What was handed out behind a message that comes again is void (S-04).
-  IF cardinality(seqs) > 0 AND acts[cardinality(seqs)] IN (1, 3) THEN
+  IF cardinality(seqs) > 0 AND acts[cardinality(seqs)] IN (1, 3, 5) THEN
     UPDATE keeper.lane l SET reached = 0, handed = CASE WHEN l.handed IS NOT NULL THEN '{}'::bigint[] END
      WHERE l.queue = q AND l.session = of_session;
   ELSIF lane.handed IS NOT NULL THEN

@@ -53,7 +53,8 @@ BEGIN
         changed := 1;
       END IF;
     WHEN 'RESUME' THEN
-      IF lane.aside IS NULL THEN
+      -- A session whose head waits goes on now, too.
+      IF lane.aside IS NULL AND lane.status <> 2 THEN
         RETURN 0;
       END IF;
       UPDATE keeper.lane l SET aside = NULL, reason = NULL, since = NULL

@@ -168,6 +168,11 @@ BEGIN
   END IF;
   IF act = 1 THEN
     PERFORM keeper.fail_loose(q, of_seq, delay_us, limited, why, of_shard);
+  ELSIF act = 5 THEN
+    UPDATE keeper.loose_message m
+       SET last_error = why, receipt = 0,
+           visible_at = CASE WHEN delay_us = 0 THEN m.enqueued_at ELSE clock_timestamp() + keeper.micros(delay_us) END
+     WHERE m.queue = q AND m.seq = of_seq;
   ELSE
     PERFORM keeper.bury_loose(q, of_seq, 1, why, error, of_shard);
   END IF;

@@ -10,6 +10,7 @@ import dev.sessionkeeper.tracing.TraceMessages;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * A part of the server: some routes and whatever runs behind them. It runs when {@link Opener#open}
@@ -48,14 +49,19 @@ public interface Feature extends AutoCloseable {
   @Override
   void close();
 
-  /** What a feature is made of. */
+  /**
+   * What a feature is made of.
+   *
+   * @param holdLimits the limits of held sessions; the feature that has some sets them
+   */
   record Context(
       KeeperConfig config,
       Engine engine,
       LastSeen lastSeen,
       MeterRegistry meters,
       TraceMessages traces,
-      TimeSource time) {}
+      TimeSource time,
+      AtomicReference<HoldLimits> holdLimits) {}
 
   /** Makes a feature and starts what runs behind it. */
   @FunctionalInterface

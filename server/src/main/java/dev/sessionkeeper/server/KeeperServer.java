@@ -41,6 +41,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -88,7 +89,13 @@ public final class KeeperServer implements AutoCloseable {
       lastSeen = opened(LastSeen.open(engine.database(), metrics.registry(), time));
       var context =
           new Feature.Context(
-              config, engine, lastSeen, metrics.registry(), telemetry.traces(), time);
+              config,
+              engine,
+              lastSeen,
+              metrics.registry(),
+              telemetry.traces(),
+              time,
+              new AtomicReference<>(HoldLimits.NONE));
       FEATURES.forEach(opener -> features.add(opened(opener.open(context))));
       JobsFeature.open(context, features).ifPresent(jobs -> features.add(opened(jobs)));
       reload = new Reload(config, sources, this::take, engine.audit());

@@ -91,7 +91,8 @@ final class SettleDeliveries {
       return dead;
     }
     long due = queue.clock().now().plus(retry.delay()).toEpochMilli();
-    open.writeRecord(open.record().failed(first.sequence(), first.attempt(), due, retry.reason()));
+    int failures = first.attempt() - (retry.counted() ? 0 : 1);
+    open.writeRecord(open.record().failed(first.sequence(), failures, due, retry.reason()));
     handOut.takeBackAll();
     return CompletableFuture.completedFuture(null);
   }

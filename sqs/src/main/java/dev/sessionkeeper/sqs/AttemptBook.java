@@ -54,10 +54,11 @@ final class AttemptBook {
     }
   }
 
-  synchronized void failed(String messageId, String error) {
+  /** Its owner asked for a retry, which was an attempt or, with {@code tried} 0, none. */
+  synchronized void again(String messageId, int tried, String error) {
     var entry = entries.get(messageId);
     if (entry != null) {
-      entry.failures++;
+      entry.failures += tried;
       entry.inHand = false;
       entry.keepsTrying = true;
       entry.lastError = error;

@@ -13,8 +13,8 @@ record Item(Received received, AttemptBook.Known known, int failures, String las
     return new Item(received, known, known.failures(), known.lastError());
   }
 
-  Item failedOnce(String error) {
-    return new Item(received, known, failures + 1, error);
+  Item failed(int times, String error) {
+    return new Item(received, known, failures + times, error);
   }
 
   long sequence() {

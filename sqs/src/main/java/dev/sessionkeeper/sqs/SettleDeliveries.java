@@ -110,8 +110,9 @@ final class SettleDeliveries {
       inFlight.takeBack();
       return dead;
     }
-    queue.attempts().failed(first.received().messageId(), retry.reason());
-    inFlight.again(first.failedOnce(retry.reason()), retry.delay());
+    int tried = retry.counted() ? 1 : 0;
+    queue.attempts().again(first.received().messageId(), tried, retry.reason());
+    inFlight.again(first.failed(tried, retry.reason()), retry.delay());
     return CompletableFuture.completedFuture(null);
   }
 }

@@ -24,7 +24,7 @@ class AttemptBookTest {
   void aRetryCountsOnce() {
     book.received("m", 1);
     book.inHand("m", true);
-    book.failed("m", "no");
+    book.again("m", 1, "no");
     var known = book.received("m", 2);
     assertThat(known.failures()).isEqualTo(1);
     assertThat(known.lastError()).isEqualTo("no");

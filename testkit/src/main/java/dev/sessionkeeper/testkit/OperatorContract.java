@@ -85,6 +85,43 @@ public abstract class OperatorContract extends UnorderedContract {
 
   @Test
   @ContractRule("O-01")
+  void sessionsThatWaitOrAreSetAsideAreCounted() throws Exception {
+    declared(QueueSettings.ordered());
+    sent("waits", "w1");
+    try (var session = accepted()) {
+      settle(session, received(session), Settlement.retryAfter(Duration.ofMinutes(5)));
+    }
+    sent("parked", "p1");
+    sent("parked too", "p2");
+    sent("paused", "p3");
+    sent("ready", "r1");
+    act("parked", Act.PARK);
+    act("parked too", Act.PARK);
+    act("paused", Act.PAUSE);
+
+    var stats = provider(InspectableQueues.class).stats(queue());
+    assertThat(stats.waitingSessions()).isEqualTo(1);
+    assertThat(stats.parkedSessions()).isEqualTo(2);
+    assertThat(stats.pausedSessions()).isEqualTo(1);
+    assertThat(stats.readySessions()).isEqualTo(1);
+  }
+
+  @Test
+  @ContractRule("O-02")
+  void resumingASessionThatWaitsForItsRetryMakesItsHeadDueAtOnce() throws Exception {
+    declared(QueueSettings.ordered());
+    sent("a", "a1");
+    try (var session = accepted()) {
+      settle(session, received(session), Settlement.retryAfter(Duration.ofMinutes(5)));
+    }
+    assertThat(act("a", Act.RESUME)).isEqualTo(1);
+    assertThat(act("a", Act.RESUME)).isZero();
+
+    assertThat(drained()).containsExactly("a1");
+  }
+
+  @Test
+  @ContractRule("O-01")
   void sessionsAreListedInPagesAndByStatus() throws Exception {
     declared(QueueSettings.ordered());
     for (var session : List.of("a", "b/1", "c", "d e", "f")) {

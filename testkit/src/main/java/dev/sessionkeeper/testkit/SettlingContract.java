@@ -247,6 +247,25 @@ public abstract class SettlingContract extends WaitingContract {
 
   @Test
   @ContractRule("S-06")
+  void aPostponedMessageStaysAtTheHeadAndUsesUpNoAttempt() throws Exception {
+    declared(QueueSettings.ordered().withMaxDeliveryCount(2));
+    sent("a", "a1", "a2");
+    for (int turn = 1; turn <= 4; turn++) {
+      try (var session = accepted()) {
+        var delivery = received(session);
+        assertThat(bodyOf(delivery)).isEqualTo("a1");
+        assertThat(delivery.attempt()).isEqualTo(1);
+        settle(session, delivery, Settlement.postpone(Duration.ZERO, "the endpoint is down"));
+      }
+    }
+    failHead(2);
+
+    assertThat(drained()).containsExactly("a2");
+    assertThat(deadLetters()).singleElement().extracting(letter -> letter.attempts()).isEqualTo(2);
+  }
+
+  @Test
+  @ContractRule("S-06")
   void theSessionIsParkedWhereThePolicySaysSo() throws Exception {
     if (!provider().capabilities().parksSessions()) {
       skip("the provider cannot park sessions");

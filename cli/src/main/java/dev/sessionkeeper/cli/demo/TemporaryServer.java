@@ -1,10 +1,13 @@
 package dev.sessionkeeper.cli.demo;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.sessionkeeper.server.KeeperServer;
 import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -14,15 +17,21 @@ import java.util.Comparator;
 import java.util.Map;
 import java.util.UUID;
 
-/** A server of the demo's own, with one bot, on a free port; its data goes with it. */
+/**
+ * A server of the demo's own, with one bot, on a free port; its data goes with it. It logs into a
+ * file beside its data: the lines would tear the display of the demo apart.
+ */
 public final class TemporaryServer implements AutoCloseable {
   private final Path data;
   private final KeeperServer server;
   private final String secret;
   private final int endpoint;
+  private final PrintStream errors;
 
-  private TemporaryServer(Path data, KeeperServer server, String secret, int endpoint) {
+  private TemporaryServer(
+      Path data, KeeperServer server, String secret, int endpoint, PrintStream errors) {
     this.data = data;
+    this.errors = errors;
     this.server = server;
     this.secret = secret;
     this.endpoint = endpoint;
@@ -39,8 +48,16 @@ public final class TemporaryServer implements AutoCloseable {
             data,
             Map.of("DEMO_SECRET", secret),
             Map.of("server.port", "0", "store.data", data.toString()));
-    var server = KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system());
-    return new TemporaryServer(data, server, secret, endpoint);
+    var errors = System.err;
+    System.setErr(new PrintStream(data.resolve("server.log").toFile(), UTF_8));
+    try {
+      var server =
+          KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system());
+      return new TemporaryServer(data, server, secret, endpoint, errors);
+    } catch (RuntimeException e) {
+      System.setErr(errors);
+      throw e;
+    }
   }
 
   private static String configuration(int endpoint) {
@@ -52,6 +69,7 @@ public final class TemporaryServer implements AutoCloseable {
             ordering_scope: entity
             max_delivery_count: 50
             session_idle_timeout: 1s
+            retry: { first: 300ms, max: 2s }
             deliver: { url: "http://127.0.0.1:%d/hook", allow_private_targets: true }
         """
         .formatted(endpoint);
@@ -79,6 +97,9 @@ public final class TemporaryServer implements AutoCloseable {
   @Override
   public void close() throws IOException {
     server.close();
+    var log = System.err;
+    System.setErr(errors);
+    log.close();
     try (var files = Files.walk(data)) {
       for (var file : files.sorted(Comparator.reverseOrder()).toList()) {
         Files.deleteIfExists(file);

@@ -51,7 +51,16 @@ final class AcceptDelivery {
 
     record Accepted(EventId id, List<RoutedMessage> routes) implements Outcome {}
 
+    /** The delivery id is known. */
     record Duplicate(EventId id, List<RoutedMessage> routes) implements Outcome {}
+
+    /**
+     * The signed body came before under another delivery id: a replay, since GitHub signs the body
+     * alone and redelivers under the same id.
+     *
+     * @param id of the event that has the body
+     */
+    record SameBody(EventId id, List<RoutedMessage> routes) implements Outcome {}
   }
 
   /**

@@ -8,11 +8,11 @@ import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
 import java.time.Duration;
 import java.time.ZoneOffset;
-import java.util.concurrent.CountDownLatch;
 
 /**
- * Keeps a bot's messages back while its endpoint is dead: they wait with their attempts unused, and
- * now and then one of them looks whether it is back.
+ * Keeps a bot's messages back while its endpoint is dead. They wait in hand and count no attempt.
+ * Every time the circuit has been open for long enough, two of them try whether the endpoint is
+ * back.
  *
  * <p>An endpoint that answers is alive, whatever it says about one message; only silence and server
  * errors count.
@@ -64,13 +64,7 @@ final class Breaker {
       if (time.since(started).compareTo(longest) > 0) {
         return false;
       }
-      var over = new CountDownLatch(1);
-      var timer = time.schedule(LOOK_AGAIN, over::countDown);
-      try {
-        over.await();
-      } finally {
-        timer.cancel();
-      }
+      Pauses.pause(time, LOOK_AGAIN);
     }
     return true;
   }

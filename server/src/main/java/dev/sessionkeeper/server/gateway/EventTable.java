@@ -3,6 +3,7 @@ package dev.sessionkeeper.server.gateway;
 import dev.sessionkeeper.github.EventId;
 import dev.sessionkeeper.github.RepositoryRef;
 import dev.sessionkeeper.server.json.Json;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -12,6 +13,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -27,13 +29,17 @@ final class EventTable {
   private static final String INSERT =
       """
       INSERT INTO keeper.github_event (id, delivery_id, type, action, repository, entity_type, entity_id, session,
-                                       traceparent, headers, verdicts, content_type, payload)
-      SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      ON CONFLICT (id) DO NOTHING
+                                       traceparent, headers, verdicts, content_type, payload, digest)
+      SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT DO NOTHING
       RETURNING id, seq, received_at
       """; // Rows are numbered as they come out of the arrays: in the order of arrival.
   private static final String FIND =
-      "SELECT id, seq, traceparent FROM keeper.github_event WHERE id = ANY (?)"; // github_event_id
+      """
+      SELECT id, seq, traceparent, digest FROM keeper.github_event WHERE id = ANY (?)
+      UNION
+      SELECT id, seq, traceparent, digest FROM keeper.github_event WHERE digest = ANY (?)
+      """; // github_event_id, github_event_digest
 
   /** Events {@code e} and, where their payload is shared with messages, {@code b.bytes}. */
   static final String WITH_PAYLOAD =
@@ -45,7 +51,23 @@ final class EventTable {
   record Inserted(long seq, Instant receivedAt) {}
 
   /** An event that is there. */
-  record Known(long seq, String traceparent) {}
+  record Known(EventId id, long seq, String traceparent) {}
+
+  /** The events that are there of some deliveries. */
+  static final class Found {
+    private final Map<EventId, Known> byId = new HashMap<>();
+    private final Map<ByteBuffer, Known> byDigest = new HashMap<>();
+
+    /** The event of this delivery, or else one whose signed body is the same. */
+    Optional<Known> of(NewEvent delivery) {
+      return Optional.ofNullable(byId.get(delivery.event().id()))
+          .or(() -> Optional.ofNullable(byDigest.get(ByteBuffer.wrap(delivery.digest()))));
+    }
+
+    Collection<Long> seqs() {
+      return byId.values().stream().map(Known::seq).toList();
+    }
+  }
 
   /**
    * Waits until nobody else stores events of these sessions, and keeps others waiting until the
@@ -82,7 +104,8 @@ final class EventTable {
           .texts(one -> json(one.headers()))
           .texts(one -> json(one.verdicts()))
           .texts(one -> storable(one.raw().contentType().orElse("application/json")))
-          .bytes(one -> shared.contains(one.event().id()) ? null : one.raw().body());
+          .bytes(one -> shared.contains(one.event().id()) ? null : one.raw().body())
+          .bytes(NewEvent::digest);
       try (var rows = statement.executeQuery()) {
         var inserted = new HashMap<EventId, Inserted>();
         while (rows.next()) {
@@ -104,17 +127,21 @@ final class EventTable {
         .orElse(null);
   }
 
-  static Map<EventId, Known> find(Connection connection, Collection<EventId> ids)
-      throws SQLException {
+  /** Finds the events of these deliveries, by delivery id or by signed body. */
+  static Found find(Connection connection, Collection<NewEvent> deliveries) throws SQLException {
     try (var statement = connection.prepareStatement(FIND)) {
-      statement.setArray(
-          1, connection.createArrayOf("uuid", ids.stream().map(EventId::value).toArray()));
+      var ids = deliveries.stream().map(one -> one.event().id().value()).toArray();
+      var digests = deliveries.stream().map(NewEvent::digest).toArray(byte[][]::new);
+      statement.setArray(1, connection.createArrayOf("uuid", ids));
+      statement.setArray(2, connection.createArrayOf("bytea", digests));
       try (var rows = statement.executeQuery()) {
-        var found = new HashMap<EventId, Known>();
+        var found = new Found();
         while (rows.next()) {
-          found.put(
-              new EventId(rows.getObject(1, UUID.class)),
-              new Known(rows.getLong(2), rows.getString(3)));
+          var id = new EventId(rows.getObject(1, UUID.class));
+          var known = new Known(id, rows.getLong(2), rows.getString(3));
+          found.byId.put(id, known);
+          Optional.ofNullable(rows.getBytes(4))
+              .ifPresent(digest -> found.byDigest.put(ByteBuffer.wrap(digest), known));
         }
         return found;
       }

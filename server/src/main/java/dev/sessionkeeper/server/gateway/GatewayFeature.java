@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.postgres.PostgresOptions;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
@@ -31,6 +32,7 @@ public final class GatewayFeature implements Feature {
   private final ServeBots bots;
   private final Outbox outbox;
   private final boolean isElsewhere;
+  private final LimitHolds limits;
   private final List<Route> routes;
   private volatile Duration retention;
 
@@ -43,12 +45,19 @@ public final class GatewayFeature implements Feature {
     outbox = outbox(source, queues, context.time());
     isElsewhere = !(queues instanceof PostgresQueueProvider);
     retention = context.config().get(GithubConfig.SECTION).retention();
+    limits = new LimitHolds(database, () -> currentBots(), meters, context.time());
     bots =
         new ServeBots(
             queues,
-            new PushBots(queues, context.meters(), context.traces(), context.time()),
+            new PushBots(
+                new LimitedQueues(queues, limits),
+                context.meters(),
+                context.traces(),
+                context.time()),
             meters,
             context.time());
+    meters.holds(limits::count);
+    context.holdLimits().set(limits);
     var letters = new ReviveDeadLetters(queues);
     var accept = new AcceptDelivery(database, outbox, GROUPS);
     meters.line(accept::waiting);
@@ -94,6 +103,11 @@ public final class GatewayFeature implements Feature {
       log.warn("The queues of the bots do not answer; events wait in the store: {}", e.toString());
       bots.startLater(routing);
     }
+    limits.start();
+  }
+
+  private List<Bot> currentBots() {
+    return bots.current().bots();
   }
 
   private static Outbox outbox(DataSource source, QueueProvider queues, TimeSource time) {
@@ -148,6 +162,7 @@ public final class GatewayFeature implements Feature {
   @Override
   public void close() {
     bots.close();
+    limits.close();
     outbox.close();
   }
 

@@ -1,7 +1,10 @@
 package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueMode;
+import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.github.Bot;
+import dev.sessionkeeper.processor.CloseReason;
 import dev.sessionkeeper.spi.InspectableQueues;
 import dev.sessionkeeper.spi.QueueProvider;
 import io.micrometer.core.instrument.Counter;
@@ -11,15 +14,18 @@ import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
 
 /** The numbers of the intake. */
 final class GatewayMeters {
-  static final String ACTIVE = "Sessions in hand";
-  static final String UTILIZATION = "Sessions in hand by those allowed";
-
+  private static final List<String> REFUSALS =
+      List.of("not_signed", "wrong_signature", "no_secret");
   private static final double MEGABYTE = 1 << 20;
 
   private final MeterRegistry registry;
@@ -28,15 +34,19 @@ final class GatewayMeters {
   private final MultiGauge sizes;
   private final MultiGauge active;
   private final MultiGauge utilization;
+  private volatile ToIntFunction<QueueName> holds = queue -> 0;
+  private volatile Map<String, HoldMeters> byQueue = Map.of();
 
   GatewayMeters(MeterRegistry registry, QueueProvider queues) {
     this.registry = registry;
     this.queues = queues;
     this.active =
-        MultiGauge.builder("keeper.active.sessions").description(ACTIVE).register(registry);
+        MultiGauge.builder("keeper.active.sessions")
+            .description("Sessions in hand, over all servers")
+            .register(registry);
     this.utilization =
         MultiGauge.builder("keeper.concurrent.session.utilization")
-            .description(UTILIZATION)
+            .description("Sessions in hand by those allowed, over all servers")
             .register(registry);
     this.sizes =
         MultiGauge.builder("keeper.queue.size.limit")
@@ -47,6 +57,20 @@ final class GatewayMeters {
         MultiGauge.builder("keeper.queue.depth.threshold")
             .description("Waiting messages of a bot over which an alert is raised")
             .register(registry);
+    // An alert on an increase misses the first one of a counter that was not there before.
+    REFUSALS.forEach(this::outcome);
+    List.of("accepted", "duplicate", "same_body").forEach(this::outcome);
+  }
+
+  /** Counts the held sessions of a queue over all servers. */
+  void holds(ToIntFunction<QueueName> counting) {
+    holds = counting;
+  }
+
+  /** A hold ended, by whatever server it was begun. */
+  void held(HoldTable.Ended ended, CloseReason reason) {
+    Optional.ofNullable(byQueue.get(ended.queue()))
+        .ifPresent(bot -> bot.ended(ended.held(), ended.messages(), ended.entityType(), reason));
   }
 
   void accepted(List<String> bots) {
@@ -68,6 +92,11 @@ final class GatewayMeters {
         .increment(revived);
   }
 
+  /** A signed body came again under another delivery id. */
+  void sameBody() {
+    count("same_body");
+  }
+
   void refused(String reason) {
     count(reason.toLowerCase(Locale.ROOT));
   }
@@ -79,16 +108,17 @@ final class GatewayMeters {
         .register(registry);
   }
 
-  /** What each bot allows, for the alert on queue depth; what is in the hands of those who pull. */
+  /** What each bot allows, for the alert on queue depth, and what it has in hand. */
   void bots(List<Bot> bots) {
-    var pulled =
-        queues instanceof InspectableQueues
-            ? bots.stream().filter(bot -> bot.deliver().isEmpty()).toList()
-            : List.<Bot>of();
-    active.register(rows(pulled, GatewayMeters::scoped, this::sessionsOf), true);
+    byQueue =
+        bots.stream()
+            .collect(
+                Collectors.toUnmodifiableMap(
+                    bot -> bot.queue().value(), bot -> new HoldMeters(bot.name(), registry)));
+    active.register(rows(bots, GatewayMeters::scoped, this::sessionsOf), true);
     utilization.register(
         rows(
-            pulled,
+            bots,
             bot -> Tags.of("bot_name", bot.name()),
             bot -> sessionsOf(bot) / bot.limits().maxConcurrentSessions()),
         true);
@@ -118,9 +148,15 @@ final class GatewayMeters {
         bot.ordering().scope().name().toLowerCase(Locale.ROOT));
   }
 
-  /** Those of all who pull, through this server or another one; asked for at every look. */
+  /**
+   * Asked for at every look. Of an unordered bot it is the messages in hand, where the provider can
+   * tell.
+   */
   private double sessionsOf(Bot bot) {
     try {
+      if (bot.ordering().mode() == QueueMode.ORDERED) {
+        return holds.applyAsInt(bot.queue());
+      }
       return queues instanceof InspectableQueues shown
           ? shown.stats(bot.queue()).heldSessions()
           : Double.NaN;
@@ -130,10 +166,13 @@ final class GatewayMeters {
   }
 
   private void count(String outcome) {
-    Counter.builder("keeper.webhooks")
+    outcome(outcome).increment();
+  }
+
+  private Counter outcome(String outcome) {
+    return Counter.builder("keeper.webhooks")
         .description("Deliveries by outcome; a refusal by its reason")
         .tag("outcome", outcome)
-        .register(registry)
-        .increment();
+        .register(registry);
   }
 }

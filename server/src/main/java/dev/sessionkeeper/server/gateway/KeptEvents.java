@@ -9,25 +9,40 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Reads stored events again, oldest first, for those who send them again. */
 final class KeptEvents {
+  private static final JsonMapper HEADERS = JsonMapper.builder().build();
   private static final String SEQS =
       "SELECT e.seq, octet_length(COALESCE(e.payload, b.bytes)) FROM "
           + EventTable.WITH_PAYLOAD
           + " WHERE e.seq BETWEEN ? AND ? AND <conditions> ORDER BY e.seq LIMIT ?"; // pkey
   private static final String EVENT =
       "SELECT e.type, e.delivery_id, e.content_type, COALESCE(e.payload, b.bytes), e.received_at,"
-          + " e.traceparent FROM "
+          + " e.traceparent, e.headers FROM "
           + EventTable.WITH_PAYLOAD
           + " WHERE e.seq = ?"; // github_event_pkey, shared_body_pkey
 
   private KeptEvents() {}
 
-  /** A stored event. */
-  record Kept(long seq, GitHubEvent event, Instant receivedAt, TraceContext trace) {}
+  /**
+   * A stored event.
+   *
+   * @param headers those of {@link HookHeaders}
+   * @param body as GitHub sent it
+   */
+  record Kept(
+      long seq,
+      GitHubEvent event,
+      Instant receivedAt,
+      TraceContext trace,
+      Map<String, String> headers,
+      byte[] body) {}
 
   /**
    * The numbers of the next events, oldest first: at most so many, and together of no more than so
@@ -73,9 +88,25 @@ final class KeptEvents {
         var receivedAt = rows.getObject(5, OffsetDateTime.class).toInstant();
         var trace = TraceContext.continuing(rows.getString(6));
         return ReadDelivery.readAgain(raw) instanceof ReadResult.Accepted accepted
-            ? Optional.of(new Kept(seq, accepted.event(), receivedAt, trace))
+            ? Optional.of(
+                new Kept(
+                    seq,
+                    accepted.event(),
+                    receivedAt,
+                    trace,
+                    headers(rows.getString(7)),
+                    raw.body()))
             : Optional.empty();
       }
     }
+  }
+
+  private static Map<String, String> headers(String json) {
+    var headers = new LinkedHashMap<String, String>();
+    HEADERS
+        .readTree(json)
+        .properties()
+        .forEach(header -> headers.put(header.getKey(), header.getValue().asString()));
+    return headers;
   }
 }

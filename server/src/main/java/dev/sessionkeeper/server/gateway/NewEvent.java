@@ -4,6 +4,8 @@ import dev.sessionkeeper.github.GitHubEvent;
 import dev.sessionkeeper.github.Ordering;
 import dev.sessionkeeper.github.OrderingScope;
 import dev.sessionkeeper.github.RawDelivery;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.List;
 import java.util.Map;
 
@@ -25,5 +27,14 @@ record NewEvent(
   /** The session in entity scope, by which the event is found whatever its bots chose. */
   String session() {
     return BY_ENTITY.sessionOf(event).orElseThrow().value();
+  }
+
+  /** SHA-256 of the body as it came: of exactly the bytes that GitHub has signed. */
+  byte[] digest() {
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(raw.body());
+    } catch (NoSuchAlgorithmException e) {
+      throw new AssertionError("Every Java platform has SHA-256", e);
+    }
   }
 }

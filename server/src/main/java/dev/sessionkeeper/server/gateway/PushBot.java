@@ -10,6 +10,7 @@ import dev.sessionkeeper.tracing.TraceMessages;
 import dev.sessionkeeper.webhook.WebhookSender;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Random;
 
 /** A bot that is served by push, while it runs. */
 final class PushBot implements AutoCloseable {
@@ -38,7 +39,9 @@ final class PushBot implements AutoCloseable {
     var limits = bot.limits();
     var breaker =
         new Breaker(bot.name(), CIRCUIT_OPEN, limits.maxDuration().dividedBy(2), meters, time);
-    var handler = new PushMessages(target, WebhookSender.create(time), breaker, meters, time);
+    var outage = new SettleOutage(bot, target.retry(), time, new Random());
+    var handler =
+        new PushMessages(target, WebhookSender.create(time), breaker, outage, meters, time);
     var traced =
         traces.processing(
             bot.queue(),
@@ -51,6 +54,7 @@ final class PushBot implements AutoCloseable {
             .sessionMaxDuration(limits.maxDuration())
             // A message may wait in hand for an endpoint that is dead.
             .maxAutoRenew(limits.maxDuration())
+            .retry(target.retry().policy(bot.queueSettings().maxDeliveryCount()))
             .drainTimeout(target.timeout().plus(DRAIN_MARGIN))
             .listener(meters)
             .time(time)
@@ -63,6 +67,7 @@ final class PushBot implements AutoCloseable {
   boolean canBecome(Bot other) {
     return other.queue().equals(bot.queue())
         && other.queueSettings().equals(bot.queueSettings())
+        && other.deliver().map(PushTarget::retry).equals(bot.deliver().map(PushTarget::retry))
         && other.ordering().equals(bot.ordering())
         && other.limits().idleTimeout().equals(bot.limits().idleTimeout())
         && other.limits().maxDuration().equals(bot.limits().maxDuration());
@@ -72,7 +77,6 @@ final class PushBot implements AutoCloseable {
   void change(Bot other, PushTarget target) {
     bot = other;
     handler.redirect(target);
-    meters.limit(other.limits().maxConcurrentSessions());
     processor.changeConcurrency(other.limits().maxConcurrentSessions());
   }
 

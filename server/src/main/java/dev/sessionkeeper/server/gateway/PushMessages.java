@@ -13,26 +13,39 @@ import dev.sessionkeeper.webhook.WebhookSender;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Posts the messages of one bot to its endpoint.
  *
- * <p>2xx completes, 410 sets the message aside, 429 and 503 with Retry-After wait as long as the
- * endpoint asks without using up the message's attempts, anything else is tried again by policy.
+ * <p>2xx completes, 410 sets the message aside. No answer, 5xx, 408, 425 and 429 say that the
+ * endpoint is out of order: the message is postponed, for as long as the endpoint asks or by the
+ * bot's schedule, and no attempt is counted. Anything else says that the message is wrong and
+ * counts.
  */
 final class PushMessages implements MessageHandler {
   private static final int GONE = 410;
+  // Request Timeout, Too Early, Too Many Requests.
+  private static final Set<Integer> NOT_NOW = Set.of(408, 425, 429);
+  private static final int MAX_HEADER = 4096;
   private static final int MAX_ANSWER = 300;
 
   private final WebhookSender sender;
   private final Breaker breaker;
   private final BotMeters meters;
+  private final SettleOutage outage;
   private final TimeSource time;
   private volatile PushTarget target;
 
   PushMessages(
-      PushTarget target, WebhookSender sender, Breaker breaker, BotMeters meters, TimeSource time) {
+      PushTarget target,
+      WebhookSender sender,
+      Breaker breaker,
+      SettleOutage outage,
+      BotMeters meters,
+      TimeSource time) {
     this.target = target;
+    this.outage = outage;
     this.sender = sender;
     this.breaker = breaker;
     this.meters = meters;
@@ -47,7 +60,7 @@ final class PushMessages implements MessageHandler {
   @Override
   public Settlement handle(Delivery delivery, SessionContext session) throws Exception {
     if (!breaker.await()) {
-      return Settlement.keepRetrying(breaker.pause(), "The endpoint has not answered for long");
+      return Settlement.postpone(breaker.pause(), "The endpoint has not answered for long");
     }
     long started = time.nanoTime();
     WebhookResult result;
@@ -59,36 +72,50 @@ final class PushMessages implements MessageHandler {
     }
     breaker.record(result);
     meters.pushed(outcomeOf(result), time.since(started));
-    return settle(result);
+    return settle(result, delivery);
   }
 
-  private static Settlement settle(WebhookResult result) throws PushFailed {
+  private Settlement settle(WebhookResult result, Delivery delivery) throws PushFailed {
+    if (!isOutage(result)) {
+      outage.over(delivery);
+    }
     return switch (result) {
       case WebhookResult.Delivered delivered -> Settlement.complete();
-      case WebhookResult.Refused refused -> settleRefused(refused);
+      case WebhookResult.Refused refused -> settleRefused(refused, delivery);
       case WebhookResult.Unreachable no ->
-          throw new PushFailed("The endpoint did not answer: " + no.reason());
+          outage.settle(delivery, "The endpoint did not answer: " + no.reason(), Optional.empty());
       case WebhookResult.Forbidden no ->
           throw new PushFailed("The endpoint is not called: " + no.reason());
     };
   }
 
-  private static Settlement settleRefused(WebhookResult.Refused refused) throws PushFailed {
+  private Settlement settleRefused(WebhookResult.Refused refused, Delivery delivery)
+      throws PushFailed {
     var what = "The endpoint answered " + refused.status();
     if (refused.status() == GONE) {
       return Settlement.deadLetter(what + " Gone", shortened(refused.answer()));
     }
-    if (asksToWait(refused)) {
-      return Settlement.keepRetrying(
-          refused.retryAfter().orElseThrow(), what + " and asked to wait");
+    var error = refused.answer().isBlank() ? what : what + ": " + shortened(refused.answer());
+    if (isOutage(refused)) {
+      return outage.settle(delivery, error, refused.retryAfter());
     }
-    throw new PushFailed(
-        refused.answer().isBlank() ? what : what + ": " + shortened(refused.answer()));
+    throw new PushFailed(error);
+  }
+
+  /** Returns whether the endpoint is out of order, whatever the message is. */
+  private static boolean isOutage(WebhookResult result) {
+    return switch (result) {
+      case WebhookResult.Unreachable no -> true;
+      case WebhookResult.Refused refused ->
+          refused.status() >= 500 || NOT_NOW.contains(refused.status());
+      case WebhookResult.Delivered delivered -> false;
+      case WebhookResult.Forbidden no -> false;
+    };
   }
 
   /** Whether the endpoint is alive and says when to come back. */
   static boolean asksToWait(WebhookResult.Refused refused) {
-    return (refused.status() == 429 || refused.status() == 503) && refused.retryAfter().isPresent();
+    return isOutage(refused) && refused.retryAfter().isPresent();
   }
 
   private static String outcomeOf(WebhookResult result) {
@@ -108,13 +135,13 @@ final class PushMessages implements MessageHandler {
         message.id().value(),
         message.payload().unsafeBytes(),
         message.payload().contentType(),
-        headers(delivery),
+        headers(delivery, target),
         target.signature(),
         target.timeout(),
         target.guard());
   }
 
-  private static Map<String, String> headers(Delivery delivery) {
+  private static Map<String, String> headers(Delivery delivery, PushTarget target) {
     var message = delivery.message();
     var headers = new LinkedHashMap<String, String>();
     headers.put("Keeper-Attempt", Integer.toString(delivery.attempt()));
@@ -125,14 +152,24 @@ final class PushMessages implements MessageHandler {
     Optional.ofNullable(message.properties().get(TraceContext.NAME))
         .flatMap(TraceContext::parse)
         .ifPresent(trace -> headers.put(TraceContext.NAME, trace.next().toString()));
+    for (var hook : HookHeaders.values()) {
+      hook.in(message).ifPresent(value -> put(headers, hook.header(), value));
+    }
+    target
+        .asGitHub()
+        .map(by -> by.sign(message.payload().unsafeBytes()))
+        .ifPresent(signed -> headers.put(HookHeaders.SIGNATURE.header(), signed));
     return headers;
   }
 
   private static void copy(
       Map<String, String> properties, String property, Map<String, String> headers, String name) {
-    var value = properties.get(property);
-    // Anybody may send to a bot's queue through the API; a header takes printable ASCII only.
-    if (value != null && value.chars().allMatch(c -> c >= 0x20 && c < 0x7f)) {
+    Optional.ofNullable(properties.get(property)).ifPresent(value -> put(headers, name, value));
+  }
+
+  /** Any caller may send to a bot's queue through the API; a header takes printable ASCII only. */
+  private static void put(Map<String, String> headers, String name, String value) {
+    if (value.length() <= MAX_HEADER && value.chars().allMatch(c -> c >= 0x20 && c < 0x7f)) {
       headers.put(name, value);
     }
   }

@@ -10,6 +10,7 @@ import dev.sessionkeeper.github.BuildMessage;
 import dev.sessionkeeper.github.GitHubEvent;
 import dev.sessionkeeper.server.gateway.ReplayTable.Replay;
 import dev.sessionkeeper.server.http.Reach;
+import dev.sessionkeeper.server.json.InvalidInput;
 import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.store.AuditLog;
 import dev.sessionkeeper.store.Database;
@@ -153,7 +154,8 @@ final class ReplayEvents {
 
   private Message message(KeptEvents.Kept kept, Bot bot, UUID replay) {
     var build = new BuildMessage(kept.trace().traceId(), kept.receivedAt(), outbox.maxBodyBytes());
-    return StoreDeliveries.traced(build.build(kept.event(), bot), kept.trace())
+    var message = StoreDeliveries.traced(build.build(kept.event(), bot), kept.trace());
+    return HookHeaders.asProperties(message, kept.headers(), kept.body())
         .withId(idOf(kept.event(), bot, replay))
         // Later messages of the session may have been handled: who cares can tell.
         .withProperty("replayed", "true")
@@ -232,10 +234,21 @@ final class ReplayEvents {
 
   /** The bots of today that the request means and the caller sees. */
   private List<Bot> targets(EventReplayRequest wish, Reach reach) {
-    return bots.get().stream()
-        .filter(bot -> wish.bot().isEmpty() || wish.bot().get().equals(bot.name()))
-        .filter(bot -> reach.includes(bot.queue()))
-        .toList();
+    var visible = bots.get().stream().filter(bot -> reach.includes(bot.queue())).toList();
+    if (wish.bot().isEmpty()) {
+      return visible;
+    }
+    var name = wish.bot().get();
+    return visible.stream()
+        .filter(bot -> bot.name().equals(name))
+        .findFirst()
+        .map(List::of)
+        .orElseThrow(() -> unknown(visible));
+  }
+
+  private static InvalidInput unknown(List<Bot> visible) {
+    var names = visible.stream().map(Bot::name).collect(Collectors.joining(", "));
+    return new InvalidInput("bot", "must be a bot of the configuration: " + names);
   }
 
   private static Set<String> names(List<Bot> bots) {

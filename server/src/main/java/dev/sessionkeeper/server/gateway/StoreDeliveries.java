@@ -85,7 +85,11 @@ final class StoreDeliveries {
           new BuildMessage(added.trace().traceId(), row.receivedAt(), outbox.maxBodyBytes());
       var routes = new ArrayList<RoutedMessage>();
       for (var bot : delivery.bots()) {
-        var message = traced(build.build(added.event(), bot), added.trace());
+        var message =
+            HookHeaders.asProperties(
+                traced(build.build(added.event(), bot), added.trace()),
+                added.headers(),
+                added.raw().body());
         messages.computeIfAbsent(bot.queue(), queue -> new ArrayList<>()).add(message);
         if (shared.contains(delivery.id()) && isWhole(message, added.event())) {
           bodies.put(message.id(), delivery.id().value());
@@ -137,27 +141,30 @@ final class StoreDeliveries {
     if (deliveries.isEmpty()) {
       return Map.of();
     }
-    var rows = EventTable.find(connection, deliveries.stream().map(WaitingDelivery::id).toList());
-    var routes =
-        RoutedTable.find(connection, rows.values().stream().map(EventTable.Known::seq).toList());
+    var rows =
+        EventTable.find(connection, deliveries.stream().map(WaitingDelivery::added).toList());
+    var routes = RoutedTable.find(connection, rows.seqs());
     var outcomes = new HashMap<EventId, Outcome>();
     for (var delivery : deliveries) {
-      var row = rows.get(delivery.id());
-      if (row == null) {
-        throw new Forgotten();
-      }
+      var row = rows.of(delivery.added()).orElseThrow(Forgotten::new);
       var its =
           routes.getOrDefault(row.seq(), List.of()).stream()
               .filter(route -> route.replay().isEmpty())
               .toList();
-      // Our own row, from an attempt whose COMMIT was not answered?
-      outcomes.put(
-          delivery.id(),
-          row.traceparent().equals(delivery.added().trace().toString())
-              ? new Outcome.Accepted(delivery.id(), its)
-              : new Outcome.Duplicate(delivery.id(), its));
+      outcomes.put(delivery.id(), outcomeOf(delivery, row, its));
     }
     return outcomes;
+  }
+
+  private static Outcome outcomeOf(
+      WaitingDelivery delivery, EventTable.Known row, List<RoutedMessage> routes) {
+    if (!row.id().equals(delivery.id())) {
+      return new Outcome.SameBody(row.id(), routes);
+    }
+    // Our own row, from an attempt whose COMMIT was not answered?
+    return row.traceparent().equals(delivery.added().trace().toString())
+        ? new Outcome.Accepted(delivery.id(), routes)
+        : new Outcome.Duplicate(delivery.id(), routes);
   }
 
   /** A delivery that came twice in one group is a duplicate the second time. */
@@ -167,7 +174,9 @@ final class StoreDeliveries {
     for (var delivery : group) {
       var outcome = Objects.requireNonNull(outcomes.get(delivery.id()));
       answers.add(outcome);
-      outcomes.put(delivery.id(), new Outcome.Duplicate(outcome.id(), outcome.routes()));
+      if (outcome instanceof Outcome.Accepted) {
+        outcomes.put(delivery.id(), new Outcome.Duplicate(outcome.id(), outcome.routes()));
+      }
     }
     return answers;
   }

@@ -13,9 +13,7 @@ import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.Scope;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -24,16 +22,6 @@ import org.slf4j.LoggerFactory;
 /** Takes in what GitHub posts. */
 final class WebhookRoutes {
   private static final Logger log = LoggerFactory.getLogger(WebhookRoutes.class);
-  private static final int MAX_HEADER = 500;
-
-  // Worth knowing later. The signature is not: with it an old delivery could be sent again.
-  private static final List<String> KEPT_HEADERS =
-      List.of(
-          "User-Agent",
-          "X-GitHub-Hook-ID",
-          "X-GitHub-Hook-Installation-Target-Type",
-          "X-GitHub-Hook-Installation-Target-ID",
-          "X-GitHub-Enterprise-Host");
 
   private final Supplier<Routing> routing;
   private final AcceptDelivery accept;
@@ -55,7 +43,8 @@ final class WebhookRoutes {
    * What GitHub is told.
    *
    * @param routedTo the bots, in the order of the configuration
-   * @param duplicate whether the delivery was known; then nothing was routed again
+   * @param duplicate whether the delivery, or its signed body, was known; then nothing was routed
+   *     again
    * @param revived how many of its messages were dead letters and were put back
    */
   record Answer(
@@ -118,7 +107,8 @@ final class WebhookRoutes {
       }
     }
     var trace = TraceContext.ofRequest(request.header(TraceContext.NAME));
-    var outcome = accept.accept(new NewEvent(event, raw, kept(request), trace, verdicts), matching);
+    var outcome =
+        accept.accept(new NewEvent(event, raw, HookHeaders.of(request), trace, verdicts), matching);
     return answer(outcome, event, trace);
   }
 
@@ -137,21 +127,21 @@ final class WebhookRoutes {
         log.info("Event {} {} is known; {} dead letters revived", id, event.name(), revived);
         yield Response.ok(new Answer(id, routedTo, Optional.of(true), Optional.of(revived)));
       }
+      case AcceptDelivery.Outcome.SameBody known -> {
+        meters.sameBody();
+        log.warn(
+            "Delivery {} as {} has the signed body of event {}; it is taken for a replay and routed"
+                + " to nobody",
+            event.deliveryId(),
+            event.name(),
+            id);
+        yield Response.ok(new Answer(id, routedTo, Optional.of(true), Optional.of(0)));
+      }
     };
   }
 
   private static Optional<String> header(Request request, String name) {
     return Optional.of(request.header(name)).filter(value -> !value.isBlank());
-  }
-
-  private static Map<String, String> kept(Request request) {
-    var kept = new LinkedHashMap<String, String>();
-    for (var name : KEPT_HEADERS) {
-      header(request, name)
-          .map(value -> value.substring(0, Math.min(value.length(), MAX_HEADER)))
-          .ifPresent(value -> kept.put(name, value));
-    }
-    return kept;
   }
 
   private static Problem problem(ReadResult.Refused refused) {

@@ -19,6 +19,7 @@ public enum ProblemType {
   REQUEST_TIMEOUT(408, "The request did not arrive in time", "Send it again."),
   SESSION_LOCKED(409, "Another owner holds the session", "lockedUntil says for how long."),
   SESSION_SET_ASIDE(409, "The session is paused or parked", "An operator has to resume it."),
+  SESSION_LIMIT_REACHED(409, "The bot of the queue allows no more", "limit says which key."),
   SESSION_MODE_MISMATCH(
       409, "The queue's mode does not fit", "ORDERED needs sessions, UNORDERED has none."),
   QUEUE_CONFLICT(409, "The queue exists with another mode", "A mode is for ever."),

@@ -37,6 +37,24 @@ final class QueueGauges {
         "sessions",
         "In somebody's hands",
         QueueStats::heldSessions);
+    add(
+        registry,
+        "keeper.queue.waiting.sessions",
+        "sessions",
+        "Wait for the retry or the earliest time of their first message",
+        QueueStats::waitingSessions);
+    add(
+        registry,
+        "keeper.queue.parked.sessions",
+        "sessions",
+        "Set aside until a person resumes them",
+        QueueStats::parkedSessions);
+    add(
+        registry,
+        "keeper.queue.paused.sessions",
+        "sessions",
+        "Stopped by a person for a while",
+        QueueStats::pausedSessions);
     add(registry, "keeper.queue.dead.letters", "messages", "Set aside", QueueStats::deadLetters);
     add(
         registry,

@@ -4,6 +4,7 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.PageCursor;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.server.HoldLimits;
 import dev.sessionkeeper.server.security.ServerSecret;
 import dev.sessionkeeper.server.security.SignTexts;
 import dev.sessionkeeper.spi.HeldSession;
@@ -85,6 +86,16 @@ final class HeldSessions implements AutoCloseable {
       get(queue, owner, leaseId).close();
       local.remove(leaseId);
     }
+  }
+
+  /**
+   * The hold that a lease id is about, whether it is still held or not.
+   *
+   * @throws KeeperException.LockLost if no server gave the id to this owner for this queue
+   */
+  HoldLimits.Hold holdOf(QueueName queue, Actor owner, String leaseId) {
+    var key = keyOf(queue, owner, leaseId);
+    return new HoldLimits.Hold(queue, key.session(), key.epoch());
   }
 
   /** Whether leases of this queue live in the store. */

@@ -30,11 +30,18 @@ import java.util.Optional;
 final class LeaseRoutes {
   private final Queues queues;
   private final HeldSessions held;
+  private final LimitLeases limits;
   private final QueueMeters meters;
   private final TraceMessages traces;
 
-  LeaseRoutes(Queues queues, HeldSessions held, QueueMeters meters, TraceMessages traces) {
+  LeaseRoutes(
+      Queues queues,
+      HeldSessions held,
+      LimitLeases limits,
+      QueueMeters meters,
+      TraceMessages traces) {
     this.traces = traces;
+    this.limits = limits;
     this.queues = queues;
     this.held = held;
     this.meters = meters;
@@ -46,11 +53,14 @@ final class LeaseRoutes {
             .summary("Hold a session: a chosen one, or the one that has waited longest")
             .takes(LeaseRequest.class)
             .answers(201, "Held", LeaseView.class)
-            .answers(204, "No session had work ready in that time")
+            .answers(
+                204,
+                "No session had work ready in that time, or the bot of the queue allows no more at once")
             .problems(
                 ProblemType.UNKNOWN_QUEUE,
                 ProblemType.SESSION_LOCKED,
                 ProblemType.SESSION_SET_ASIDE,
+                ProblemType.SESSION_LIMIT_REACHED,
                 ProblemType.SESSION_MODE_MISMATCH,
                 ProblemType.NOT_SUPPORTED),
         Route.get(
@@ -62,12 +72,12 @@ final class LeaseRoutes {
             .query("max", "The most messages, 1 to 1000; 10 by default")
             .query("wait", "How long to wait for the first one, up to PT60S")
             .answers(200, "Some messages, or none", DeliveryView.Batch.class)
-            .problems(ProblemType.SESSION_LOCK_LOST),
+            .problems(ProblemType.SESSION_LOCK_LOST, ProblemType.SESSION_LIMIT_REACHED),
         Route.post(
                 "/queues/{queue}/leases/{leaseId}/renew", Role.CONSUME, Scope.queue(), this::renew)
             .summary("Hold it for another lock duration")
             .answers(200, "Renewed", LeaseView.Renewed.class)
-            .problems(ProblemType.SESSION_LOCK_LOST),
+            .problems(ProblemType.SESSION_LOCK_LOST, ProblemType.SESSION_LIMIT_REACHED),
         Route.delete("/queues/{queue}/leases/{leaseId}", Role.CONSUME, Scope.queue(), this::release)
             .summary("Give the session back; messages in hand are delivered again")
             .answers(204, "Released")
@@ -84,7 +94,8 @@ final class LeaseRoutes {
       return Response.noContent();
     }
     return switch (result.get()) {
-      case AcceptResult.Accepted accepted -> accepted(queue, request.actor(), accepted.session());
+      case AcceptResult.Accepted accepted ->
+          accepted(queue, wish, request.actor(), accepted.session());
       case AcceptResult.NoSession none -> Response.noContent();
       case AcceptResult.Locked locked -> throw refuseLocked(locked);
       case AcceptResult.SetAside aside ->
@@ -109,6 +120,9 @@ final class LeaseRoutes {
       throws InterruptedException {
     var sessions = queues.provider().sessions(queue);
     var patience = wish.patience().orElse(Duration.ZERO);
+    if (!limits.awaitRoom(queue, patience)) {
+      return noRoom(wish);
+    }
     if (wish.sessionId().isEmpty()) {
       return sessions.acceptNext(owner, patience);
     }
@@ -117,14 +131,29 @@ final class LeaseRoutes {
         .accept(SessionId.of(wish.sessionId().get()), owner, patience);
   }
 
-  private Response accepted(QueueName queue, Actor actor, HeldSession session) {
+  /** For a caller that takes any session, no place is as if no session had work. */
+  private static AcceptResult noRoom(LeaseRequest wish) {
+    if (wish.sessionId().isPresent()) {
+      throw LimitLeases.noRoom().toException();
+    }
+    return new AcceptResult.NoSession();
+  }
+
+  private Response accepted(
+      QueueName queue, LeaseRequest wish, Actor actor, HeldSession session) {
     try {
+      if (!limits.begin(queue, session)) {
+        session.close();
+        noRoom(wish);
+        return Response.noContent();
+      }
       var leaseId = held.add(queue, actor, session);
       return Response.created(LeaseView.of(leaseId, session, session.state()))
           .ifUndelivered(
               () -> {
                 held.remove(leaseId);
                 session.close();
+                limits.ended(queue, actor, leaseId);
               });
     } catch (KeeperException.LockLost e) {
       return Response.noContent(); // An operator took it in the very moment it was ours.
@@ -151,6 +180,7 @@ final class LeaseRoutes {
   private Response receive(Request request) throws Exception {
     var wish = request.query(Wish::read);
     var session = heldBy(request);
+    limits.check(queues.named(request), request.actor(), request.parameter("leaseId"));
     var deliveries =
         traces.receive(
             queues.named(request),
@@ -158,6 +188,8 @@ final class LeaseRoutes {
             () -> ReceiveForAnswer.receive(request, wish.max(), wish.patience(), session::receive),
             Delivery::message);
     meters.checkOrder(deliveries);
+    limits.received(
+        queues.named(request), request.actor(), request.parameter("leaseId"), deliveries);
     var response =
         Response.ok(new DeliveryView.Batch(deliveries.stream().map(DeliveryView::of).toList()));
     // Where leases live in the store, whoever lost this answer asks again and gets the same.
@@ -176,11 +208,18 @@ final class LeaseRoutes {
   }
 
   private Response renew(Request request) {
-    return Response.ok(new LeaseView.Renewed(heldBy(request).renew().until()));
+    var queue = queues.named(request);
+    var leaseId = request.parameter("leaseId");
+    var session = heldBy(request);
+    limits.check(queue, request.actor(), leaseId);
+    var until = session.renew().until();
+    limits.renewed(queue, request.actor(), leaseId);
+    return Response.ok(new LeaseView.Renewed(until));
   }
 
   private Response release(Request request) {
     held.release(queues.named(request), request.actor(), request.parameter("leaseId"));
+    limits.ended(queues.named(request), request.actor(), request.parameter("leaseId"));
     return Response.noContent();
   }
 

@@ -18,12 +18,13 @@ public final class QueuesFeature implements Feature {
     var meters = new QueueMeters(context.meters());
     var traces = context.traces();
     held = new HeldSessions(queues, context.engine().secret(), context.time());
+    var holds = new LimitLeases(held, context.holdLimits()::get);
     routes =
         Stream.of(
                 new QueueRoutes(queues, audit).routes(),
                 new MessageRoutes(queues, traces).routes(),
-                new LeaseRoutes(queues, held, meters, traces).routes(),
-                new SettleRoutes(queues, held, traces).routes(),
+                new LeaseRoutes(queues, held, holds, meters, traces).routes(),
+                new SettleRoutes(queues, held, holds, traces).routes(),
                 new UnorderedRoutes(queues, context.engine().secret(), traces).routes(),
                 new SessionRoutes(queues, audit).routes(),
                 new DeadLetterRoutes(queues, audit).routes())

@@ -3,11 +3,30 @@ package dev.sessionkeeper.server.queues;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
+import dev.sessionkeeper.server.json.InvalidInput;
 import dev.sessionkeeper.spi.OperableSessions.Act;
+import dev.sessionkeeper.spi.SessionStatus;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** What a person wants to do to a session. */
-record SessionRequest(String sessionId, Action action, Optional<String> reason) {
+/**
+ * What a person wants to do to a session, or to all sessions of a status.
+ *
+ * @param sessionId the one; left out with {@code all}
+ * @param all whether every session of the status is meant; only for resume
+ * @param status parked, paused or waiting, with {@code all}; parked where it is left out
+ */
+record SessionRequest(
+    Optional<String> sessionId,
+    Action action,
+    Optional<String> reason,
+    Optional<Boolean> all,
+    Optional<String> status) {
+  private static final Map<String, SessionStatus> RESUMABLE =
+      Stream.of(SessionStatus.PARKED, SessionStatus.PAUSED, SessionStatus.WAITING)
+          .collect(Collectors.toUnmodifiableMap(SessionItem::word, status -> status));
 
   /** An act by its word in the API. */
   enum Action {
@@ -37,18 +56,48 @@ record SessionRequest(String sessionId, Action action, Optional<String> reason) 
   }
 
   static SessionRequest read(Fields in) {
-    var session = in.required("sessionId", Decode.text().map(text -> SessionId.of(text).value()));
+    var session = in.optional("sessionId", Decode.text().map(text -> SessionId.of(text).value()));
     var action = in.required("action", Decode.oneOf(Decode.words(Action.class, Action::toString)));
     var reason = in.optional("reason", Decode.text(1000));
+    var all = in.optional("all", Decode.bool());
+    var status = in.optional("status", Decode.oneOf(RESUMABLE).map(SessionItem::word));
+    if (!in.has("sessionId") && !in.has("all")) {
+      in.reject("sessionId", "is missing; all with true would mean every session of a status");
+    }
     in.check();
-    return new SessionRequest(session.get(), action.get(), reason.get());
+    var request =
+        new SessionRequest(session.get(), action.get(), reason.get(), all.get(), status.get());
+    request.refuseWhatDoesNotFit();
+    return request;
+  }
+
+  private void refuseWhatDoesNotFit() {
+    if (isForAll() == sessionId.isPresent()) {
+      throw new InvalidInput("all", "must be true without sessionId, and left out with it");
+    }
+    if (isForAll() && action != Action.RESUME) {
+      throw new InvalidInput("action", "must be resume with all, was " + action);
+    }
+    if (!isForAll() && status.isPresent()) {
+      throw new InvalidInput("status", "is there without all");
+    }
+  }
+
+  boolean isForAll() {
+    return all.orElse(false);
+  }
+
+  /** The sessions that are meant by {@code all}. */
+  SessionStatus statusOfAll() {
+    return RESUMABLE.getOrDefault(status.orElse("parked"), SessionStatus.PARKED);
   }
 
   /**
    * What it did.
    *
    * @param affected how many messages became dead letters; for the other acts 1 if something
-   *     changed
+   *     changed; with {@code all} how many sessions changed
+   * @param more whether sessions of the status are left for the next request; only with {@code all}
    */
-  record Answer(String sessionId, Action action, int affected) {}
+  record Answer(Optional<String> sessionId, Action action, int affected, Optional<Boolean> more) {}
 }

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.queues;
 
 import dev.sessionkeeper.Page;
+import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.http.Request;
@@ -18,6 +19,8 @@ import java.util.Optional;
 
 /** Shows sessions, and lets a person step in. */
 final class SessionRoutes {
+  private static final int AT_ONCE = 500;
+
   private final Queues queues;
   private final AuditedQueues audited;
 
@@ -37,7 +40,8 @@ final class SessionRoutes {
             .problems(
                 ProblemType.UNKNOWN_QUEUE, ProblemType.INVALID_CURSOR, ProblemType.NOT_SUPPORTED),
         Route.post("/queues/{queue}/sessions/actions", Role.OPERATE, Scope.queue(), this::act)
-            .summary("Pause, resume, park, release or dead-letter; audited")
+            .summary(
+                "Pause, resume, park, release or dead-letter a session, or resume all of a status; audited")
             .takes(SessionRequest.class)
             .answers(200, "Done", SessionRequest.Answer.class)
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_SUPPORTED));
@@ -65,20 +69,42 @@ final class SessionRoutes {
     var queue = queues.named(request);
     var wish = request.json(SessionRequest::read);
     queues.settings(queue);
-    var reason = wish.reason().orElse("");
     queues.operable();
-    int affected =
-        audited.act(
-            queue,
-            SessionId.of(wish.sessionId()),
-            wish.action().act(),
-            reason,
-            count ->
-                AuditLog.Entry.of(
-                    request.actor(),
-                    "session." + wish.action(),
-                    queue + "/" + wish.sessionId(),
-                    count + " affected; " + reason));
-    return Response.ok(new SessionRequest.Answer(wish.sessionId(), wish.action(), affected));
+    if (wish.isForAll()) {
+      return actOnAll(request, queue, wish);
+    }
+    int affected = act(request, queue, SessionId.of(wish.sessionId().orElseThrow()), wish);
+    return Response.ok(
+        new SessionRequest.Answer(wish.sessionId(), wish.action(), affected, Optional.empty()));
+  }
+
+  /** A bounded number of sessions, each in a transaction of its own with its audit entry. */
+  private Response actOnAll(Request request, QueueName queue, SessionRequest wish) {
+    var page =
+        queues
+            .inspectable()
+            .inspect(queue, Optional.of(wish.statusOfAll()), Page.Request.first(AT_ONCE));
+    int affected = 0;
+    for (var session : page.items()) {
+      affected += act(request, queue, session.id(), wish);
+    }
+    return Response.ok(
+        new SessionRequest.Answer(
+            Optional.empty(), wish.action(), affected, Optional.of(page.next().isPresent())));
+  }
+
+  private int act(Request request, QueueName queue, SessionId session, SessionRequest wish) {
+    var reason = wish.reason().orElse("");
+    return audited.act(
+        queue,
+        session,
+        wish.action().act(),
+        reason,
+        count ->
+            AuditLog.Entry.of(
+                request.actor(),
+                "session." + wish.action(),
+                queue + "/" + session,
+                count + " affected; " + reason));
   }
 }

@@ -20,10 +20,12 @@ final class SettleRoutes {
 
   private final Queues queues;
   private final HeldSessions held;
+  private final LimitLeases limits;
   private final TraceMessages traces;
 
-  SettleRoutes(Queues queues, HeldSessions held, TraceMessages traces) {
+  SettleRoutes(Queues queues, HeldSessions held, LimitLeases limits, TraceMessages traces) {
     this.traces = traces;
+    this.limits = limits;
     this.queues = queues;
     this.held = held;
   }
@@ -74,6 +76,8 @@ final class SettleRoutes {
                 .orElseGet(() -> session.settle(wish.settled()))
                 .toCompletableFuture()
                 .join());
+    limits.settled(
+        queues.named(request), request.actor(), request.parameter("leaseId"), wish.settled());
     return Response.ok(SettleRequest.Answer.of(wish));
   }
 

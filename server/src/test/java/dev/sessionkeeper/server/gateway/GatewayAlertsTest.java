@@ -3,13 +3,18 @@ package dev.sessionkeeper.server.gateway;
 import static dev.sessionkeeper.server.gateway.GatewayServer.pull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Optional;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** Alerts on numbers that do not exist never ring. */
@@ -41,6 +46,34 @@ class GatewayAlertsTest {
                           shown ->
                               assertThat(names)
                                   .allSatisfy(name -> assertThat(shown).contains("\n" + name))));
+    }
+  }
+
+  @Test
+  void theAlertsRingAsTheirTestsSayWithOneServerAndWithThree() throws Exception {
+    var promtool = promtool();
+    assumeTrue(promtool.isPresent(), "promtool is not installed: apt-get install prometheus");
+    var ops = Path.of("..", "ops").toAbsolutePath().normalize();
+    try (var files = Files.list(ops.resolve("tests"))) {
+      assertThat(files.toList())
+          .isNotEmpty()
+          .allSatisfy(tests -> run(promtool.get().toString(), "test", "rules", tests.toString()));
+    }
+    run(promtool.get().toString(), "check", "rules", ops.resolve("gateway-alerts.yml").toString());
+  }
+
+  private static Optional<Path> promtool() {
+    return Arrays.stream(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
+        .map(folder -> Path.of(folder, "promtool"))
+        .filter(Files::isExecutable)
+        .findFirst();
+  }
+
+  private static void run(String... command) throws IOException, InterruptedException {
+    var process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    try (var said = process.inputReader()) {
+      var text = said.lines().collect(Collectors.joining("\n"));
+      assertThat(process.waitFor()).as(text).isZero();
     }
   }
 

@@ -38,27 +38,42 @@ final class GatewayServer implements AutoCloseable {
 
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
-  private final TestDatabase.Fresh database = TestDatabase.create();
+  private final TestDatabase.Fresh database;
   private final HttpClient client = HttpClient.newHttpClient();
   private final KeeperServer server;
   private volatile String bots;
 
-  private GatewayServer(String bots, Function<Supplier<ConfigSources>, KeeperServer> start) {
+  private GatewayServer(
+      TestDatabase.Fresh database,
+      String bots,
+      Function<Supplier<ConfigSources>, KeeperServer> start) {
+    this.database = database;
     this.bots = bots;
     server = start.apply(this::sources);
   }
 
   /** With these bots, as YAML. */
   static GatewayServer start(String bots) {
+    return start(TestDatabase.create(), bots);
+  }
+
+  private static GatewayServer start(TestDatabase.Fresh database, String bots) {
     return new GatewayServer(
+        database,
         bots,
         sources ->
             KeeperServer.start(KeeperConfig.read(sources.get()), sources, TimeSource.system()));
   }
 
+  /** A second server on the same database, with the same bots. */
+  GatewayServer another() {
+    return start(database, bots);
+  }
+
   /** With these queues and bots, as YAML, and locks of this length. */
   static GatewayServer startWithLocks(Duration lock, String queuesAndBots) {
-    return new GatewayServer(queuesAndBots, sources -> ShortLocks.start(sources, lock));
+    return new GatewayServer(
+        TestDatabase.create(), queuesAndBots, sources -> ShortLocks.start(sources, lock));
   }
 
   private ConfigSources sources() {
@@ -130,6 +145,10 @@ final class GatewayServer implements AutoCloseable {
             .header("X-GitHub-Event", event)
             .header("X-GitHub-Delivery", deliveryId)
             .header("X-Hub-Signature-256", GitHubSignature.sign(secret, body))
+            .header("X-GitHub-Hook-ID", "292430182")
+            .header("X-GitHub-Hook-Installation-Target-ID", "79929171")
+            .header("X-GitHub-Hook-Installation-Target-Type", "repository")
+            .header("User-Agent", "GitHub-Hookshot/044aadd")
             .POST(HttpRequest.BodyPublishers.ofByteArray(body)));
   }
 

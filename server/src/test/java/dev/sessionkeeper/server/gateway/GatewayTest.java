@@ -56,7 +56,8 @@ class GatewayTest {
     var json = "application/json";
     assertThat(server.deliver("pull_request", id(), body, json, OLD_SECRET).status())
         .isEqualTo(202);
-    assertThat(server.deliver("pull_request", id(), body, json, SECRET).status()).isEqualTo(202);
+    var other = pull("acme/rotation", 1, 2).getBytes(UTF_8);
+    assertThat(server.deliver("pull_request", id(), other, json, SECRET).status()).isEqualTo(202);
     var wrong = server.deliver("pull_request", id(), body, json, "guessed");
     assertThat(wrong.status()).isEqualTo(401);
     assertThat(wrong.header("Content-Type")).isEqualTo("application/problem+json");
@@ -92,6 +93,78 @@ class GatewayTest {
     assertThat(again.json().get("eventId")).isEqualTo(first.json().get("eventId"));
     assertThat(server.drain("one", "acme/twice/pull_request/1")).hasSize(1);
     assertThat(server.drain("two", "acme/twice/repository")).hasSize(1);
+  }
+
+  @Test
+  void aSignedBodyIsNotRoutedAgainUnderAnotherDeliveryIdOrEventName() {
+    var body = pull("acme/replayed", 1, 1);
+    var first = server.deliver("pull_request", id(), body);
+    assertThat(first.status()).isEqualTo(202);
+    for (var type : List.of("pull_request", "release", "issues")) {
+      var again = server.deliver(type, id(), body);
+      assertThat(again.status()).isEqualTo(200);
+      assertThat(again.json().get("duplicate").asBoolean()).isTrue();
+      assertThat(again.json().get("eventId")).isEqualTo(first.json().get("eventId"));
+    }
+    var asForm = server.deliver("issues", id(), body.getBytes(UTF_8), "a/b+json", SECRET);
+    assertThat(asForm.status()).isEqualTo(200);
+    assertThat(server.drain("one", "acme/replayed/pull_request/1")).hasSize(1);
+    assertThat(server.drain("two", "acme/replayed/repository")).hasSize(1);
+    assertThat(
+            server.count(
+                "SELECT count(*) FROM keeper.github_event WHERE repository = 'acme/replayed'"))
+        .isEqualTo(1);
+    assertThat(server.get("/metrics").text())
+        .containsPattern("keeper_webhooks_total\\{outcome=\"same_body\"} [1-9]");
+  }
+
+  @Test
+  void theSameSignedBodyAtTheSameTimeIsRoutedOnce() throws Exception {
+    var body = pull("acme/twins", 1, 1);
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      var replies =
+          IntStream.range(0, 8)
+              .mapToObj(i -> threads.submit(() -> server.deliver("pull_request", id(), body)))
+              .toList();
+      var statuses = new ArrayList<Integer>();
+      for (var reply : replies) {
+        statuses.add(reply.get().status());
+      }
+      assertThat(statuses).containsOnlyOnce(202).contains(200);
+    }
+    assertThat(server.drain("one", "acme/twins/pull_request/1")).hasSize(1);
+  }
+
+  @Test
+  void aReplayForABotThatDoesNotExistIsRefused() {
+    for (var more : List.of("", ", \"deadLetters\": true", ", \"dryRun\": true")) {
+      var reply = server.post("/events/replay", "{\"bot\":\"nobody\"" + more + "}");
+      assertThat(reply.status()).isEqualTo(400);
+      assertThat(reply.text()).contains("must be a bot of the configuration: one, two, three");
+    }
+  }
+
+  @Test
+  void allParkedSessionsOfAQueueGoOnAtOnce() {
+    for (int number = 1; number <= 3; number++) {
+      server.deliver("pull_request", pull("acme/parked", number, 0));
+      var session = "acme/parked/pull_request/" + number;
+      var park = "{\"sessionId\":\"" + session + "\",\"action\":\"park\"}";
+      assertThat(server.post("/queues/one/sessions/actions", park).status()).isEqualTo(200);
+    }
+    assertThat(server.get("/metrics").text())
+        .contains("keeper_queue_parked_sessions{queue=\"one\"} 3.0");
+    var all = "{\"all\":true,\"action\":\"resume\",\"reason\":\"mended\"}";
+    var reply = server.post("/queues/one/sessions/actions", all);
+    assertThat(reply.json().get("affected").asInt()).isEqualTo(3);
+    assertThat(reply.json().get("more").asBoolean()).isFalse();
+    assertThat(server.post("/queues/one/sessions/actions", all).json().get("affected").asInt())
+        .isZero();
+    for (int number = 1; number <= 3; number++) {
+      assertThat(server.drain("one", "acme/parked/pull_request/" + number)).hasSize(1);
+    }
+    var park = "{\"all\":true,\"action\":\"deadLetterAll\"}";
+    assertThat(server.post("/queues/one/sessions/actions", park).status()).isEqualTo(400);
   }
 
   @Test
@@ -327,7 +400,7 @@ class GatewayTest {
       assertThat(texts(own.deliver("push", pull("acme/x", 1, 1)).json().get("routedTo")))
           .containsExactly("two");
       own.reload("bots:\n  - { name: four, events: [\"push\"] }\n");
-      assertThat(texts(own.deliver("push", pull("acme/x", 1, 1)).json().get("routedTo")))
+      assertThat(texts(own.deliver("push", pull("acme/x", 1, 2)).json().get("routedTo")))
           .containsExactly("four");
     }
   }

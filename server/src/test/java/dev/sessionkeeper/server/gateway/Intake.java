@@ -24,11 +24,14 @@ final class Intake {
 
   private Intake() {}
 
-  /** An event of the pull request 1 of acme/kill, long enough to have a shared body. */
+  /**
+   * An event of the pull request 1 of acme/kill, long enough to have a shared body. Its body is of
+   * its own, since the same one is routed once.
+   */
   static GitHubEvent event(String deliveryId, int step) {
     var body =
         pull("acme/kill", 1, step)
-            .replaceFirst("\\{", "{\"long\":\"" + "x".repeat(2000) + "\",")
+            .replaceFirst("\\{", "{\"long\":\"" + deliveryId + "x".repeat(2000) + "\",")
             .getBytes(UTF_8);
     return ((ReadResult.Accepted) ReadDelivery.readAgain(raw("pull_request", deliveryId, body)))
         .event();

@@ -1,0 +1,50 @@
+package dev.sessionkeeper.server.gateway;
+
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.server.HoldLimits.Hold;
+import dev.sessionkeeper.spi.AcceptResult;
+import dev.sessionkeeper.spi.SessionSource;
+import java.time.Duration;
+
+/** Hands out the sessions of a pushed bot while the bot has places left, over all servers. */
+record LimitedSessions(QueueName queue, SessionSource inner, LimitHolds limits)
+    implements SessionSource {
+
+  @Override
+  public AcceptResult acceptNext(Owner owner, Duration wait) throws InterruptedException {
+    if (!limits.awaitRoom(queue, wait)) {
+      return new AcceptResult.NoSession();
+    }
+    return inner.acceptNext(owner, wait) instanceof AcceptResult.Accepted accepted
+        ? begin(accepted)
+        : new AcceptResult.NoSession();
+  }
+
+  /** Another server may have taken the last place meanwhile; then the session goes back. */
+  private AcceptResult begin(AcceptResult.Accepted accepted) {
+    var session = accepted.session();
+    var hold = new Hold(queue, session.id(), session.lease().epoch());
+    boolean begun = false;
+    try {
+      begun = limits.begin(hold);
+    } finally {
+      if (!begun) {
+        session.close();
+      }
+    }
+    return begun
+        ? new AcceptResult.Accepted(new LimitedSession(session, hold, limits))
+        : new AcceptResult.NoSession();
+  }
+
+  @Override
+  public boolean isFull() {
+    return limits.isFull(queue);
+  }
+
+  @Override
+  public boolean hasReadySession() {
+    return inner.hasReadySession();
+  }
+}

@@ -1,0 +1,63 @@
+package dev.sessionkeeper.server.gateway;
+
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.PoisonPolicy;
+import dev.sessionkeeper.RetryPolicy;
+import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.github.Bot;
+import dev.sessionkeeper.github.RetrySchedule;
+import dev.sessionkeeper.time.DurationText;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+
+/**
+ * Postpones the messages of one bot while its endpoint is out of order, and gives a message up once
+ * that has lasted too long.
+ */
+final class SettleOutage {
+  private final RetrySchedule schedule;
+  private final RetryPolicy delays;
+  private final PoisonPolicy poison;
+  private final Outages outages;
+  private final RandomGenerator random;
+
+  SettleOutage(Bot bot, RetrySchedule schedule, TimeSource time, RandomGenerator random) {
+    this.schedule = schedule;
+    this.delays = schedule.policy(Integer.MAX_VALUE);
+    this.poison = bot.queueSettings().poisonPolicy();
+    this.outages = new Outages(time);
+    this.random = random;
+  }
+
+  /**
+   * Settles a delivery that met the outage.
+   *
+   * @param asked how long the endpoint asks to wait
+   */
+  Settlement settle(Delivery delivery, String error, Optional<Duration> asked) {
+    var met = outages.again(delivery.id());
+    var delay = asked.orElseGet(() -> delays.delayAfter(met.times(), random));
+    if (met.lasted().compareTo(schedule.limit()) < 0) {
+      return Settlement.postpone(delay, error);
+    }
+    var reason = "The endpoint was out of order for " + DurationText.readable(schedule.limit());
+    return switch (poison) {
+      case DEAD_LETTER -> {
+        outages.over(delivery.id());
+        yield Settlement.deadLetter(reason, error);
+      }
+      case PARK_SESSION -> {
+        outages.over(delivery.id());
+        yield Settlement.park(reason + ": " + error);
+      }
+      case BLOCK, STOP -> Settlement.postpone(delay, error);
+    };
+  }
+
+  /** The endpoint is in order for this message. */
+  void over(Delivery delivery) {
+    outages.over(delivery.id());
+  }
+}
