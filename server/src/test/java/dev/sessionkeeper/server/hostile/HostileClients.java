@@ -127,7 +127,8 @@ final class HostileClients {
       for (int i = 0; i < 40 && on.get(); i++) {
         for (var socket : sockets) {
           // Only what is there: a queue without messages gives a short answer.
-          var unused = socket.getInputStream().skip(Math.min(64, socket.getInputStream().available()));
+          var unused =
+              socket.getInputStream().skip(Math.min(64, socket.getInputStream().available()));
         }
         LockSupport.parkNanos(PAUSE_NANOS);
       }
