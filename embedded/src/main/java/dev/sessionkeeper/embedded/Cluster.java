@@ -5,12 +5,9 @@ import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.DriverManager;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Properties;
 
 /** The database files of one folder, and the programs that create and serve them. */
 record Cluster(Path binaries, DataFolder folder, RunAs runAs) {
@@ -21,77 +18,87 @@ record Cluster(Path binaries, DataFolder folder, RunAs runAs) {
    * was never finished.
    */
   void createIfMissing() {
-    if (Files.exists(folder.database().resolve("PG_VERSION"))) {
-      return;
+    try {
+      createOwnFolder();
+      if (!Files.exists(folder.database().resolve("PG_VERSION"))) {
+        initialize();
+      }
+    } catch (IOException e) {
+      throw cannotStart("its folder could not be prepared: " + e.getMessage());
     }
-    if (Files.exists(folder.database())) {
-      DeleteFolder.of(folder.database());
+  }
+
+  /** The folder of the socket, which the user of the database can write. */
+  Path sockets() {
+    try {
+      var sockets = folder.sockets();
+      runAs.handOver(sockets);
+      return sockets;
+    } catch (IOException e) {
+      throw cannotStart("the folder of its socket could not be prepared: " + e.getMessage());
     }
-    run(
-        "initdb",
-        List.of(
-            "-D",
-            folder.database().toString(),
-            "-U",
-            EmbeddedPostgres.USER,
-            "--pwfile=" + folder.path().resolve("password"),
-            "--auth=scram-sha-256",
-            "--encoding=UTF8",
-            "--locale=C"));
+  }
+
+  private void createOwnFolder() throws IOException {
+    PrivateFiles.folder(folder.database());
+    runAs.handOver(folder.database());
+    runAs.handOverOnly(folder.path());
+  }
+
+  private void initialize() throws IOException {
+    DeleteFolder.contentOf(folder.database());
+    // initdb runs as the user of the database, who cannot read the password file of root.
+    var password = Files.createTempFile(folder.path(), "initdb-", "");
+    try {
+      Files.writeString(password, folder.adminPassword());
+      runAs.handOver(password);
+      run(
+          "initdb",
+          List.of(
+              "-D",
+              folder.database().toString(),
+              "-U",
+              PrepareDatabase.ADMIN,
+              "--pwfile=" + password,
+              "--auth=scram-sha-256",
+              "--encoding=UTF8",
+              "--locale=C"));
+    } finally {
+      Files.deleteIfExists(password);
+    }
   }
 
   /** Starts the server process and waits until it answers. */
-  Process serve(int port, ServerSettings settings) {
-    var arguments = new ArrayList<>(List.of("-D", folder.database().toString(), "-p", "" + port));
-    arguments.addAll(settings.asArguments());
+  Process serve(Endpoint endpoint, ServerSettings settings) {
+    var arguments = new ArrayList<>(List.of("-D", folder.database().toString()));
+    arguments.addAll(settings.with(endpoint.settings()).asArguments());
     try {
       var process = builder("postgres", arguments).start();
-      waitUntilItAnswers(process, port);
+      waitUntilItAnswers(process, endpoint);
       return process;
     } catch (IOException e) {
       throw cannotStart("the program did not run: " + e.getMessage());
     }
   }
 
-  private void waitUntilItAnswers(Process process, int port) {
+  private void waitUntilItAnswers(Process process, Endpoint endpoint) {
     var time = TimeSource.system();
     long begun = time.nanoTime();
-    while (!answers(port)) {
+    var prepare = new PrepareDatabase(endpoint, folder);
+    while (!prepare.succeeds()) {
       if (!process.isAlive()) {
         throw cannotStart("it ended with code " + process.exitValue());
       }
       if (time.since(begun).compareTo(START_PATIENCE) > 0) {
         process.destroyForcibly();
-        throw cannotStart("it did not answer within " + START_PATIENCE.toSeconds() + " s");
+        throw cannotStart(
+            "it did not answer within "
+                + START_PATIENCE.toSeconds()
+                + " s ("
+                + prepare.lastError()
+                + ")");
       }
       EndProcess.pause();
-    }
-  }
-
-  /**
-   * Connects to the maintenance database and creates ours if it is not there: a crash may have come
-   * in between.
-   */
-  private boolean answers(int port) {
-    var login = new Properties();
-    login.setProperty("user", EmbeddedPostgres.USER);
-    login.setProperty("password", folder.password());
-    login.setProperty("loginTimeout", "5");
-    try (var connection =
-            DriverManager.getConnection(
-                "jdbc:postgresql://127.0.0.1:" + port + "/postgres", login);
-        var statement = connection.createStatement()) {
-      try (var found =
-          statement.executeQuery(
-              "SELECT 1 FROM pg_database WHERE datname = '" + EmbeddedPostgres.DATABASE + "'")) {
-        if (found.next()) {
-          return true;
-        }
-      }
-      statement.execute("CREATE DATABASE " + EmbeddedPostgres.DATABASE);
-      return true;
-    } catch (SQLException e) {
-      return false;
     }
   }
 
@@ -112,10 +119,13 @@ record Cluster(Path binaries, DataFolder folder, RunAs runAs) {
   private ProcessBuilder builder(String program, List<String> arguments) {
     var builder =
         new ProcessBuilder(runAs.command(binaries.resolve("bin").resolve(program), arguments))
+            .directory(folder.database().toFile())
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.appendTo(folder.log().toFile()));
+    // The environment of keeper holds secrets, and settings that PostgreSQL would follow.
+    builder.environment().clear();
     builder.environment().put("LC_ALL", "C");
-    builder.environment().remove("PGDATA");
+    builder.environment().put("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin");
     return builder;
   }
 

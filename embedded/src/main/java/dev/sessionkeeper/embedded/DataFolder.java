@@ -5,18 +5,18 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.Optional;
 
 /**
- * The folder of one database: {@code postgres/} with its files, the password, the log, and a lock
- * that one process has.
+ * The folder of one database: {@code postgres/} with its files, {@code run/} with its socket, the
+ * passwords, the log, and a lock that one process has. Other users can neither read nor write it.
  *
  * <p>The lock is the operating system's, so it goes with the process that held it, however that
  * ended.
@@ -28,21 +28,24 @@ final class DataFolder implements AutoCloseable {
   private final FileChannel lockFile;
   private final FileLock lock;
   private final String password;
+  private final String adminPassword;
 
-  private DataFolder(Path path, FileChannel lockFile, FileLock lock, String password) {
+  private DataFolder(
+      Path path, FileChannel lockFile, FileLock lock, String password, String adminPassword) {
     this.path = path;
     this.lockFile = lockFile;
     this.lock = lock;
     this.password = password;
+    this.adminPassword = adminPassword;
   }
 
   static DataFolder open(Path data) {
     var path = data.toAbsolutePath().normalize();
     try {
-      Files.createDirectories(path);
-      var lockFile =
-          FileChannel.open(
-              path.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+      PrivateFiles.folder(path);
+      PrivateFiles.file(path.resolve("lock"));
+      PrivateFiles.file(path.resolve("postgres.log"));
+      var lockFile = FileChannel.open(path.resolve("lock"), StandardOpenOption.WRITE);
       var lock = tryLock(lockFile);
       if (lock.isEmpty()) {
         lockFile.close();
@@ -51,10 +54,20 @@ final class DataFolder implements AutoCloseable {
                 + path
                 + " is in use by another process; stop that one, or choose another folder with --data");
       }
-      return new DataFolder(path, lockFile, lock.get(), passwordIn(path));
+      return new DataFolder(
+          path,
+          lockFile,
+          lock.get(),
+          passwordIn(path.resolve("password")),
+          passwordIn(path.resolve("admin-password")));
     } catch (IOException e) {
       throw new KeeperException.Misconfigured(
-          "The data folder " + path + " cannot be written; choose another one with --data", e);
+          "The data folder "
+              + path
+              + " cannot be written ("
+              + reason(e)
+              + "); choose another one with --data",
+          e);
     }
   }
 
@@ -70,8 +83,24 @@ final class DataFolder implements AutoCloseable {
     return path.resolve("postgres.log");
   }
 
+  /** The folder of the socket: in here, unless that makes its path too long for a socket. */
+  Path sockets() throws IOException {
+    var inside = path.resolve("run");
+    if (Endpoint.Unix.socketIn(inside).toString().length() <= Endpoint.Unix.LONGEST_PATH) {
+      PrivateFiles.folder(inside);
+      return inside;
+    }
+    return Files.createTempDirectory("keeper-");
+  }
+
+  /** Of the role that keeper uses. */
   String password() {
     return password;
+  }
+
+  /** Of the superuser, which only creates that role and its databases. */
+  String adminPassword() {
+    return adminPassword;
   }
 
   /**
@@ -84,8 +113,23 @@ final class DataFolder implements AutoCloseable {
         .filter(this::isOurDatabase)
         .ifPresent(pid -> EndProcess.gracefully(pid, PATIENCE));
     var gone = ProcessesOf.folder(database()).areGoneWithin(PATIENCE);
-    if (gone && recordedPid().filter(EndProcess::isUnreaped).isPresent()) {
-      forgetRecordedPid();
+    if (gone) {
+      if (recordedPid().filter(EndProcess::isUnreaped).isPresent()) {
+        forgetRecordedPid();
+      }
+      forgetSocket();
+    }
+  }
+
+  /** The lock file of a socket names a process as well, and an unreaped one counts as alive. */
+  private void forgetSocket() {
+    try {
+      if (Files.isDirectory(path.resolve("run"))) {
+        DeleteFolder.contentOf(path.resolve("run"));
+      }
+    } catch (IOException e) {
+      throw new KeeperException.Misconfigured(
+          "The socket of an earlier process in " + path + " cannot be removed", e);
     }
   }
 
@@ -129,16 +173,24 @@ final class DataFolder implements AutoCloseable {
     }
   }
 
-  private static String passwordIn(Path path) throws IOException {
-    var file = path.resolve("password");
-    if (!Files.exists(file)) {
-      var random = new byte[24];
-      new SecureRandom().nextBytes(random);
-      Files.createFile(
-          file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-      Files.writeString(file, Base64.getUrlEncoder().withoutPadding().encodeToString(random));
+  private static String passwordIn(Path file) throws IOException {
+    PrivateFiles.file(file);
+    var written = Files.readString(file).strip();
+    if (!written.isEmpty()) {
+      return written;
     }
-    return Files.readString(file).strip();
+    var random = new byte[24];
+    new SecureRandom().nextBytes(random);
+    var password = Base64.getUrlEncoder().withoutPadding().encodeToString(random);
+    Files.writeString(file, password);
+    return password;
+  }
+
+  /** The exception's own words; some only name the file. */
+  private static String reason(IOException e) {
+    return e instanceof AccessDeniedException
+        ? "access to " + e.getMessage() + " is denied"
+        : String.valueOf(e.getMessage());
   }
 
   @Override

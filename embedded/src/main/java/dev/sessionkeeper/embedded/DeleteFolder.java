@@ -22,6 +22,13 @@ final class DeleteFolder {
     }
   }
 
+  /** Removes everything in the folder and keeps the folder itself. */
+  static void contentOf(Path folder) throws IOException {
+    try (var entries = Files.list(folder)) {
+      entries.forEach(DeleteFolder::of);
+    }
+  }
+
   private static void delete(Path file) {
     try {
       Files.deleteIfExists(file);

@@ -5,16 +5,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * A durable PostgreSQL that lives in a folder: {@code fsync} on, a password of its own, loopback
- * only.
+ * A durable PostgreSQL that lives in a folder: {@code fsync} on, reached through a Unix socket that
+ * no other user can use, and by a role that is no superuser.
  *
  * <p>It survives the death of this process, of the database, or of both: {@link #start} ends what
  * an earlier process left running on the folder, and a database that dies while this process lives
- * is started again on the same port.
+ * is started again at the same place.
  */
 public final class EmbeddedPostgres implements AutoCloseable {
   static final String USER = "keeper";
@@ -23,6 +25,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
   private final DataFolder folder;
   private final Supervisor supervisor;
   private final Runnable afterClose;
+  private boolean closed;
 
   private EmbeddedPostgres(DataFolder folder, Supervisor supervisor, Runnable afterClose) {
     this.folder = folder;
@@ -37,10 +40,13 @@ public final class EmbeddedPostgres implements AutoCloseable {
    *     start
    */
   public static EmbeddedPostgres start(Path data) {
-    return start(data, ServerSettings.durable(), () -> {});
+    return start(data, ServerSettings.durable(), EmbeddedPostgres::unixSocket, () -> {});
   }
 
-  /** A durable database in a new temporary folder, which goes when it is closed. */
+  /**
+   * A durable database in a new temporary folder, which goes when it is closed or this process
+   * ends. It listens on a loopback port, so that tests can put a proxy or another client before it.
+   */
   public static EmbeddedPostgres temporary() {
     return temporary(ServerSettings.durable());
   }
@@ -53,34 +59,47 @@ public final class EmbeddedPostgres implements AutoCloseable {
   private static EmbeddedPostgres temporary(ServerSettings settings) {
     try {
       var data = Files.createTempDirectory("keeper-postgres-");
-      return start(data, settings, () -> DeleteFolder.of(data));
+      var postgres =
+          start(data, settings, cluster -> Endpoint.Tcp::onFreePort, () -> DeleteFolder.of(data));
+      TemporaryDatabases.opened(postgres);
+      return postgres;
     } catch (IOException e) {
       throw new KeeperException.Misconfigured("The temporary folder cannot be written", e);
     }
   }
 
-  private static EmbeddedPostgres start(Path data, ServerSettings settings, Runnable afterClose) {
+  private static EmbeddedPostgres start(
+      Path data,
+      ServerSettings settings,
+      Function<Cluster, Supplier<? extends Endpoint>> endpoints,
+      Runnable afterClose) {
     var binaries = UnpackBinaries.once();
     var folder = DataFolder.open(data);
     try {
-      var runAs = RunAs.currentUser(folder.path());
       folder.endWhatWasLeftRunning();
-      var cluster = new Cluster(binaries, folder, runAs);
+      var cluster = new Cluster(binaries, folder, RunAs.choose(folder.path(), binaries));
       cluster.createIfMissing();
-      return new EmbeddedPostgres(folder, Supervisor.start(cluster, settings), afterClose);
+      var supervisor = Supervisor.start(cluster, settings, endpoints.apply(cluster));
+      return new EmbeddedPostgres(folder, supervisor, afterClose);
     } catch (RuntimeException e) {
       folder.close();
       throw e;
     }
   }
 
-  /** The address of the database, without credentials. */
+  private static Supplier<Endpoint> unixSocket(Cluster cluster) {
+    var endpoint = new Endpoint.Unix(cluster.sockets());
+    return () -> endpoint;
+  }
+
+  /** The address of the main database, without credentials. It has parameters already. */
   public String jdbcUrl() {
     return jdbcUrl(DATABASE);
   }
 
+  /** The address of a database of this server, without credentials. It has parameters already. */
   public String jdbcUrl(String database) {
-    return "jdbc:postgresql://127.0.0.1:" + supervisor.port() + "/" + database;
+    return supervisor.endpoint().jdbcUrl(database);
   }
 
   public String user() {
@@ -103,10 +122,14 @@ public final class EmbeddedPostgres implements AutoCloseable {
 
   /** A source of unpooled connections to a database of this server. */
   public DataSource dataSource(String database) {
+    return dataSource(database, USER, folder.password());
+  }
+
+  private DataSource dataSource(String database, String user, String password) {
     var source = new PGSimpleDataSource();
     source.setUrl(jdbcUrl(database));
-    source.setUser(USER);
-    source.setPassword(folder.password());
+    source.setUser(user);
+    source.setPassword(password);
     return source;
   }
 
@@ -119,20 +142,29 @@ public final class EmbeddedPostgres implements AutoCloseable {
       throw new IllegalArgumentException(
           "A database name has lower-case letters, digits and underscores, was " + name);
     }
-    try (var connection = dataSource().getConnection();
-        var statement = connection.createStatement()) {
-      statement.execute("CREATE DATABASE " + name);
+    try (var admin = PrepareDatabase.connectAsAdmin(supervisor.endpoint(), folder)) {
+      PrepareDatabase.createDatabase(admin, name);
       return dataSource(name);
     } catch (SQLException e) {
       throw new KeeperException.Unavailable("PostgreSQL", e);
     }
   }
 
+  /** A source of connections as superuser, for tests that change the server itself. */
+  public DataSource adminDataSource() {
+    return dataSource(DATABASE, PrepareDatabase.ADMIN, folder.adminPassword());
+  }
+
   /** Stops the database: open transactions are rolled back, everything committed is kept. */
   @Override
-  public void close() {
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
     supervisor.close();
     folder.close();
     afterClose.run();
+    TemporaryDatabases.closed(this);
   }
 }

@@ -4,13 +4,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the database is started with. */
+/** The parameters with which the database starts. */
 record ServerSettings(Map<String, String> values) {
 
   static ServerSettings durable() {
     var values = new LinkedHashMap<String, String>();
-    values.put("listen_addresses", "127.0.0.1");
-    values.put("unix_socket_directories", "");
     values.put("fsync", "on");
     values.put("synchronous_commit", "on");
     values.put("max_connections", "200");
@@ -38,6 +36,12 @@ record ServerSettings(Map<String, String> values) {
     values.put("synchronous_commit", "off");
     values.put("full_page_writes", "off");
     return new ServerSettings(values);
+  }
+
+  ServerSettings with(Map<String, String> more) {
+    var all = new LinkedHashMap<>(values);
+    all.putAll(more);
+    return new ServerSettings(all);
   }
 
   List<String> asArguments() {

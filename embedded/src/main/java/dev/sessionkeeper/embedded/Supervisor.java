@@ -1,16 +1,14 @@
 package dev.sessionkeeper.embedded;
 
 import dev.sessionkeeper.KeeperException;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Keeps one database running: when its process dies without having been asked to, it is started
- * again on the same port.
+ * again at the same place.
  *
  * <p>One daemon thread waits for the process. {@link #close()} may come at any time and from any
  * thread.
@@ -18,35 +16,42 @@ import org.slf4j.LoggerFactory;
 final class Supervisor implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Supervisor.class);
   private static final Duration STOP_PATIENCE = Duration.ofSeconds(20);
-  private static final int PORT_TRIES = 5;
+  private static final int START_TRIES = 5;
   private static final int RESTART_TRIES = 20;
 
   private final Cluster cluster;
   private final ServerSettings settings;
-  private final int port;
+  private final Endpoint endpoint;
   private final Thread watcher;
   private volatile Process process;
   private volatile boolean closing;
 
-  private Supervisor(Cluster cluster, ServerSettings settings, int port, Process process) {
+  private Supervisor(Cluster cluster, ServerSettings settings, Endpoint endpoint, Process process) {
     this.cluster = cluster;
     this.settings = settings;
-    this.port = port;
+    this.endpoint = endpoint;
     this.process = process;
     this.watcher =
         Thread.ofPlatform().daemon().name("keeper-postgres").unstarted(this::restartWhenItDies);
   }
 
-  static Supervisor start(Cluster cluster, ServerSettings settings) {
+  /**
+   * Starts the database.
+   *
+   * @param endpoints where to listen; asked before each attempt
+   */
+  static Supervisor start(
+      Cluster cluster, ServerSettings settings, Supplier<? extends Endpoint> endpoints) {
     for (int attempt = 1; ; attempt++) {
-      int port = freePort();
+      var endpoint = endpoints.get();
       try {
-        var supervisor = new Supervisor(cluster, settings, port, cluster.serve(port, settings));
+        var supervisor =
+            new Supervisor(cluster, settings, endpoint, cluster.serve(endpoint, settings));
         supervisor.watcher.start();
         return supervisor;
       } catch (KeeperException.Misconfigured e) {
-        // Somebody else may have taken the port, or an old process may not have been reaped yet.
-        if (attempt == PORT_TRIES) {
+        // Another process may have taken the port, or an old one may not have been reaped yet.
+        if (attempt == START_TRIES) {
           throw e;
         }
         EndProcess.pause();
@@ -55,8 +60,8 @@ final class Supervisor implements AutoCloseable {
     }
   }
 
-  int port() {
-    return port;
+  Endpoint endpoint() {
+    return endpoint;
   }
 
   long pid() {
@@ -76,7 +81,7 @@ final class Supervisor implements AutoCloseable {
             cluster.folder().log());
         return;
       }
-      log.info("The embedded PostgreSQL is back on port {}", port);
+      log.info("The embedded PostgreSQL is back at {}", endpoint.description());
     }
     EndProcess.gracefully(process.pid(), STOP_PATIENCE);
   }
@@ -89,7 +94,7 @@ final class Supervisor implements AutoCloseable {
     for (int attempt = 1; attempt <= RESTART_TRIES && !closing; attempt++) {
       try {
         cluster.folder().endWhatWasLeftRunning();
-        process = cluster.serve(port, settings);
+        process = cluster.serve(endpoint, settings);
         return true;
       } catch (KeeperException.Misconfigured e) {
         log.warn("Attempt {} to start it again failed: {}", attempt, e.getMessage());
@@ -129,14 +134,6 @@ final class Supervisor implements AutoCloseable {
       Thread.sleep(500);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    }
-  }
-
-  private static int freePort() {
-    try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new KeeperException.Misconfigured("No free port on the loopback address", e);
     }
   }
 }

@@ -9,9 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.Locale;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
@@ -21,53 +18,83 @@ import org.tukaani.xz.XZInputStream;
  * Unpacks PostgreSQL's programs from the class path into a folder that all processes of this user
  * share.
  *
- * <p>The folder is named by the archive's digest and appears by a rename, so that a half-unpacked
- * one is never used.
+ * <p>The programs run with the rights of this user, so they are trusted only in a folder that no
+ * other user can change, and only if their digest is the one that this release knows. A folder
+ * appears by a rename, so that a half-unpacked one is never used.
  */
 final class UnpackBinaries {
-  private UnpackBinaries() {}
+  private final Path home;
+  private final BinariesDigest expected;
 
-  /** The folder with {@code bin}, {@code lib} and {@code share}. */
+  UnpackBinaries(Path home, BinariesDigest expected) {
+    this.home = home;
+    this.expected = expected;
+  }
+
+  /** The folder with {@code bin}, {@code lib} and {@code share}, for this platform. */
   static Path once() {
-    var archive = archiveName();
+    return new UnpackBinaries(BinariesHome.ofThisUser(), BinariesDigest.expected(platform()))
+        .unpackAndVerify();
+  }
+
+  /**
+   * Returns the verified folder, after unpacking it if it is missing or was damaged.
+   *
+   * @throws KeeperException.Misconfigured if another user could have put programs there, or the
+   *     archive is not the one that this release knows
+   */
+  Path unpackAndVerify() {
     try {
-      var home = sharedFolder();
-      var unpacked = home.resolve(digestOf(archive));
-      if (Files.isDirectory(unpacked)) {
-        return unpacked;
-      }
+      PrivateFiles.requireOwn(home);
+      var unpacked = home.resolve(expected.folderName());
       try (var lock =
               FileChannel.open(
                   home.resolve("unpack.lock"),
                   StandardOpenOption.CREATE,
                   StandardOpenOption.WRITE);
           var held = lock.lock()) {
-        if (held.isValid() && !Files.isDirectory(unpacked)) {
-          var work = Files.createTempDirectory(home, "unpacking-");
-          unpack(archive, work);
-          Files.setPosixFilePermissions(work, PosixFilePermissions.fromString("rwxr-xr-x"));
-          Files.move(work, unpacked);
+        if (held.isValid() && !isIntact(unpacked)) {
+          replace(unpacked);
         }
       }
       return unpacked;
     } catch (IOException e) {
       throw new KeeperException.Misconfigured(
-          "PostgreSQL's programs could not be unpacked into the temporary folder ("
+          "PostgreSQL's programs could not be unpacked into "
+              + home
+              + " ("
               + e.getMessage()
               + "); make room there, or set store.url to a database of your own",
           e);
     }
   }
 
-  private static Path sharedFolder() throws IOException {
-    var home =
-        Path.of(System.getProperty("java.io.tmpdir"))
-            .resolve("keeper-postgres-binaries-" + System.getProperty("user.name"));
-    Files.createDirectories(home);
-    return home;
+  private boolean isIntact(Path unpacked) throws IOException {
+    if (!Files.exists(unpacked)) {
+      return false;
+    }
+    PrivateFiles.requireOwn(unpacked);
+    return expected.equals(BinariesDigest.of(unpacked));
   }
 
-  private static String archiveName() {
+  private void replace(Path unpacked) throws IOException {
+    if (Files.exists(unpacked)) {
+      DeleteFolder.of(unpacked);
+    }
+    var work = Files.createTempDirectory(home, "unpacking-");
+    unpack(work);
+    Files.setPosixFilePermissions(work, Files.getPosixFilePermissions(home));
+    if (!expected.equals(BinariesDigest.of(work))) {
+      DeleteFolder.of(work);
+      throw new KeeperException.Misconfigured(
+          "PostgreSQL's programs on the class path are not those of this release; reinstall"
+              + " keeper, or set store.url to a database of your own");
+    }
+    Files.move(work, unpacked);
+  }
+
+  /** The name that the archives use for this system and processor. */
+  static String platform() {
     var os = System.getProperty("os.name").toLowerCase(Locale.ROOT);
     var arch = System.getProperty("os.arch");
     var system = os.startsWith("mac") ? "darwin" : os.startsWith("linux") ? "linux" : os;
@@ -77,10 +104,11 @@ final class UnpackBinaries {
           case "aarch64" -> "arm_64";
           default -> arch;
         };
-    return "/postgres-" + system + "-" + processor + ".txz";
+    return system + "-" + processor;
   }
 
-  private static InputStream open(String archive) {
+  private InputStream open() {
+    var archive = "/postgres-" + expected.platform() + ".txz";
     var stream = UnpackBinaries.class.getResourceAsStream(archive);
     if (stream == null) {
       throw new KeeperException.Misconfigured(
@@ -91,21 +119,8 @@ final class UnpackBinaries {
     return new BufferedInputStream(stream, 1 << 16);
   }
 
-  private static String digestOf(String archive) throws IOException {
-    try (var in = open(archive)) {
-      var digest = MessageDigest.getInstance("SHA-256");
-      var buffer = new byte[1 << 16];
-      for (int n = in.read(buffer); n > 0; n = in.read(buffer)) {
-        digest.update(buffer, 0, n);
-      }
-      return HexFormat.of().formatHex(digest.digest()).substring(0, 16);
-    } catch (NoSuchAlgorithmException e) {
-      throw new AssertionError("Every Java platform has SHA-256", e);
-    }
-  }
-
-  private static void unpack(String archive, Path into) throws IOException {
-    try (var tar = new TarArchiveInputStream(new XZInputStream(open(archive)))) {
+  private void unpack(Path into) throws IOException {
+    try (var tar = new TarArchiveInputStream(new XZInputStream(open()))) {
       for (var entry = tar.getNextEntry(); entry != null; entry = tar.getNextEntry()) {
         var target = into.resolve(entry.getName()).normalize();
         if (!target.startsWith(into)) {
@@ -129,8 +144,8 @@ final class UnpackBinaries {
       return;
     }
     Files.copy(tar, target);
-    if ((entry.getMode() & 0100) != 0) {
-      Files.setPosixFilePermissions(target, PosixFilePermissions.fromString("rwxr-xr-x"));
-    }
+    boolean isProgram = (entry.getMode() & 0100) != 0;
+    Files.setPosixFilePermissions(
+        target, PosixFilePermissions.fromString(isProgram ? "rwxr-xr-x" : "rw-r--r--"));
   }
 }

@@ -2,14 +2,18 @@ package dev.sessionkeeper.embedded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sessionkeeper.KeeperException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -36,19 +40,94 @@ class EmbeddedPostgresTest {
   }
 
   @Test
-  void itListensOnLoopbackOnlyAndAsksForThePassword() throws Exception {
+  void itListensOnASocketThatNoOtherUserCanReachAndOnNoPort() throws Exception {
     try (var postgres = EmbeddedPostgres.start(data)) {
-      assertThat(read(postgres, "SHOW listen_addresses")).isEqualTo("127.0.0.1");
+      assertThat(read(postgres, "SHOW listen_addresses")).isEmpty();
       assertThatThrownBy(
               () -> DriverManager.getConnection(postgres.jdbcUrl(), postgres.user(), "wrong"))
           .isInstanceOf(SQLException.class)
           .hasMessageContaining("password authentication failed");
-      assertThat(Files.getPosixFilePermissions(data.resolve("password"))).hasSize(2);
+      assertThat(modeOf(data)).isEqualTo("rwx------");
+      assertThat(modeOf(data.resolve("run"))).isEqualTo("rwx------");
+      assertThat(modeOf(data.resolve("postgres"))).isEqualTo("rwx------");
+      for (var file : List.of("password", "admin-password", "postgres.log", "lock")) {
+        assertThat(modeOf(data.resolve(file))).as(file).isEqualTo("rw-------");
+      }
     }
   }
 
   @Test
-  void aKilledDatabaseIsStartedAgainOnTheSamePortWithEverythingCommitted() throws Exception {
+  void aFolderThatOthersCouldEnterIsClosedToThem() throws Exception {
+    var wide = Files.createDirectory(data.resolve("wide"));
+    Files.setPosixFilePermissions(wide, PosixFilePermissions.fromString("rwxr-xr-x"));
+    try (var postgres = EmbeddedPostgres.start(wide)) {
+      assertThat(postgres.pid()).isPositive();
+      assertThat(modeOf(wide)).isEqualTo("rwx------");
+    }
+  }
+
+  @Test
+  void theRoleOfKeeperIsNoSuperuser() throws Exception {
+    try (var postgres = EmbeddedPostgres.start(data)) {
+      assertThat(read(postgres, "SHOW is_superuser")).isEqualTo("off");
+      assertThatThrownBy(() -> run(postgres, "COPY (SELECT 1) TO PROGRAM 'true'"))
+          .isInstanceOf(SQLException.class)
+          .hasMessageContaining("permission denied");
+      assertThatThrownBy(() -> read(postgres, "SELECT pg_read_file('/etc/hostname')"))
+          .isInstanceOf(SQLException.class)
+          .hasMessageContaining("permission denied");
+    }
+  }
+
+  @Test
+  void thePasswordIsNotGivenToAnotherProgramOnItsPort() throws Exception {
+    try (var postgres = EmbeddedPostgres.temporaryWithoutSync();
+        var thief = new AskForClearPassword()) {
+      var url = postgres.jdbcUrl().replaceFirst(":\\d+/", ":" + thief.port() + "/");
+
+      assertThatThrownBy(() -> DriverManager.getConnection(url, postgres.user(), "secret"))
+          .isInstanceOf(SQLException.class);
+      assertThat(thief.stolen()).doesNotContain("secret");
+    }
+  }
+
+  @Test
+  void theDatabaseDoesNotSeeTheEnvironmentOfKeeper() throws Exception {
+    assumeThat(Path.of("/proc")).isDirectory();
+    try (var postgres = EmbeddedPostgres.start(data)) {
+      var environment = Files.readString(Path.of("/proc/" + postgres.pid() + "/environ"));
+      assertThat(environment.split("\0"))
+          .allMatch(entry -> entry.matches("(LC_ALL|PATH|PG[A-Z_]+)=.*"));
+    }
+  }
+
+  @Test
+  void startedByRootItRunsAsAnotherUser() throws Exception {
+    assumeThat(CurrentUser.isRoot()).isTrue();
+    try (var postgres = EmbeddedPostgres.temporaryWithoutSync()) {
+      assertThat(Files.getOwner(Path.of("/proc/" + postgres.pid())).getName())
+          .isIn("keeper", "postgres", "nobody");
+    }
+  }
+
+  @Test
+  void aTemporaryDatabaseEndsWithItsProcess() throws Exception {
+    var child = new LeaveRunning(data);
+    child.startTemporaryAndTerminate();
+
+    await().atMost(Duration.ofSeconds(20)).until(() -> !EndProcess.isRunning(child.pid()));
+  }
+
+  @Test
+  void aPathThatIsTooLongForASocketIsNoObstacle() throws Exception {
+    var deep = data.resolve("x".repeat(60)).resolve("y".repeat(60));
+    try (var postgres = EmbeddedPostgres.start(deep)) {
+      assertThat(read(postgres, "SELECT 1")).isEqualTo("1");
+    }
+  }
+
+  @Test
+  void aKilledDatabaseIsStartedAgainAtTheSamePlaceWithEverythingCommitted() throws Exception {
     try (var postgres = EmbeddedPostgres.start(data)) {
       run(postgres, "CREATE TABLE kept (n int)");
       run(postgres, "INSERT INTO kept VALUES (7)");
@@ -116,10 +195,14 @@ class EmbeddedPostgresTest {
   void aTemporaryDatabaseLeavesNothingBehind() throws Exception {
     Path folder;
     try (var postgres = EmbeddedPostgres.temporaryWithoutSync()) {
-      folder = Path.of(read(postgres, "SHOW data_directory")).getParent();
+      folder = Path.of(readAsAdmin(postgres, "SHOW data_directory")).getParent();
       assertThat(folder).exists();
     }
     assertThat(folder).doesNotExist();
+  }
+
+  private static String modeOf(Path path) throws Exception {
+    return PosixFilePermissions.toString(Files.getPosixFilePermissions(path));
   }
 
   static void kill(long pid) throws Exception {
@@ -134,7 +217,15 @@ class EmbeddedPostgresTest {
   }
 
   private static String read(EmbeddedPostgres postgres, String sql) throws SQLException {
-    try (var connection = postgres.dataSource().getConnection();
+    return read(postgres.dataSource(), sql);
+  }
+
+  private static String readAsAdmin(EmbeddedPostgres postgres, String sql) throws SQLException {
+    return read(postgres.adminDataSource(), sql);
+  }
+
+  private static String read(DataSource source, String sql) throws SQLException {
+    try (var connection = source.getConnection();
         var statement = connection.createStatement();
         var rows = statement.executeQuery(sql)) {
       rows.next();

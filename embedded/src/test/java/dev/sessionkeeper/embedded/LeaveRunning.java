@@ -8,6 +8,8 @@ import java.nio.file.Path;
  * database stays.
  */
 final class LeaveRunning {
+  private static final String TEMPORARY = "temporary";
+
   private final Path data;
   private long pid;
 
@@ -16,6 +18,15 @@ final class LeaveRunning {
   }
 
   void startAndAbandon(String sql) throws Exception {
+    start(sql, "-KILL");
+  }
+
+  /** Ends the process as a service manager would: the database of a test must not stay behind. */
+  void startTemporaryAndTerminate() throws Exception {
+    start(TEMPORARY, "-TERM");
+  }
+
+  private void start(String sql, String signal) throws Exception {
     var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     var child =
         new ProcessBuilder(
@@ -31,7 +42,7 @@ final class LeaveRunning {
       for (var line = out.readLine(); line != null; line = out.readLine()) {
         if (line.startsWith("pid ")) {
           pid = Long.parseLong(line.substring(4));
-          EmbeddedPostgresTest.kill(child.pid());
+          new ProcessBuilder("kill", signal, "" + child.pid()).start().waitFor();
         }
       }
     }
@@ -46,6 +57,10 @@ final class LeaveRunning {
   }
 
   public static void main(String[] args) throws Exception {
+    if (args[1].equals(TEMPORARY)) {
+      System.out.println("pid " + EmbeddedPostgres.temporaryWithoutSync().pid());
+      Thread.currentThread().join();
+    }
     var postgres = EmbeddedPostgres.start(Path.of(args[0]));
     try (var connection = postgres.dataSource().getConnection();
         var statement = connection.createStatement()) {

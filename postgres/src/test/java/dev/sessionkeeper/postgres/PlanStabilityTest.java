@@ -151,7 +151,7 @@ class PlanStabilityTest {
   }
 
   private void countCalls() throws Exception {
-    try (var connection = database.pool().getConnection();
+    try (var connection = database.postgres().adminDataSource().getConnection();
         var statement = connection.prepareStatement("SHOW track_functions")) {
       execute(connection, "ALTER SYSTEM SET track_functions = 'pl'");
       execute(connection, "SELECT pg_reload_conf()");

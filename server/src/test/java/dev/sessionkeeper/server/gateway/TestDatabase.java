@@ -35,9 +35,11 @@ final class TestDatabase {
     var template = prepared.url().replaceAll(".*/([a-z0-9_]+).*", "$1");
     // One at a time: a template that is being copied cannot be copied.
     synchronized (COUNT) {
-      try (var connection = Shared.POSTGRES.dataSource().getConnection();
+      try (var connection = Shared.POSTGRES.adminDataSource().getConnection();
           var statement = connection.createStatement()) {
-        statement.execute("CREATE DATABASE " + name + " TEMPLATE " + template);
+        statement.execute(
+            "CREATE DATABASE %s TEMPLATE %s OWNER %s"
+                .formatted(name, template, Shared.POSTGRES.user()));
       }
     }
     return fresh(name, Shared.POSTGRES.dataSource(name));

@@ -1,0 +1,32 @@
+package dev.sessionkeeper.embedded;
+
+import dev.sessionkeeper.time.TimeSource;
+import java.net.SocketTimeoutException;
+import java.util.concurrent.TimeUnit;
+
+/** How long a read or write of a socket may still wait. A timeout of zero means for ever. */
+final class Patience {
+  private final int timeoutMillis;
+  private final TimeSource time = TimeSource.system();
+  private final long begun = time.nanoTime();
+
+  Patience(int timeoutMillis) {
+    this.timeoutMillis = timeoutMillis;
+  }
+
+  /**
+   * Returns what is left, at least one millisecond, or zero where there is no limit.
+   *
+   * @throws SocketTimeoutException if nothing is left
+   */
+  long millisLeft() throws SocketTimeoutException {
+    if (timeoutMillis == 0) {
+      return 0;
+    }
+    long nanos = TimeUnit.MILLISECONDS.toNanos(timeoutMillis) - (time.nanoTime() - begun);
+    if (nanos <= 0) {
+      throw new SocketTimeoutException("PostgreSQL did not answer in " + timeoutMillis + " ms");
+    }
+    return Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos));
+  }
+}
