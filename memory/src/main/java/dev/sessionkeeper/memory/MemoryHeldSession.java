@@ -120,7 +120,7 @@ final class MemoryHeldSession implements HeldSession {
     }
     while (batch.size() < max && lane.hasWork(now)) {
       var next = lane.messages.get(lane.handed);
-      if (next.expiresAt <= now) {
+      if (lane.expiryOf(next) <= now) {
         queue.settleMessages.expire(lane, lane.handed);
       } else {
         lane.handed++;
