@@ -28,16 +28,16 @@ final class ActOnSession {
 
   private int apply(Lane lane, Act act, String reason, long now) {
     return switch (act) {
-      case PAUSE -> setAside(lane, SessionStatus.PAUSED, reason);
-      case PARK -> setAside(lane, SessionStatus.PARKED, reason);
+      case PAUSE -> setAside(lane, SessionStatus.PAUSED, reason, now);
+      case PARK -> setAside(lane, SessionStatus.PARKED, reason, now);
       case RESUME -> resume(lane, now);
       case RELEASE -> release(lane);
-      case DEAD_LETTER_HEAD -> deadLetter(lane, Math.min(1, lane.messages.size()), reason);
-      case DEAD_LETTER_ALL -> deadLetter(lane, lane.messages.size(), reason);
+      case DEAD_LETTER_HEAD -> deadLetter(lane, Math.min(1, lane.messages.size()), reason, now);
+      case DEAD_LETTER_ALL -> deadLetter(lane, lane.messages.size(), reason, now);
     };
   }
 
-  private int setAside(Lane lane, SessionStatus status, String reason) {
+  private int setAside(Lane lane, SessionStatus status, String reason, long now) {
     queue.release(lane);
     // A parked session stays parked when it is paused: parking says more.
     if (lane.aside != null
@@ -45,6 +45,7 @@ final class ActOnSession {
       return 0;
     }
     lane.aside = new Lane.Aside(status, reason, queue.ticks().instant());
+    lane.freeze(now);
     return 1;
   }
 
@@ -55,6 +56,7 @@ final class ActOnSession {
       return 0;
     }
     lane.aside = null;
+    lane.thawUnlessAside(now);
     if (!lane.messages.isEmpty()) {
       var head = lane.messages.get(0);
       head.dueAt = Math.min(head.dueAt, now);
@@ -68,12 +70,12 @@ final class ActOnSession {
     return held ? 1 : 0;
   }
 
-  private int deadLetter(Lane lane, int count, String reason) {
+  private int deadLetter(Lane lane, int count, String reason, long now) {
     boolean inHand = lane.handed > 0;
     queue.release(lane);
     for (int i = 0; i < count; i++) {
       // Only the first one was being tried; those handed out behind it were not.
-      queue.settleMessages.deadLetterHead(lane, inHand && i == 0, reason);
+      queue.settleMessages.deadLetterHead(lane, inHand && i == 0, reason, now);
     }
     return count;
   }

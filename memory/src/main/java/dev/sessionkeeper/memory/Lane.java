@@ -49,6 +49,9 @@ final class Lane extends Due {
 
   private boolean replayedWhileHeld;
 
+  /** Since when time to live stands still; {@link Ticks#NEVER} while it runs. */
+  private long frozenSince = Ticks.NEVER;
+
   Lane(SessionId id) {
     this.id = id;
   }
@@ -68,7 +71,48 @@ final class Lane extends Due {
 
   /** Whether an owner may have it now. */
   boolean isFreeToTake(long now) {
-    return !gone && !held && hasWork(now) && messages.get(0).expiresAt > now;
+    return !gone && !held && hasWork(now) && expiryOf(messages.get(0)) > now;
+  }
+
+  /** When a message becomes too old: never, while its session is set aside or blocked (Q-07a). */
+  long expiryOf(Stored stored) {
+    return isFrozen() ? Ticks.NEVER : stored.expiresAt;
+  }
+
+  /** Lets time to live stand still: the session is set aside, or its head blocks it. */
+  void freeze(long now) {
+    if (!isFrozen()) {
+      frozenSince = now;
+    }
+  }
+
+  /** Lets time to live run again unless the session is set aside; no message has aged meanwhile. */
+  void thawUnlessAside(long now) {
+    if (!isFrozen() || aside != null) {
+      return;
+    }
+    for (int i = 0; i < messages.size(); i++) {
+      var stored = messages.get(i);
+      stored.expiresAt += now - frozenSince;
+    }
+    frozenSince = Ticks.NEVER;
+  }
+
+  private boolean isFrozen() {
+    return frozenSince != Ticks.NEVER;
+  }
+
+  /** Appends a message. */
+  void add(Stored stored, long now) {
+    beginLife(stored, now);
+    messages.add(stored);
+  }
+
+  /** A message that comes while time stands still has not been frozen for all of that time. */
+  private void beginLife(Stored stored, long now) {
+    if (isFrozen()) {
+      stored.expiresAt -= now - frozenSince;
+    }
   }
 
   /** Whether nobody would miss it (S-08). */
@@ -120,7 +164,8 @@ final class Lane extends Due {
   }
 
   /** Puts a replayed message before newer ones, but behind what is in somebody's hands (D-02). */
-  void putBack(Stored stored) {
+  void putBack(Stored stored, long now) {
+    beginLife(stored, now);
     messages.insert(stored, handed);
     replayedWhileHeld |= handed > 0;
   }

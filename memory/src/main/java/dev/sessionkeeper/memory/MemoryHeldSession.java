@@ -130,7 +130,7 @@ final class MemoryHeldSession implements HeldSession {
     }
     while (batch.size() < limit.messages() && lane.hasWork(now)) {
       var next = lane.messages.get(lane.handed);
-      if (next.expiresAt <= now) {
+      if (lane.expiryOf(next) <= now) {
         queue.settleMessages.expire(lane, lane.handed);
       } else if (!limit.hasRoomFor(next.size(), batch.size(), bytes)) {
         return batch;

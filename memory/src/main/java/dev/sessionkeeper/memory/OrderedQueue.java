@@ -261,7 +261,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
 
   void endIfRunOut(Lane lane, long now) {
     if (lane.held && lane.leaseEnd <= now) {
-      settleMessages.leaseRanOut(lane);
+      settleMessages.leaseRanOut(lane, now);
     }
   }
 
@@ -299,7 +299,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
   }
 
   private void placeFree(Lane lane, long now) {
-    while (!lane.messages.isEmpty() && lane.messages.get(0).expiresAt <= now) {
+    while (!lane.messages.isEmpty() && lane.expiryOf(lane.messages.get(0)) <= now) {
       settleMessages.expire(lane, 0);
     }
     if (lane.leavesNothing()) {
@@ -311,9 +311,9 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     } else {
       var head = lane.messages.get(0);
       if (head.dueAt > now) {
-        turnstile.away(lane, Math.min(head.dueAt, head.expiresAt));
+        turnstile.away(lane, Math.min(head.dueAt, lane.expiryOf(head)));
       } else {
-        turnstile.ready(lane, head.expiresAt, leaseEnd(now));
+        turnstile.ready(lane, lane.expiryOf(head), leaseEnd(now));
       }
     }
   }
@@ -339,7 +339,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
   private void store(Stored stored, long now) {
     var lane = locked(stored.message.session().orElseThrow());
     try {
-      lane.messages.add(stored);
+      lane.add(stored, now);
       place(lane, now);
     } finally {
       lane.lock.unlock();
@@ -349,7 +349,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
   private void putBack(Stored stored, long now) {
     var lane = locked(stored.message.session().orElseThrow());
     try {
-      lane.putBack(stored);
+      lane.putBack(stored, now);
       place(lane, now);
     } finally {
       lane.lock.unlock();

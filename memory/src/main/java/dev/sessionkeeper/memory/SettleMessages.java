@@ -19,29 +19,29 @@ final class SettleMessages {
   void settle(Lane lane, Settlement settlement, long now) {
     switch (settlement) {
       case Settlement.Complete complete -> {
-        lane.removeHead();
+        removeHead(lane, now);
         books.left();
       }
       case Settlement.Retry retry -> retry(lane, retry, now);
       case Settlement.DeadLetter letter -> {
-        var dead = lane.removeHead();
+        var dead = removeHead(lane, now);
         books.setAside(dead, dead.attempts + 1, letter.reason(), errorOf(letter, dead));
       }
       case Settlement.Park park -> {
         failed(lane, park.reason());
         lane.voidDeliveries();
-        park(lane, park.reason());
+        park(lane, park.reason(), now);
       }
     }
   }
 
   /** The lease ran out: the message in hand had its attempt, those behind it had none (S-05). */
-  void leaseRanOut(Lane lane) {
+  void leaseRanOut(Lane lane, long now) {
     if (lane.handed > 0) {
       var head = lane.messages.get(0);
       failed(lane, LEASE_RAN_OUT);
       if (isUsedUp(head)) {
-        poisoned(lane, LEASE_RAN_OUT);
+        poisoned(lane, LEASE_RAN_OUT, now);
       }
     }
     lane.free();
@@ -54,8 +54,8 @@ final class SettleMessages {
   }
 
   /** Makes the first message a dead letter because a person wants so. */
-  void deadLetterHead(Lane lane, boolean wasTried, String reason) {
-    var dead = lane.removeHead();
+  void deadLetterHead(Lane lane, boolean wasTried, String reason, long now) {
+    var dead = removeHead(lane, now);
     books.setAside(dead, dead.attempts + (wasTried ? 1 : 0), reason, dead.lastError());
   }
 
@@ -73,7 +73,7 @@ final class SettleMessages {
     }
     head.dueAt = Ticks.later(now, retry.delay());
     if (retry.limited() && isUsedUp(head)) {
-      poisoned(lane, retry.reason());
+      poisoned(lane, retry.reason(), now);
     }
     lane.voidDeliveries();
   }
@@ -92,21 +92,28 @@ final class SettleMessages {
     return message.attempts >= books.settings().maxDeliveryCount();
   }
 
-  private void poisoned(Lane lane, String error) {
+  /** Forgets the first message; if it blocked its session, the session is blocked no more. */
+  private static Stored removeHead(Lane lane, long now) {
+    var head = lane.removeHead();
+    lane.thawUnlessAside(now);
+    return head;
+  }
+
+  private void poisoned(Lane lane, String error, long now) {
     switch (books.settings().poisonPolicy()) {
       case DEAD_LETTER -> {
-        var dead = lane.removeHead();
+        var dead = removeHead(lane, now);
         books.setAside(dead, dead.attempts, USED_UP, error);
       }
-      case PARK_SESSION -> park(lane, error.isEmpty() ? USED_UP : USED_UP + ": " + error);
-      case BLOCK, STOP -> {
-        // It stays where it is and is tried again.
-      }
+      case PARK_SESSION -> park(lane, error.isEmpty() ? USED_UP : USED_UP + ": " + error, now);
+      // It stays where it is and is tried again.
+      case BLOCK, STOP -> lane.freeze(now);
     }
   }
 
-  private void park(Lane lane, String reason) {
+  private void park(Lane lane, String reason, long now) {
     lane.aside = new Lane.Aside(SessionStatus.PARKED, reason, books.ticks.instant());
+    lane.freeze(now);
   }
 
   /** The policy for a message that has no session to be parked. */

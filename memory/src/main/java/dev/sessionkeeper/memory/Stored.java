@@ -12,7 +12,6 @@ final class Stored {
   final Message message;
   final long sequence;
   final Instant enqueuedAt;
-  final long expiresAt;
   final int replays;
 
   /** Attempts that have ended; the delivery in hand is one more. */
@@ -20,6 +19,9 @@ final class Stored {
 
   /** Not handed out before this moment. */
   long dueAt;
+
+  /** When it becomes too old; ask {@link Lane#expiryOf}, because the time may stand still. */
+  long expiresAt;
 
   /** What went wrong last, for the person who looks; null when nothing did. */
   @Nullable Trouble trouble;

@@ -31,6 +31,7 @@ final class DeadLetterBugs {
         new PlantedBug("O-01", "what is held counts as ready", CountsWrong::new),
         new PlantedBug("O-02", "a pause does not take the session away", Acts.without(Act.PAUSE)),
         new PlantedBug("O-03", "parking is forgotten", Acts.without(Act.PARK)),
+        new PlantedBug("Q-07a", "messages grow old while they are set aside", AgesAside::new),
         new PlantedBug("O-04", "a release does nothing", Acts.without(Act.RELEASE)),
         new PlantedBug("O-05", "setting all aside sets one aside", OnlyTheHead::new));
   }
@@ -166,6 +167,20 @@ final class DeadLetterBugs {
     @Override
     public int act(QueueName queue, SessionId session, Act act, String reason) {
       return act == broken ? 1 : super.act(queue, session, act, reason);
+    }
+  }
+
+  private static final class AgesAside extends Breakable {
+    AgesAside(TimeSource time) {
+      super(time);
+    }
+
+    @Override
+    public int act(QueueName queue, SessionId session, Act act, String reason) {
+      if (act == Act.RESUME) {
+        super.act(queue, session, Act.DEAD_LETTER_ALL, "expired");
+      }
+      return super.act(queue, session, act, reason);
     }
   }
 

@@ -44,6 +44,7 @@ public final class ServiceBusQueueProvider implements QueueProvider, DeadLetterQ
           Map.of(
               "S-07", "the broker chooses which session is accepted next",
               "D-02", "the broker appends: replayed messages come after newer ones, in order",
+              "Q-07a", "the broker counts the age of a message, whatever its session waits for",
               "O-03", "the broker has no place where a session could be set aside"));
 
   private final ServiceBusClients clients;

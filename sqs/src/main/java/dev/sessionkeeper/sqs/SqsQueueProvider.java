@@ -59,6 +59,7 @@ public final class SqsQueueProvider implements QueueProvider, DeadLetterQueues {
   private static Capabilities capabilities(boolean hasStates) {
     var impossible = new HashMap<String, String>();
     impossible.put("Q-03a", "SQS remembers ids for 5 minutes, whatever the queue says");
+    impossible.put("Q-07a", "SQS counts the age of a message, whatever its group waits for");
     impossible.put("S-07", "SQS chooses the message group that is received next");
     impossible.put("D-02", "SQS appends: replayed messages come after newer ones, in order");
     impossible.put("O-03", "SQS has no place where a message group could be set aside");

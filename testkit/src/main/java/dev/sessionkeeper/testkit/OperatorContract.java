@@ -3,6 +3,7 @@ package dev.sessionkeeper.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sessionkeeper.Page;
+import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
@@ -218,6 +219,56 @@ public abstract class OperatorContract extends UnorderedContract {
     act("a", Act.RESUME);
 
     assertThat(drained()).containsExactly("a1");
+  }
+
+  @Test
+  @ContractRule("Q-07a")
+  void timeToLiveStandsStillWhileASessionIsParkedOrPaused() throws Exception {
+    declared(QueueSettings.ordered().withMessageTtl(Duration.ofSeconds(2)));
+    sent("parked", "p1", "p2");
+    sent("paused", "q1");
+    act("parked", Act.PARK);
+    act("paused", Act.PAUSE);
+    pass(Duration.ofSeconds(3));
+    sent("parked", "p3");
+
+    assertThat(act("parked", Act.RESUME)).isEqualTo(1);
+    assertThat(act("paused", Act.RESUME)).isEqualTo(1);
+
+    assertThat(deadLetters()).isEmpty();
+    assertThat(drained()).containsExactlyInAnyOrder("p1", "p2", "p3", "q1");
+  }
+
+  @Test
+  @ContractRule("Q-07a")
+  void timeToLiveRunsOnAfterASessionIsResumed() throws Exception {
+    declared(QueueSettings.ordered().withMessageTtl(Duration.ofSeconds(2)));
+    sent("a", "a1");
+    act("a", Act.PARK);
+    pass(Duration.ofSeconds(3));
+    act("a", Act.RESUME);
+    pass(Duration.ofMillis(2500));
+
+    assertThat(drained()).isEmpty();
+    assertThat(deadLetters()).extracting(DeadLetter::reason).containsExactly("expired");
+  }
+
+  @Test
+  @ContractRule("Q-07a")
+  void timeToLiveStandsStillBehindAHeadThatBlocksItsSession() throws Exception {
+    declared(
+        QueueSettings.ordered()
+            .withMessageTtl(Duration.ofSeconds(2))
+            .withMaxDeliveryCount(1)
+            .withPoisonPolicy(PoisonPolicy.BLOCK));
+    sent("a", "a1", "a2");
+    try (var session = accepted()) {
+      settle(session, received(session), Settlement.retryAfter(Duration.ofMillis(100)));
+    }
+    pass(Duration.ofSeconds(3));
+
+    assertThat(drained()).containsExactly("a1", "a2");
+    assertThat(deadLetters()).isEmpty();
   }
 
   @Test
