@@ -25,6 +25,7 @@ final class OpenQueue {
   private final SqsDeadLetters deadLetters;
   private final DeleteMessages deleting;
   private volatile @Nullable Known known;
+  private @Nullable String deadLettersUrl;
 
   OpenQueue(
       QueueName name,
@@ -39,15 +40,25 @@ final class OpenQueue {
     this.found = found;
     this.describe = describe;
     this.time = time;
-    var calls = new SqsCalls(client, clock, name, found.url());
-    var dead = new SqsCalls(client, clock, name, found.deadLettersUrl());
+    var calls = new SqsCalls(client, clock, name, found.mode(), found::url);
+    var dead = new SqsCalls(client, clock, name, found.mode(), this::deadLettersUrl);
     var queue =
         new SqsQueue(name, this::settings, calls, dead, new AttemptBook(), clock, time, io, states);
     this.deleting = new DeleteMessages(calls, io);
     this.sending = new SendMessages(calls, new RecentIds(time, () -> settings().duplicateWindow()));
     this.sessions = new SqsSessions(queue, deleting);
     this.messages = new SqsMessages(queue, deleting);
-    this.deadLetters = new SqsDeadLetters(queue);
+    this.deadLetters = new SqsDeadLetters(queue, found.sqsName(), found.isShared());
+  }
+
+  /** A queue that another client created may have no place for dead letters: it gets one here. */
+  private synchronized String deadLettersUrl() {
+    var url = deadLettersUrl;
+    if (url == null) {
+      url = found.deadLettersUrl().orElseGet(() -> describe.createDeadLetters(name, found.mode()));
+      deadLettersUrl = url;
+    }
+    return url;
   }
 
   QueueMode mode() {
