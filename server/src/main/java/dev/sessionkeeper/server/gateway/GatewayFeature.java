@@ -40,7 +40,11 @@ public final class GatewayFeature implements Feature {
     bots =
         new ServeBots(
             queues,
-            new PushBots(queues, context.meters(), context.traces(), context.time()),
+            new PushBots(
+                queues,
+                context.meters(),
+                context.traces(),
+                new StoreTime(database, context.time())),
             meters,
             context.time());
     var letters = new ReviveDeadLetters(queues);

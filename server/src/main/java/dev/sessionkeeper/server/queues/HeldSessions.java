@@ -7,6 +7,8 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.ResumableSessions;
 import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -16,13 +18,16 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>The id carries queue, session and epoch. Where leases live in the store any server goes on
  * with them; for other providers the session is kept here, and the id works on this server only.
+ *
+ * <p>Whether a lease is lost is the provider's to say. A kept session is forgotten a while after its
+ * lease must have ended, by the monotonic clock: the lease's end is of the store's clock.
  */
 final class HeldSessions implements AutoCloseable {
   private static final String KIND = "lease";
 
   private final Queues queues;
   private final TimeSource time;
-  private final Map<String, HeldSession> local = new ConcurrentHashMap<>();
+  private final Map<String, Kept> local = new ConcurrentHashMap<>();
 
   HeldSessions(Queues queues, TimeSource time) {
     this.queues = queues;
@@ -43,7 +48,7 @@ final class HeldSessions implements AutoCloseable {
           resumable.resume(held.id(), epoch).orElseThrow(() -> lost(held.id().value(), epoch));
     } else {
       forgetLost();
-      local.put(id, held);
+      local.put(id, Kept.from(held, queues.settings(queue).lockDuration(), time.nanoTime()));
     }
     return id;
   }
@@ -55,7 +60,9 @@ final class HeldSessions implements AutoCloseable {
    */
   HeldSession get(QueueName queue, String leaseId) {
     if (!(queues.provider().sessions(queue) instanceof ResumableSessions resumable)) {
-      return Optional.ofNullable(local.get(leaseId)).orElseThrow(() -> lost(leaseId, 0));
+      return Optional.ofNullable(local.get(leaseId))
+          .map(Kept::session)
+          .orElseThrow(() -> lost(leaseId, 0));
     }
     var key = keyOf(queue, leaseId);
     return resumable.handle(key.session(), key.epoch());
@@ -90,12 +97,40 @@ final class HeldSessions implements AutoCloseable {
 
   @Override
   public void close() {
-    local.values().forEach(HeldSession::close);
+    local.values().forEach(kept -> kept.session().close());
     local.clear();
   }
 
   private void forgetLost() {
-    local.values().removeIf(held -> held.lease().until().isBefore(time.instant()));
+    long now = time.nanoTime();
+    local.replaceAll((id, kept) -> kept.seenAt(now));
+    for (var entry : local.entrySet()) {
+      if (entry.getValue().isOver(now) && local.remove(entry.getKey(), entry.getValue())) {
+        // Frees what the provider still has of it; nobody waits for that.
+        Thread.startVirtualThread(entry.getValue().session()::close);
+      }
+    }
+  }
+
+  /**
+   * A session that is kept here.
+   *
+   * @param until the end of its lease when it was last looked at, by the store's clock
+   * @param lookedAt when a new end was first seen here; monotonic
+   */
+  private record Kept(HeldSession session, Duration lockDuration, Instant until, long lookedAt) {
+    static Kept from(HeldSession session, Duration lockDuration, long now) {
+      return new Kept(session, lockDuration, session.lease().until(), now);
+    }
+
+    /** The same, looked at again: a lease that has another end was renewed meanwhile. */
+    Kept seenAt(long now) {
+      return session.lease().until().equals(until) ? this : from(session, lockDuration, now);
+    }
+
+    boolean isOver(long now) {
+      return now - lookedAt > lockDuration.toNanos();
+    }
   }
 
   private record Key(SessionId session, long epoch) {}
