@@ -164,8 +164,8 @@ final class DescribeQueues {
   }
 
   /**
-   * Makes a request. That a queue exists, or does not, is the caller's to judge; every other failure
-   * becomes one of ours.
+   * Makes a request. That a queue exists, or does not, is the caller's to judge; every other
+   * failure becomes one of ours.
    */
   private static <T> T call(String what, Supplier<T> request) {
     try {
@@ -184,8 +184,7 @@ final class DescribeQueues {
             : 0;
     return switch (status) {
       case 400 ->
-          new KeeperException.Misconfigured(
-              "Service Bus refused the settings of " + what, failure);
+          new KeeperException.Misconfigured("Service Bus refused the settings of " + what, failure);
       case 401, 403 ->
           new KeeperException.Misconfigured(
               "Service Bus refused the credentials for " + what, failure);
@@ -216,8 +215,8 @@ final class DescribeQueues {
   }
 
   /**
-   * The settings of a queue. One that another client created has its own attributes, and our defaults
-   * for what Service Bus has no attribute for.
+   * The settings of a queue. One that another client created has its own attributes, and our
+   * defaults for what Service Bus has no attribute for.
    */
   private static QueueSettings settingsOf(QueueProperties properties) {
     var own = parse(properties.getUserMetadata());

@@ -65,10 +65,7 @@ final class HandOut {
     out.add(new Handed(message, attempt));
     return Optional.of(
         new Delivery(
-            content.get(),
-            message.getSequenceNumber(),
-            attempt,
-            QueueContext.enqueuedAt(message)));
+            content.get(), message.getSequenceNumber(), attempt, QueueContext.enqueuedAt(message)));
   }
 
   /** A message that cannot be read would block its session for ever, so it is set aside. */

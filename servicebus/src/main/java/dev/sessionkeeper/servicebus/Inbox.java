@@ -98,8 +98,8 @@ final class Inbox extends BaseSubscriber<ServiceBusReceivedMessage> {
   }
 
   /**
-   * Returns whether the broker has ended the lock. Its answers come in order, so a settlement that it
-   * had not answered before did not take effect.
+   * Returns whether the broker has ended the lock. Its answers come in order, so a settlement that
+   * it had not answered before did not take effect.
    */
   boolean hasLockEnded() {
     lock.lock();

@@ -39,8 +39,7 @@ final class MessageCodec {
   static final String ENQUEUED_AT = PREFIX + "enqueued-at";
   private static final Set<String> BROKER_OWN =
       Set.of("DeadLetterReason", "DeadLetterErrorDescription");
-  private static final Set<String> OF_DEAD_LETTERS =
-      Set.of(ATTEMPTS, DEAD_AT, ERROR, ENQUEUED_AT);
+  private static final Set<String> OF_DEAD_LETTERS = Set.of(ATTEMPTS, DEAD_AT, ERROR, ENQUEUED_AT);
   private static final Set<String> OF_PRODUCERS =
       Set.of("x-opt-partition-key", "x-opt-scheduled-enqueue-time");
   private static final String ID = PREFIX + "id";
@@ -122,7 +121,8 @@ final class MessageCodec {
   static ServiceBusMessage replay(ServiceBusReceivedMessage dead, QueueMode mode, long sequence) {
     var id = idOf(dead);
     int replays = number(dead, REPLAYS).orElse(0L).intValue() + 1;
-    // A copy of the message as the broker has it: every field and type stays as its producer wrote it.
+    // A copy of the message as the broker has it: every field and type stays as its producer wrote
+    // it.
     var copy = new ServiceBusMessage(dead);
     copy.getRawAmqpMessage().getProperties().setAbsoluteExpiryTime(null);
     copy.getRawAmqpMessage()
@@ -179,7 +179,9 @@ final class MessageCodec {
 
   private static Optional<Payload.Form> formIn(Map<String, Object> properties) {
     var name = text(properties, FORM).orElse("");
-    return Arrays.stream(Payload.Form.values()).filter(form -> form.name().equals(name)).findFirst();
+    return Arrays.stream(Payload.Form.values())
+        .filter(form -> form.name().equals(name))
+        .findFirst();
   }
 
   private static MessageId idOf(ServiceBusReceivedMessage received) {

@@ -29,9 +29,7 @@ final class ReadBody {
     return switch (body.getBodyType()) {
       case DATA ->
           Payload.stored(
-              received.getBody().toBytes(),
-              form.orElse(Payload.Form.BYTES),
-              type.orElse(BYTES));
+              received.getBody().toBytes(), form.orElse(Payload.Form.BYTES), type.orElse(BYTES));
       case VALUE -> ofValue(body, type);
       case SEQUENCE -> text(String.valueOf(body.getSequence()), type);
     };

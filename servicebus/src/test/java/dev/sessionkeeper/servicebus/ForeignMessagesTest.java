@@ -108,8 +108,7 @@ class ForeignMessagesTest {
   void aSessionOf128CharactersIsHandledAndCanBeChosen() throws Exception {
     var longest = "ü".repeat(128);
     producer.sendMessage(new ServiceBusMessage("m").setSessionId(longest));
-    var chosen =
-        provider.sessions(queue).accept(SessionId.of(longest), Owner.of("test"), PATIENCE);
+    var chosen = provider.sessions(queue).accept(SessionId.of(longest), Owner.of("test"), PATIENCE);
     try (var session = ((AcceptResult.Accepted) chosen).session()) {
       assertThat(session.receive(1, PATIENCE)).hasSize(1);
     }

@@ -69,7 +69,8 @@ class LostAnswersTest {
       session.renew(); // Answered after the mark that the message is in hand.
       broker.server().faults().loseSettlements(1);
 
-      assertUnknown(session.settle(List.of(new Settled(delivery.sequence(), Settlement.complete()))));
+      assertUnknown(
+          session.settle(List.of(new Settled(delivery.sequence(), Settlement.complete()))));
 
       await().until(() -> broker.server().depth(queue.value()) == 0);
     }

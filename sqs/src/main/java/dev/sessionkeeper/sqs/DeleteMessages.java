@@ -179,7 +179,8 @@ final class DeleteMessages {
     private final BooleanSupplier isStillHidden;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
 
-    // Complete when every waiter of "done" has been told: a stage completes its dependents one after
+    // Complete when every waiter of "done" has been told: a stage completes its dependents one
+    // after
     // the other, and a close must not be the first of them.
     private final CompletableFuture<Void> told = new CompletableFuture<>();
     private boolean mayBeDone;

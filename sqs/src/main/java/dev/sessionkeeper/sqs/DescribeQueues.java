@@ -99,8 +99,7 @@ final class DescribeQueues {
 
   /** Creates the dead-letter queue of a queue that has none; the queue itself stays as it is. */
   String createDeadLetters(QueueName queue, QueueMode mode) {
-    var settings =
-        mode == QueueMode.ORDERED ? QueueSettings.ordered() : QueueSettings.unordered();
+    var settings = mode == QueueMode.ORDERED ? QueueSettings.ordered() : QueueSettings.unordered();
     try {
       return client
           .createQueue(
@@ -241,8 +240,7 @@ final class DescribeQueues {
   }
 
   QueueSettings settings(Found found) {
-    return settings(
-        found, client.listQueueTags(request -> request.queueUrl(found.url())).tags());
+    return settings(found, client.listQueueTags(request -> request.queueUrl(found.url())).tags());
   }
 
   /**

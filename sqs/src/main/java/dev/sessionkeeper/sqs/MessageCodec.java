@@ -124,8 +124,8 @@ final class MessageCodec {
   }
 
   /**
-   * A group id has letters, digits and punctuation of ASCII. A session with other characters, or one
-   * that looks like a digest, gets a digest, and its name is in the attribute.
+   * A group id has letters, digits and punctuation of ASCII. A session with other characters, or
+   * one that looks like a digest, gets a digest, and its name is in the attribute.
    */
   private static String groupOf(SessionId session) {
     var id = session.value();

@@ -13,15 +13,14 @@ import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 /**
  * What another producer, and SQS itself, wrote beside the body of a message.
  *
- * <p>Handlers see both as properties: an attribute by its own name, one of SQS with {@value #PREFIX}
- * in front of its name. Bytes are shown as Base64. A dead letter and its replay have the attributes
- * again, with their types.
+ * <p>Handlers see both as properties: an attribute by its own name, one of SQS with {@value
+ * #PREFIX} in front of its name. Bytes are shown as Base64. A dead letter and its replay have the
+ * attributes again, with their types.
  *
  * @param attributes those of the producer
  * @param system those of SQS, by their names as properties
  */
-record NativeAttributes(
-    Map<String, MessageAttributeValue> attributes, Map<String, String> system) {
+record NativeAttributes(Map<String, MessageAttributeValue> attributes, Map<String, String> system) {
   static final String PREFIX = "sqs.";
   static final String TRACE = PREFIX + "AWSTraceHeader";
   static final NativeAttributes NONE = new NativeAttributes(Map.of(), Map.of());
@@ -114,9 +113,7 @@ record NativeAttributes(
     var value = packed.substring(at + 1);
     var unpacked = MessageAttributeValue.builder().dataType(type);
     return isBinary(type)
-        ? unpacked
-            .binaryValue(SdkBytes.fromByteArray(Base64.getDecoder().decode(value)))
-            .build()
+        ? unpacked.binaryValue(SdkBytes.fromByteArray(Base64.getDecoder().decode(value))).build()
         : unpacked.stringValue(value).build();
   }
 }

@@ -139,9 +139,7 @@ final class SqsDeadLetters {
     if (dead.dead().containsKey("queue")) {
       return dead.dead().get("queue").equals(queue.name().value());
     }
-    return dead.deadSource()
-        .map(arn -> arn.endsWith(":" + sqsName))
-        .orElseGet(() -> !isShared);
+    return dead.deadSource().map(arn -> arn.endsWith(":" + sqsName)).orElseGet(() -> !isShared);
   }
 
   private static Predicate<Received> wanted(Selection selection) {

@@ -87,8 +87,10 @@ class ForeignQueuesTest {
     var dead = createFifo(name + "-theirdead.fifo", Map.of());
     createFifo(
         Map.of(
-            QueueAttributeName.VISIBILITY_TIMEOUT, "45",
-            QueueAttributeName.REDRIVE_POLICY, redriveTo(dead, 7)));
+            QueueAttributeName.VISIBILITY_TIMEOUT,
+            "45",
+            QueueAttributeName.REDRIVE_POLICY,
+            redriveTo(dead, 7)));
     var before = provider.settings(queue).orElseThrow();
     assertThat(before.maxDeliveryCount()).isEqualTo(7);
     assertThat(before.lockDuration()).isEqualTo(Duration.ofSeconds(45));
@@ -169,8 +171,7 @@ class ForeignQueuesTest {
   void aGroupOfAnyNameIsASession(String group) throws Exception {
     createFifo(Map.of());
     sendNatively(group, Map.of());
-    assertThat(receive(Settlement.complete()).message().session())
-        .contains(SessionId.of(group));
+    assertThat(receive(Settlement.complete()).message().session()).contains(SessionId.of(group));
     provider.send(queue, List.of(Message.of(SessionId.of(group), Payload.text("ours"))));
     assertThat(receiveNatively().attributes())
         .containsEntry(MessageSystemAttributeName.MESSAGE_GROUP_ID, group);

@@ -130,7 +130,9 @@ final class PushMessages implements MessageHandler {
     return headers;
   }
 
-  /** A header takes printable ASCII only: another id is escaped, and the name of its header says so. */
+  /**
+   * A header takes printable ASCII only: another id is escaped, and the name of its header says so.
+   */
   private static void putSession(String id, Map<String, String> headers) {
     if (id.chars().allMatch(c -> c >= 0x20 && c < 0x7f)) {
       headers.put("Keeper-Session-Id", id);

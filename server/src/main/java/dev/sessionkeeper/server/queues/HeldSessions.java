@@ -19,8 +19,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * <p>The id carries queue, session and epoch. Where leases live in the store any server goes on
  * with them; for other providers the session is kept here, and the id works on this server only.
  *
- * <p>Whether a lease is lost is the provider's to say. A kept session is forgotten a while after its
- * lease must have ended, by the monotonic clock: the lease's end is of the store's clock.
+ * <p>Whether a lease is lost is the provider's to say. A kept session is forgotten a while after
+ * its lease must have ended, by the monotonic clock: the lease's end is of the store's clock.
  */
 final class HeldSessions implements AutoCloseable {
   private static final String KIND = "lease";

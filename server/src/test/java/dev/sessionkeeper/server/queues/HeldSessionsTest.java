@@ -37,14 +37,12 @@ class HeldSessionsTest {
   @ValueSource(longs = {-1, 0, 1})
   void everyLeaseThatWasJustGivenIsHonoured(long hoursAhead) throws Exception {
     declare();
-    try (var held =
-        new HeldSessions(new Queues(provider), wrong(Duration.ofHours(hoursAhead)))) {
+    try (var held = new HeldSessions(new Queues(provider), wrong(Duration.ofHours(hoursAhead)))) {
       var ids = new ArrayList<String>();
       for (int i = 0; i < 3; i++) {
         ids.add(held.add(QUEUE, accept("s" + i)));
       }
-      assertThat(ids)
-          .allSatisfy(id -> assertThat(held.get(QUEUE, id).renew().until()).isNotNull());
+      assertThat(ids).allSatisfy(id -> assertThat(held.get(QUEUE, id).renew().until()).isNotNull());
     }
   }
 
@@ -52,8 +50,7 @@ class HeldSessionsTest {
   @ValueSource(longs = {-1, 0, 1})
   void aLeaseThatEndedIsRefusedAndForgotten(long hoursAhead) throws Exception {
     declare();
-    try (var held =
-        new HeldSessions(new Queues(provider), wrong(Duration.ofHours(hoursAhead)))) {
+    try (var held = new HeldSessions(new Queues(provider), wrong(Duration.ofHours(hoursAhead)))) {
       var lost = held.add(QUEUE, accept("a"));
       clock.advance(LOCK.plusSeconds(1));
       assertThatThrownBy(() -> held.get(QUEUE, lost).renew())

@@ -76,8 +76,8 @@ public final class Faults {
   }
 
   /**
-   * The next management requests of this operation take effect, and the connection is cut before the
-   * client learns of it.
+   * The next management requests of this operation take effect, and the connection is cut before
+   * the client learns of it.
    *
    * @param operation such as {@code com.microsoft:set-session-state}
    */
