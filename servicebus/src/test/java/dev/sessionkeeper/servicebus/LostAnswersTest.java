@@ -12,6 +12,7 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.processor.SessionProcessor;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.HeldSession.Settled;
@@ -20,6 +21,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -125,6 +127,28 @@ class LostAnswersTest {
             .build()) {
       assertThatThrownBy(() -> away.send(queue, List.of(message())))
           .isInstanceOf(KeeperException.Unavailable.class);
+    }
+  }
+
+  @Test
+  void aProcessorGoesOnWhenTheBrokerIsBack() {
+    var handled = new AtomicInteger();
+    try (var processor =
+        SessionProcessor.builder(
+                provider,
+                queue,
+                (delivery, context) -> {
+                  handled.incrementAndGet();
+                  return Settlement.complete();
+                })
+            .build()) {
+      processor.start();
+      for (int i = 1; i <= 3; i++) {
+        int expected = i;
+        send();
+        await().until(() -> handled.get() >= expected);
+        broker.server().faults().dropConnections();
+      }
     }
   }
 

@@ -15,6 +15,7 @@ import dev.sessionkeeper.processor.SessionProcessor;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.HeldSession.Settled;
+import dev.sessionkeeper.testkit.SettableClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -67,7 +68,7 @@ class LostAnswersTest {
   @AfterEach
   void close() {
     cut.away(false);
-    for (var operation : List.of("DeleteMessageBatch", "SendMessageBatch")) {
+    for (var operation : List.of("DeleteMessageBatch", "SendMessageBatch", "ListQueueTags")) {
       cut.loseAnswers(operation, 0);
     }
     provider.close();
@@ -130,6 +131,21 @@ class LostAnswersTest {
       assertThatThrownBy(() -> away.sessions(queue))
           .isInstanceOf(KeeperException.Unavailable.class);
       assertThatThrownBy(() -> away.declare(queue, QueueSettings.ordered()))
+          .isInstanceOf(KeeperException.Unavailable.class);
+    }
+  }
+
+  @Test
+  void settingsThatCannotBeReadAgainAreKept() {
+    var clock = SettableClock.create();
+    try (var other = SqsQueueProvider.builder(client).time(clock).build()) {
+      var message = message();
+      other.send(queue, List.of(message));
+      other.send(queue, List.of(message)); // How long the id is remembered, the settings tell.
+      cut.loseAnswers("ListQueueTags", 1000);
+      clock.advance(Duration.ofMinutes(1));
+      assertThat(other.send(queue, List.of(message))).hasSize(1);
+      assertThatThrownBy(() -> other.settings(queue))
           .isInstanceOf(KeeperException.Unavailable.class);
     }
   }
