@@ -104,11 +104,13 @@ final class HeldSessions implements AutoCloseable {
   private void forgetLost() {
     long now = time.nanoTime();
     local.replaceAll((id, kept) -> kept.seenAt(now));
-    for (var entry : local.entrySet()) {
-      if (entry.getValue().isOver(now) && local.remove(entry.getKey(), entry.getValue())) {
-        // Frees what the provider still has of it; nobody waits for that.
-        Thread.startVirtualThread(entry.getValue().session()::close);
-      }
+    Map.copyOf(local).forEach((id, kept) -> forgetIfOver(id, kept, now));
+  }
+
+  private void forgetIfOver(String id, Kept kept, long now) {
+    if (kept.isOver(now) && local.remove(id, kept)) {
+      // Frees what the provider still has of the session, without making the caller wait.
+      Thread.startVirtualThread(kept.session()::close);
     }
   }
 
