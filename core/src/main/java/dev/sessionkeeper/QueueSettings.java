@@ -74,6 +74,27 @@ public record QueueSettings(
         mode, maxDeliveryCount, lockDuration, messageTtl, duplicateWindow, policy);
   }
 
+  /**
+   * For providers: these settings for a queue that another client created. A value that is our
+   * default counts as not given, and the queue keeps its own.
+   */
+  public QueueSettings adopting(QueueSettings existing) {
+    var defaults = defaults(mode);
+    return new QueueSettings(
+        mode,
+        maxDeliveryCount == defaults.maxDeliveryCount
+            ? existing.maxDeliveryCount
+            : maxDeliveryCount,
+        given(lockDuration, defaults.lockDuration, existing.lockDuration),
+        given(messageTtl, defaults.messageTtl, existing.messageTtl),
+        given(duplicateWindow, defaults.duplicateWindow, existing.duplicateWindow),
+        poisonPolicy == defaults.poisonPolicy ? existing.poisonPolicy : poisonPolicy);
+  }
+
+  private static Duration given(Duration wanted, Duration standard, Duration existing) {
+    return wanted.equals(standard) ? existing : wanted;
+  }
+
   private static void requireRange(String name, Duration value, Duration least, Duration most) {
     if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
       throw new IllegalArgumentException(

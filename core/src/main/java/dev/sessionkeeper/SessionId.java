@@ -7,9 +7,10 @@ import java.util.HexFormat;
 import java.util.UUID;
 
 /**
- * Names an ordered lane: 1 to 128 printable ASCII characters, not blank.
+ * Names an ordered lane: 1 to 128 characters of any script, without control characters, not blank.
  *
- * <p>Messages of one session are handled one at a time, in the order they were sent.
+ * <p>Messages of one session are handled one at a time, in the order they were sent. A character
+ * outside the basic plane, such as an emoji, counts as two.
  */
 public record SessionId(String value) implements Comparable<SessionId> {
   /** How long an id may be. */
@@ -18,9 +19,9 @@ public record SessionId(String value) implements Comparable<SessionId> {
   private static final int DIGEST_LENGTH = 32;
 
   public SessionId {
-    if (value.isBlank() || value.length() > MAX_LENGTH || !isPrintableAscii(value)) {
+    if (value.isBlank() || value.length() > MAX_LENGTH || !isPlain(value)) {
       throw new IllegalArgumentException(
-          "A session id has 1 to 128 printable ASCII characters and is not blank, was "
+          "A session id has 1 to 128 characters, no control characters, and is not blank, was "
               + Quoted.of(value)
               + " of length "
               + value.length());
@@ -37,9 +38,9 @@ public record SessionId(String value) implements Comparable<SessionId> {
   }
 
   /**
-   * The id for a key of any length and any characters: the key itself where it fits, else its first
-   * 95 printable characters, {@code ~} and half of its SHA-256. Equal keys give equal ids, on every
-   * machine and in every version.
+   * The id for a key of any length and any characters: the key itself where it has up to 128
+   * printable ASCII characters, else its first 95 characters, {@code ~} and half of its SHA-256.
+   * Equal keys give equal ids, on every machine and in every version.
    */
   public static SessionId fromKey(String key) {
     if (key.length() <= MAX_LENGTH && !key.isBlank() && isPrintableAscii(key)) {
@@ -60,6 +61,12 @@ public record SessionId(String value) implements Comparable<SessionId> {
   @Override
   public String toString() {
     return value;
+  }
+
+  /** Returns whether the text is well-formed Unicode without control characters. */
+  private static boolean isPlain(String text) {
+    return text.codePoints()
+        .noneMatch(c -> Character.isISOControl(c) || (c >= 0xd800 && c <= 0xdfff));
   }
 
   private static boolean isPrintableAscii(String text) {

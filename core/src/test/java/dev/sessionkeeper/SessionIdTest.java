@@ -11,12 +11,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SessionIdTest {
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "   ", "a\nb", "ä", "a\u007f"})
-  void refusesWhatIsNotPrintableAscii(String value) {
+  @ValueSource(strings = {"", "   ", "a\nb", "a\u007f", "a\u0085", "\u0000", "\ud83d", "\ude00a"})
+  void refusesBlanksControlCharactersAndHalvesOfACharacter(String value) {
     assertThatThrownBy(() -> SessionId.of(value))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("1 to 128 printable ASCII characters")
+        .hasMessageContaining("1 to 128 characters, no control characters")
         .hasMessageContaining("of length " + value.length());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"Kunde Müller", "顧客", "a/b c", "😀"})
+  void takesNamesOfAnyScript(String value) {
+    assertThat(SessionId.of(value).value()).isEqualTo(value);
   }
 
   @Test

@@ -16,6 +16,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Exceptions;
 
 /**
  * Creates, changes and reads queues through the administration API.
@@ -27,8 +33,12 @@ final class DescribeQueues {
   private static final int BROKER_DELIVERIES = 2000;
   private static final Duration LONGEST_LOCK = Duration.ofMinutes(5);
   private static final String METADATA = "sessionkeeper";
+  private static final String ADOPTED = " sessionkeeper-adopted";
+
+  private static final Logger log = LoggerFactory.getLogger(DescribeQueues.class);
 
   private final ServiceBusAdministrationClient client;
+  private final Set<String> leftOut = ConcurrentHashMap.newKeySet();
 
   DescribeQueues(ServiceBusAdministrationClient client) {
     this.client = client;
@@ -39,12 +49,10 @@ final class DescribeQueues {
     var existing = find(queue);
     if (existing.isEmpty()) {
       try {
-        client.createQueue(queue.value(), options(settings));
+        call("queue " + queue, () -> client.createQueue(queue.value(), options(settings)));
         return true;
       } catch (ResourceExistsException e) {
         existing = find(queue);
-      } catch (HttpResponseException e) {
-        throw failure(queue, e);
       }
     }
     change(queue, existing.orElseThrow(() -> new KeeperException.UnknownQueue(queue)), settings);
@@ -88,63 +96,101 @@ final class DescribeQueues {
     if (before.mode() != settings.mode()) {
       throw new KeeperException.QueueConflict(queue, before.mode());
     }
-    if (before.equals(settings)) {
+    var after = isOurs(existing) ? settings : settings.adopting(before);
+    if (before.equals(after)) {
       return;
     }
-    if (existing.isDuplicateDetectionRequired() == settings.duplicateWindow().isZero()) {
+    if (!before.duplicateWindow().equals(after.duplicateWindow())) {
+      requireSameDetection(queue, existing, after);
+      existing.setDuplicateDetectionHistoryTimeWindow(after.duplicateWindow());
+    }
+    if (!before.lockDuration().equals(after.lockDuration())) {
+      existing.setLockDuration(after.lockDuration());
+    }
+    if (!before.messageTtl().equals(after.messageTtl())) {
+      existing.setDefaultMessageTimeToLive(after.messageTtl());
+    }
+    if (before.maxDeliveryCount() != after.maxDeliveryCount()
+        || before.poisonPolicy() != after.poisonPolicy()) {
+      existing.setMaxDeliveryCount(
+          Math.max(existing.getMaxDeliveryCount(), after.maxDeliveryCount()));
+      existing.setUserMetadata(metadata(existing, after));
+    }
+    call("queue " + queue, () -> client.updateQueue(existing));
+  }
+
+  private static void requireSameDetection(
+      QueueName queue, QueueProperties existing, QueueSettings after) {
+    if (existing.isDuplicateDetectionRequired() == after.duplicateWindow().isZero()) {
       throw new KeeperException.Misconfigured(
           "Queue " + queue + " exists; Service Bus cannot turn duplicate detection on or off then");
     }
-    existing
-        .setLockDuration(settings.lockDuration())
-        .setDefaultMessageTimeToLive(settings.messageTtl())
-        .setUserMetadata(metadata(settings));
-    if (!settings.duplicateWindow().isZero()) {
-      existing.setDuplicateDetectionHistoryTimeWindow(settings.duplicateWindow());
-    }
-    try {
-      client.updateQueue(existing);
-    } catch (HttpResponseException e) {
-      throw failure(queue, e);
-    }
+  }
+
+  /** Returns whether this product created the queue. */
+  private static boolean isOurs(QueueProperties queue) {
+    return queue.getUserMetadata() != null && queue.getUserMetadata().startsWith(METADATA + ";");
   }
 
   Optional<QueueSettings> settings(QueueName queue) {
     return find(queue).map(DescribeQueues::settingsOf);
   }
 
+  /** Queues whose names cannot be used here are left out, with a warning for each. */
   List<QueueName> queues() {
+    return call("the list of queues", () -> client.listQueues().stream().toList()).stream()
+        .flatMap(properties -> nameOf(properties.getName()).stream())
+        .sorted()
+        .toList();
+  }
+
+  private Optional<QueueName> nameOf(String name) {
     try {
-      return client.listQueues().stream()
-          .map(properties -> QueueName.of(properties.getName()))
-          .sorted()
-          .toList();
-    } catch (HttpResponseException e) {
-      throw new KeeperException.Unavailable("The administration of Service Bus", e);
+      return Optional.of(QueueName.of(name));
+    } catch (IllegalArgumentException e) {
+      if (leftOut.add(name)) {
+        log.warn("Queue {} of the namespace cannot be used here: {}", name, e.getMessage());
+      }
+      return Optional.empty();
     }
   }
 
   private Optional<QueueProperties> find(QueueName queue) {
     try {
-      return Optional.of(client.getQueue(queue.value()));
+      return Optional.of(call("queue " + queue, () -> client.getQueue(queue.value())));
     } catch (ResourceNotFoundException e) {
       return Optional.empty();
-    } catch (HttpResponseException e) {
-      throw failure(queue, e);
     }
   }
 
-  private static KeeperException failure(QueueName queue, HttpResponseException failure) {
-    var response = failure.getResponse();
-    int status = response == null ? 0 : response.getStatusCode();
+  /**
+   * Makes a request. That a queue exists, or does not, is the caller's to judge; every other
+   * failure becomes one of ours.
+   */
+  private static <T> T call(String what, Supplier<T> request) {
+    try {
+      return request.get();
+    } catch (ResourceExistsException | ResourceNotFoundException e) {
+      throw e;
+    } catch (RuntimeException e) {
+      throw failure(what, Exceptions.unwrap(e));
+    }
+  }
+
+  private static KeeperException failure(String what, Throwable failure) {
+    int status =
+        failure instanceof HttpResponseException http && http.getResponse() != null
+            ? http.getResponse().getStatusCode()
+            : 0;
     return switch (status) {
       case 400 ->
-          new KeeperException.Misconfigured(
-              "Service Bus refused the settings of queue " + queue, failure);
+          new KeeperException.Misconfigured("Service Bus refused the settings of " + what, failure);
       case 401, 403 ->
           new KeeperException.Misconfigured(
-              "Service Bus refused the credentials for queue " + queue, failure);
-      default -> new KeeperException.Unavailable("The administration of queue " + queue, failure);
+              "Service Bus refused the credentials for " + what, failure);
+      default ->
+          new KeeperException.Unavailable(
+              "The administration of Service Bus, asked about " + what + ",", failure);
     };
   }
 
@@ -156,7 +202,22 @@ final class DescribeQueues {
         + settings.poisonPolicy();
   }
 
-  /** A queue that somebody else created has our defaults where it says nothing. */
+  /** The metadata of a queue that another client created stays, in front of ours. */
+  private static String metadata(QueueProperties existing, QueueSettings settings) {
+    var text = existing.getUserMetadata();
+    if (text == null || isOurs(existing)) {
+      return metadata(settings);
+    }
+    int ours = text.indexOf(ADOPTED);
+    return (ours < 0 ? text : text.substring(0, ours))
+        + ADOPTED
+        + metadata(settings).substring(METADATA.length());
+  }
+
+  /**
+   * The settings of a queue. One that another client created has its own attributes, and our
+   * defaults for what Service Bus has no attribute for.
+   */
   private static QueueSettings settingsOf(QueueProperties properties) {
     var own = parse(properties.getUserMetadata());
     var defaults =
@@ -165,7 +226,7 @@ final class DescribeQueues {
         defaults.mode(),
         Optional.ofNullable(own.get("maxDeliveryCount"))
             .map(Integer::parseInt)
-            .orElse(defaults.maxDeliveryCount()),
+            .orElseGet(() -> Math.clamp(properties.getMaxDeliveryCount(), 1, 1000)),
         properties.getLockDuration(),
         shorter(properties.getDefaultMessageTimeToLive(), Duration.ofDays(366)),
         properties.isDuplicateDetectionRequired()
@@ -182,8 +243,10 @@ final class DescribeQueues {
 
   private static Map<String, String> parse(String metadata) {
     var values = new HashMap<String, String>();
-    if (metadata != null && metadata.startsWith(METADATA)) {
-      for (var part : metadata.split(";", -1)) {
+    if (metadata != null) {
+      int adopted = metadata.indexOf(ADOPTED);
+      int ours = metadata.startsWith(METADATA + ";") ? 0 : adopted;
+      for (var part : ours < 0 ? new String[0] : metadata.substring(ours).split(";", -1)) {
         int at = part.indexOf('=');
         if (at > 0) {
           values.put(part.substring(0, at), part.substring(at + 1));

@@ -2,15 +2,20 @@ package dev.sessionkeeper.servicebus;
 
 import com.azure.messaging.servicebus.ServiceBusReceivedMessage;
 import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.Message;
 import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.servicebus.ServiceBusHeldSession.Handed;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The messages of one hold that are out, in order. The caller holds the session's lock. */
 final class HandOut {
+  private static final Logger log = LoggerFactory.getLogger(HandOut.class);
+
   private final OpenSession open;
   private final QueueContext queue;
   private final ArrayDeque<Handed> out = new ArrayDeque<>();
@@ -49,6 +54,10 @@ final class HandOut {
           .join();
       return Optional.empty();
     }
+    var content = read(message, attempt);
+    if (content.isEmpty()) {
+      return Optional.empty();
+    }
     if (!begun) {
       begun = true;
       open.markInHand(message.getSequenceNumber());
@@ -56,10 +65,24 @@ final class HandOut {
     out.add(new Handed(message, attempt));
     return Optional.of(
         new Delivery(
-            MessageCodec.decode(message),
-            message.getSequenceNumber(),
-            attempt,
-            QueueContext.enqueuedAt(message)));
+            content.get(), message.getSequenceNumber(), attempt, QueueContext.enqueuedAt(message)));
+  }
+
+  /** A message that cannot be read would block its session for ever, so it is set aside. */
+  private Optional<Message> read(ServiceBusReceivedMessage message, int attempt) {
+    try {
+      return Optional.of(MessageCodec.decode(message));
+    } catch (RuntimeException e) {
+      log.warn(
+          "Dead-lettered {} of {}: it cannot be read", message.getSequenceNumber(), open.id, e);
+      open.deadLetter(
+              message,
+              QueueContext.UNREADABLE,
+              e.toString(),
+              queue.deadLetterProperties(message, attempt - 1))
+          .join();
+      return Optional.empty();
+    }
   }
 
   /** Owners have died over it as often as it may fail; a block of the queue is kept up. */

@@ -23,6 +23,7 @@ final class Inbox extends BaseSubscriber<ServiceBusReceivedMessage> {
   private final ArrayDeque<ServiceBusReceivedMessage> messages = new ArrayDeque<>();
   private int asked;
   private boolean ended;
+  private boolean lockEnded;
   private @Nullable Runnable onEnd;
 
   /** Called once when the receiver is dead, or at once if it is. */
@@ -76,7 +77,37 @@ final class Inbox extends BaseSubscriber<ServiceBusReceivedMessage> {
 
   @Override
   protected void hookOnError(Throwable failure) {
+    lock.lock();
+    try {
+      lockEnded = !ended && Translate.isLockEnd(failure);
+    } finally {
+      lock.unlock();
+    }
     end();
+  }
+
+  /** Ends the inbox, because the broker refused a request for a lost lock. */
+  void endOfLock() {
+    lock.lock();
+    try {
+      lockEnded |= !ended;
+    } finally {
+      lock.unlock();
+    }
+    cancel();
+  }
+
+  /**
+   * Returns whether the broker has ended the lock. Its answers come in order, so a settlement that
+   * it had not answered before did not take effect.
+   */
+  boolean hasLockEnded() {
+    lock.lock();
+    try {
+      return lockEnded;
+    } finally {
+      lock.unlock();
+    }
   }
 
   @Override

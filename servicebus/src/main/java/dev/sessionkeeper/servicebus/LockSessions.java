@@ -7,6 +7,7 @@ import dev.sessionkeeper.SessionId;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +30,8 @@ final class LockSessions {
   private final ReadySessions ready;
   private final ShelveSessions shelf;
   private final AtomicInteger pending = new AtomicInteger();
+  private final AtomicReference<KeeperException.@Nullable Rejected> refusal =
+      new AtomicReference<>();
   private volatile @Nullable Throwable failure;
   private volatile boolean closed;
 
@@ -63,6 +66,10 @@ final class LockSessions {
   }
 
   void failIfFailing() {
+    var refused = refusal.getAndSet(null);
+    if (refused != null) {
+      throw refused;
+    }
     var reason = failure;
     if (reason != null) {
       throw Translate.error(queue.name, reason);
@@ -80,8 +87,10 @@ final class LockSessions {
   private void answered(
       @Nullable ServiceBusReceiverAsyncClient receiver, @Nullable Throwable reason) {
     try {
-      if (receiver != null) {
+      if (receiver != null && NativeFields.isSessionId(receiver.getSessionId())) {
         offer(receiver);
+      } else if (receiver != null) {
+        refuse(receiver);
       } else if (!closed && reason != null) {
         failed(reason);
       }
@@ -89,10 +98,22 @@ final class LockSessions {
       log.debug("A session of {} was lost again while it was opened", queue.name, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    } catch (RuntimeException e) {
+      log.error("A session of {} could not be opened; its lock is released", queue.name, e);
+      if (receiver != null) {
+        receiver.close();
+      }
     } finally {
       pending.decrementAndGet();
       ready.wake();
     }
+  }
+
+  /** Messages of a session that cannot be named here are set aside, and the workers are told. */
+  private void refuse(ServiceBusReceiverAsyncClient receiver) throws InterruptedException {
+    var setAside = new SetAsideSession(queue, timing.patience());
+    setAside.setAside(receiver);
+    refusal.set(setAside.refusal(receiver.getSessionId()));
   }
 
   private void offer(ServiceBusReceiverAsyncClient receiver) throws InterruptedException {

@@ -15,6 +15,7 @@ import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Map;
@@ -22,9 +23,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Our messages as those of Service Bus, and back. Ids, sessions, content types, times to live and
- * properties are native, so other clients can read and write them; what Service Bus has no place
- * for is in properties that begin with {@value #PREFIX}.
+ * Translates our messages to those of Service Bus, and back.
+ *
+ * <p>Ids, sessions, content types, times to live and properties are native, so other clients can
+ * read and write them. {@link NativeFields} shows the other native fields as properties. Values
+ * that Service Bus has no place for are in properties that begin with {@value #PREFIX}.
  */
 final class MessageCodec {
   static final String PREFIX = "keeper-";
@@ -36,6 +39,9 @@ final class MessageCodec {
   static final String ENQUEUED_AT = PREFIX + "enqueued-at";
   private static final Set<String> BROKER_OWN =
       Set.of("DeadLetterReason", "DeadLetterErrorDescription");
+  private static final Set<String> OF_DEAD_LETTERS = Set.of(ATTEMPTS, DEAD_AT, ERROR, ENQUEUED_AT);
+  private static final Set<String> OF_PRODUCERS =
+      Set.of("x-opt-partition-key", "x-opt-scheduled-enqueue-time");
   private static final String ID = PREFIX + "id";
   private static final String FORM = PREFIX + "form";
   private static final String NOT_BEFORE = PREFIX + "not-before";
@@ -50,7 +56,14 @@ final class MessageCodec {
     encoded.setContentType(message.payload().contentType());
     message.session().ifPresent(session -> encoded.setSessionId(session.value()));
     message.ttl().ifPresent(ttl -> expire(encoded, ttl));
-    encoded.getApplicationProperties().putAll(message.properties());
+    message
+        .properties()
+        .forEach(
+            (name, value) -> {
+              if (!NativeFields.write(encoded, name, value)) {
+                encoded.getApplicationProperties().put(name, value);
+              }
+            });
     encoded.getApplicationProperties().put(FORM, message.payload().form().name());
     message.notBefore().ifPresent(at -> delay(encoded, at, mode));
     return encoded;
@@ -79,6 +92,7 @@ final class MessageCodec {
     }
   }
 
+  /** Reads a message of any producer. One whose session id is not usable here has no session. */
   static Message decode(ServiceBusReceivedMessage received) {
     var all = received.getApplicationProperties();
     var properties = new HashMap<String, String>();
@@ -88,14 +102,16 @@ final class MessageCodec {
             properties.put(name, String.valueOf(value));
           }
         });
+    properties.putAll(NativeFields.read(received, !all.containsKey(FORM)));
     return new Message(
-        MessageId.of(text(all, ID).orElseGet(() -> idOf(received))),
-        Optional.ofNullable(received.getSessionId()).map(SessionId::of),
-        payloadOf(received),
+        idOf(received),
+        Optional.ofNullable(received.getSessionId())
+            .filter(NativeFields::isSessionId)
+            .map(SessionId::of),
+        ReadBody.of(received, formIn(all)),
         properties,
         number(received, TTL).map(Duration::ofMillis),
-        Optional.ofNullable(all.get(NOT_BEFORE))
-            .map(at -> Instant.ofEpochMilli(((Number) at).longValue())));
+        number(received, NOT_BEFORE).map(Instant::ofEpochMilli));
   }
 
   /**
@@ -103,14 +119,32 @@ final class MessageCodec {
    * new one; the same one for every attempt to replay, so that a repeated replay has one effect.
    */
   static ServiceBusMessage replay(ServiceBusReceivedMessage dead, QueueMode mode, long sequence) {
-    var message = decode(dead);
+    var id = idOf(dead);
     int replays = number(dead, REPLAYS).orElse(0L).intValue() + 1;
-    var encoded = encode(message.withProperties(message.properties()), mode);
-    encoded.setMessageId(replayId(message.id(), replays));
-    encoded.getApplicationProperties().put(ID, message.id().value());
-    encoded.getApplicationProperties().put(REPLAYS, (long) replays);
-    encoded.getApplicationProperties().put(SEQUENCE, sequence);
-    return encoded;
+    // A copy of the message as the broker has it: every field and type stays as its producer wrote
+    // it.
+    var copy = new ServiceBusMessage(dead);
+    copy.getRawAmqpMessage().getProperties().setAbsoluteExpiryTime(null);
+    copy.getRawAmqpMessage()
+        .getMessageAnnotations()
+        .keySet()
+        .removeIf(name -> !OF_PRODUCERS.contains(name));
+    var properties = copy.getApplicationProperties();
+    properties.keySet().removeAll(BROKER_OWN);
+    properties.keySet().removeAll(OF_DEAD_LETTERS);
+    if (properties.containsKey(FORM) && !properties.containsKey(TTL)) {
+      // The broker has filled in its own limit, which may have changed since.
+      copy.getRawAmqpMessage().getHeader().setTimeToLive(null);
+    }
+    number(dead, NOT_BEFORE)
+        .filter(at -> mode == QueueMode.UNORDERED)
+        .map(Instant::ofEpochMilli)
+        .ifPresent(at -> copy.setScheduledEnqueueTime(at.atOffset(ZoneOffset.UTC)));
+    copy.setMessageId(replayId(id, replays));
+    properties.put(ID, id.value());
+    properties.put(REPLAYS, (long) replays);
+    properties.put(SEQUENCE, sequence);
+    return copy;
   }
 
   private static String replayId(MessageId id, int replays) {
@@ -134,26 +168,27 @@ final class MessageCodec {
   }
 
   static Optional<Long> number(ServiceBusReceivedMessage received, String name) {
-    return Optional.ofNullable(received.getApplicationProperties().get(name))
-        .map(value -> ((Number) value).longValue());
+    return received.getApplicationProperties().get(name) instanceof Number number
+        ? Optional.of(number.longValue())
+        : Optional.empty();
   }
 
   static Optional<String> text(Map<String, Object> properties, String name) {
     return Optional.ofNullable(properties.get(name)).map(Object::toString);
   }
 
-  private static String idOf(ServiceBusReceivedMessage received) {
-    var id = received.getMessageId();
-    return id == null || id.isBlank() ? "sequence-" + received.getSequenceNumber() : id;
+  private static Optional<Payload.Form> formIn(Map<String, Object> properties) {
+    var name = text(properties, FORM).orElse("");
+    return Arrays.stream(Payload.Form.values())
+        .filter(form -> form.name().equals(name))
+        .findFirst();
   }
 
-  private static Payload payloadOf(ServiceBusReceivedMessage received) {
-    var type = received.getContentType();
-    return Payload.stored(
-        received.getBody().toBytes(),
-        text(received.getApplicationProperties(), FORM)
-            .map(Payload.Form::valueOf)
-            .orElse(Payload.Form.BYTES),
-        type == null ? "application/octet-stream" : type);
+  private static MessageId idOf(ServiceBusReceivedMessage received) {
+    return text(received.getApplicationProperties(), ID)
+        .or(() -> Optional.ofNullable(received.getMessageId()))
+        .filter(NativeFields::isMessageId)
+        .map(MessageId::of)
+        .orElseGet(() -> MessageId.of("sequence-" + received.getSequenceNumber()));
   }
 }

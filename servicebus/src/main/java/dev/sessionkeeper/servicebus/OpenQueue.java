@@ -9,9 +9,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** One queue in use: its settings for a while, and its clients, opened when first needed. */
 final class OpenQueue {
+  private static final Logger log = LoggerFactory.getLogger(OpenQueue.class);
   private static final Duration SETTINGS_KEPT = Duration.ofSeconds(30);
 
   private final QueueName name;
@@ -45,10 +48,23 @@ final class OpenQueue {
     if (last != null && timing.time().since(last.since()).compareTo(SETTINGS_KEPT) < 0) {
       return last.settings();
     }
-    var settings =
-        describe.settings(name).orElseThrow(() -> new KeeperException.UnknownQueue(name));
+    var settings = last == null ? read() : readOr(last.settings());
     known = new Known(settings, timing.time().nanoTime());
     return settings;
+  }
+
+  /** While the administration is away, the last settings are good for another while. */
+  private QueueSettings readOr(QueueSettings last) {
+    try {
+      return read();
+    } catch (KeeperException.Unavailable e) {
+      log.debug("The settings of {} could not be read again; the last ones are kept", name, e);
+      return last;
+    }
+  }
+
+  private QueueSettings read() {
+    return describe.settings(name).orElseThrow(() -> new KeeperException.UnknownQueue(name));
   }
 
   void forgetSettings() {

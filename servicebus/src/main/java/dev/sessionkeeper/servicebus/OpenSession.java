@@ -112,14 +112,18 @@ final class OpenSession {
         marking.exceptionally(
             failure -> {
               log.debug("Session {} is lost: its record was not written", id, failure);
-              inbox.cancel();
+              if (Translate.isLockEnd(failure)) {
+                inbox.endOfLock();
+              } else {
+                inbox.cancel();
+              }
               return false;
             });
   }
 
   void writeRecord(SessionRecord newRecord) {
     await(marking);
-    await(receiver.setSessionState(newRecord.encode()).thenReturn(true).toFuture());
+    awaitWrite(receiver.setSessionState(newRecord.encode()).thenReturn(true).toFuture());
     became(newRecord);
   }
 
@@ -131,7 +135,7 @@ final class OpenSession {
   /** Leaves no state behind. */
   void forgetRecord() {
     await(marking);
-    await(receiver.setSessionState(null).thenReturn(true).toFuture());
+    awaitWrite(receiver.setSessionState(null).thenReturn(true).toFuture());
     became(SessionRecord.NONE);
   }
 
@@ -178,7 +182,7 @@ final class OpenSession {
                   if (failure == null) {
                     result.complete(null);
                   } else {
-                    result.completeExceptionally(translated(failure));
+                    result.completeExceptionally(afterSending(failure));
                   }
                 });
     if (inbox.isEnded()) {
@@ -202,8 +206,20 @@ final class OpenSession {
   private void failUnderWay() {
     for (var future : underWay.values()) {
       future.completeExceptionally(
-          new KeeperException.OutcomeUnknown(
-              "A settlement of session " + id, new IllegalStateException("The receiver ended")));
+          afterSending(new IllegalStateException("The connection of session " + id + " ended")));
+    }
+  }
+
+  /** Waits for a write; one whose answer is lost may have taken effect. */
+  private void awaitWrite(CompletableFuture<Boolean> answer) {
+    requireHeld();
+    try {
+      answer.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      throw afterSending(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw afterSending(e);
     }
   }
 
@@ -219,6 +235,14 @@ final class OpenSession {
       Thread.currentThread().interrupt();
       throw Translate.error(queue, e);
     }
+  }
+
+  /** The lock is known to be lost only if the broker says so; a cut connection says nothing. */
+  private KeeperException afterSending(Throwable failure) {
+    boolean refused = !inbox.isEnded() && Translate.isLockLost(Translate.causeOf(failure));
+    return refused || inbox.hasLockEnded()
+        ? lockLost()
+        : Translate.afterSending(queue, "A settlement of session " + id, failure);
   }
 
   private KeeperException translated(Throwable failure) {

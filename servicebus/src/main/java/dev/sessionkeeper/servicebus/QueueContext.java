@@ -18,6 +18,7 @@ import java.util.function.Supplier;
 final class QueueContext {
   static final String USED_UP = "max delivery count reached";
   static final String EXPIRED = "expired";
+  static final String UNREADABLE = "unreadable message";
   private static final int REMEMBERED = 10_000;
 
   final QueueName name;

@@ -38,12 +38,12 @@ final class SendMessages {
       int end;
       try {
         end = sendSome(encoded, next);
-      } catch (RuntimeException e) {
-        var error = Translate.error(queue, e);
-        if (next == 0) {
-          throw error;
+      } catch (KeeperException e) {
+        // Of a transfer whose answer was lost, no message may be called refused.
+        if (next == 0 || e instanceof KeeperException.OutcomeUnknown) {
+          throw e;
         }
-        refuseRest(messages.subList(next, messages.size()), error, outcomes);
+        refuseRest(messages.subList(next, messages.size()), e, outcomes);
         return outcomes;
       }
       for (var message : messages.subList(next, end)) {
@@ -55,11 +55,11 @@ final class SendMessages {
   }
 
   private int sendSome(List<ServiceBusMessage> messages, int from) {
+    var batch = emptyBatch();
     if (messages.size() - from == 1) {
-      sender.sendMessage(messages.get(from));
+      transfer(() -> sender.sendMessage(messages.get(from)));
       return messages.size();
     }
-    ServiceBusMessageBatch batch = sender.createMessageBatch();
     int end = from;
     while (end < messages.size() && batch.tryAddMessage(messages.get(end))) {
       end++;
@@ -68,8 +68,25 @@ final class SendMessages {
       throw new KeeperException.Rejected(
           "Message " + messages.get(from).getMessageId() + " is larger than Service Bus takes");
     }
-    sender.sendMessages(batch);
+    transfer(() -> sender.sendMessages(batch));
     return end;
+  }
+
+  /** The broker tells how large a batch may be, so this fails while nothing has left. */
+  private ServiceBusMessageBatch emptyBatch() {
+    try {
+      return sender.createMessageBatch();
+    } catch (RuntimeException e) {
+      throw Translate.error(queue, e);
+    }
+  }
+
+  private void transfer(Runnable sending) {
+    try {
+      sending.run();
+    } catch (RuntimeException e) {
+      throw Translate.afterSending(queue, "A send to queue " + queue, e);
+    }
   }
 
   private SendOutcome outcomeOf(MessageId id) {

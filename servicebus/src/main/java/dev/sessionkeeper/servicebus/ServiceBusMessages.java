@@ -5,6 +5,7 @@ import com.azure.messaging.servicebus.ServiceBusReceiverAsyncClient;
 import com.azure.messaging.servicebus.models.DeadLetterOptions;
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Message;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.MessageSource;
 import java.time.Duration;
@@ -21,6 +22,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
@@ -28,6 +31,8 @@ import reactor.core.publisher.Mono;
  * renewed, until it is due, and is then given back to the broker, which counts the attempt.
  */
 final class ServiceBusMessages implements MessageSource, AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(ServiceBusMessages.class);
+
   /** The broker sends what it has in one go; what comes behind the first is waited for. */
   private static final Duration BURST = Duration.ofMillis(5);
 
@@ -42,7 +47,7 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
     this.queue = queue;
     this.timing = timing;
     this.receivers = receivers;
-    this.receiver = Receiver.open(receivers.get());
+    this.receiver = Receiver.open(receivers.get(), queue);
   }
 
   @Override
@@ -84,7 +89,9 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
     var held = new InHand(from, message, attemptOf(message), queue.nanoTime());
     var until = message.getLockedUntil().toInstant();
     var lock = queue.settings().lockDuration();
-    if (Duration.between(queue.clock().now(), until).compareTo(lock.dividedBy(2)) < 0) {
+    var age = from.ageOf(message, queue.nanoTime());
+    queue.clock().lockTaken(until, lock, age);
+    if (age.compareTo(lock.dividedBy(2)) > 0) {
       // It lay in the inbox: somebody else may have it by now.
       try {
         until = renewed(held);
@@ -96,14 +103,29 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
       var unused = deadLetter(held, QueueContext.USED_UP, "", held.attempt() - 1);
       return Optional.empty();
     }
+    var content = read(held);
+    if (content.isEmpty()) {
+      return Optional.empty();
+    }
     inHand.put(message.getLockToken(), held);
     var delivery =
         new Delivery(
-            MessageCodec.decode(message),
+            content.get(),
             message.getSequenceNumber(),
             held.attempt(),
             QueueContext.enqueuedAt(message));
     return Optional.of(new Receipted(delivery, message.getLockToken(), until));
+  }
+
+  /** A message that cannot be read would come again and again, so it is set aside. */
+  private Optional<Message> read(InHand held) {
+    try {
+      return Optional.of(MessageCodec.decode(held.message()));
+    } catch (RuntimeException e) {
+      log.warn("Dead-lettered {} of {}: it cannot be read", held.name(), queue.name, e);
+      var unused = deadLetter(held, QueueContext.UNREADABLE, e.toString(), held.attempt() - 1);
+      return Optional.empty();
+    }
   }
 
   /** AMQP counts the failed deliveries before this one. */
@@ -187,12 +209,23 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
   }
 
   private CompletableFuture<Void> send(InHand held, Mono<Void> settlement) {
+    boolean wasCut = held.from().inbox.isEnded();
     return settlement
         .toFuture()
         .exceptionallyCompose(
-            failure ->
-                CompletableFuture.failedFuture(
-                    Translate.underLock(queue.name, held.name(), 1, failure)));
+            failure -> CompletableFuture.failedFuture(afterSending(held, wasCut, failure)));
+  }
+
+  /**
+   * The error of a settlement that failed.
+   *
+   * @param wasCut whether the connection was gone before the settlement, which then never left
+   */
+  private KeeperException afterSending(InHand held, boolean wasCut, Throwable failure) {
+    boolean isCutNow = !wasCut && held.from().inbox.isEnded();
+    return Translate.isLockLost(Translate.causeOf(failure)) && !isCutNow
+        ? new KeeperException.LockLost(held.name(), 1)
+        : Translate.afterSending(queue.name, "The settlement of " + held.name(), failure);
   }
 
   @Override
@@ -229,7 +262,7 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
   private synchronized Receiver current() {
     if (receiver.inbox.isEnded()) {
       receiver.client.close();
-      receiver = Receiver.open(receivers.get());
+      receiver = Receiver.open(receivers.get(), queue);
     }
     return receiver;
   }
@@ -250,11 +283,26 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
     }
   }
 
-  private record Receiver(ServiceBusReceiverAsyncClient client, Inbox inbox) {
-    static Receiver open(ServiceBusReceiverAsyncClient client) {
+  /**
+   * A receiver.
+   *
+   * @param arrivals when each message in the inbox came, by its lock token; monotonic
+   */
+  private record Receiver(
+      ServiceBusReceiverAsyncClient client, Inbox inbox, Map<String, Long> arrivals) {
+    static Receiver open(ServiceBusReceiverAsyncClient client, QueueContext queue) {
       var inbox = new Inbox();
-      client.receiveMessages().subscribe(inbox);
-      return new Receiver(client, inbox);
+      var arrivals = new ConcurrentHashMap<String, Long>();
+      client
+          .receiveMessages()
+          .doOnNext(message -> arrivals.put(message.getLockToken(), queue.nanoTime()))
+          .subscribe(inbox);
+      return new Receiver(client, inbox, arrivals);
+    }
+
+    Duration ageOf(ServiceBusReceivedMessage message, long now) {
+      var arrived = arrivals.remove(message.getLockToken());
+      return arrived == null ? Duration.ZERO : Duration.ofNanos(now - arrived);
     }
   }
 }

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,13 +56,20 @@ public final class ServiceBusQueueProvider implements QueueProvider, DeadLetterQ
   private volatile boolean closed;
 
   private ServiceBusQueueProvider(Builder builder) {
-    clients = new ServiceBusClients(builder.connectionString, builder.retry);
-    var administration =
-        new ServiceBusAdministrationClientBuilder().connectionString(builder.connectionString);
-    if (builder.administrationEndpoint != null) {
-      administration.addPolicy(new SendAdministrationTo(builder.administrationEndpoint));
+    try {
+      clients = new ServiceBusClients(builder.connectionString, builder.retry);
+      var administration =
+          new ServiceBusAdministrationClientBuilder().connectionString(builder.connectionString);
+      if (builder.administrationEndpoint != null) {
+        administration.addPolicy(new SendAdministrationTo(builder.administrationEndpoint));
+      }
+      describe = new DescribeQueues(administration.buildClient());
+    } catch (IllegalArgumentException e) {
+      // Without the SDK's own words: they repeat parts of the string, which holds a secret.
+      throw new KeeperException.Misconfigured(
+          "The connection string of Service Bus is not valid; it has the form"
+              + " Endpoint=sb://…/;SharedAccessKeyName=…;SharedAccessKey=…");
     }
-    describe = new DescribeQueues(administration.buildClient());
     var patience = builder.retry.getTryTimeout().multipliedBy(builder.retry.getMaxRetries() + 1L);
     timing = new Timing(builder.time, patience);
     clock = new BrokerClock(builder.time);
@@ -126,22 +134,40 @@ public final class ServiceBusQueueProvider implements QueueProvider, DeadLetterQ
   @Override
   public Page<DeadLetter> deadLetters(
       QueueName queue, Optional<SessionId> session, Page.Request page) {
-    return open(queue).deadLetters().list(session, page);
+    return read(queue, letters -> letters.list(session, page));
   }
 
   @Override
   public int countReplayable(QueueName queue, Selection selection) {
-    return open(queue).deadLetters().count(selection);
+    return read(queue, letters -> letters.count(selection));
   }
 
   @Override
   public int replay(QueueName queue, Selection selection) {
-    return open(queue).deadLetters().replay(selection);
+    return change(queue, "The replay of queue " + queue, letters -> letters.replay(selection));
   }
 
   @Override
   public boolean discard(QueueName queue, String id) {
-    return open(queue).deadLetters().discard(id);
+    return change(queue, "The discard of dead letter " + id, letters -> letters.discard(id));
+  }
+
+  private <T> T read(QueueName queue, Function<ServiceBusDeadLetters, T> call) {
+    var letters = open(queue).deadLetters();
+    try {
+      return call.apply(letters);
+    } catch (RuntimeException e) {
+      throw Translate.error(queue, e);
+    }
+  }
+
+  private <T> T change(QueueName queue, String what, Function<ServiceBusDeadLetters, T> call) {
+    var letters = open(queue).deadLetters();
+    try {
+      return call.apply(letters);
+    } catch (RuntimeException e) {
+      throw Translate.afterSending(queue, what, e);
+    }
   }
 
   private OpenQueue open(QueueName queue) {

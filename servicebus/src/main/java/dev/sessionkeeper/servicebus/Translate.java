@@ -47,6 +47,17 @@ final class Translate {
     return error(queue, cause);
   }
 
+  /**
+   * For calls that change something and whose request has left: unless the broker has refused it,
+   * nothing is known about the outcome.
+   */
+  static KeeperException afterSending(QueueName queue, String what, Throwable failure) {
+    var known = error(queue, failure);
+    return known instanceof KeeperException.Unavailable
+        ? new KeeperException.OutcomeUnknown(what, causeOf(failure))
+        : known;
+  }
+
   static boolean isLockLost(Throwable cause) {
     if (cause instanceof ServiceBusException e) {
       return e.getReason().equals(ServiceBusFailureReason.SESSION_LOCK_LOST)
@@ -54,6 +65,15 @@ final class Translate {
     }
     // A receiver whose connection broke is disposed of and says so with this exception.
     return cause instanceof IllegalStateException;
+  }
+
+  /** Returns whether the broker detached a receiver because its lock was over. */
+  static boolean isLockEnd(Throwable failure) {
+    var cause = causeOf(failure);
+    return (cause instanceof AmqpException amqp
+            && (amqp.getErrorCondition() == AmqpErrorCondition.SESSION_LOCK_LOST
+                || amqp.getErrorCondition() == AmqpErrorCondition.MESSAGE_LOCK_LOST))
+        || (cause instanceof ServiceBusException && isLockLost(cause));
   }
 
   /** Whether somebody else has the session: the SDK tells by the AMQP condition only. */

@@ -64,13 +64,17 @@ final class TestBroker implements AutoCloseable {
     return ServiceBusQueueProvider.builder(server.get().connectionString())
         .administrationEndpoint(server.get().administrationEndpoint())
         .time(time)
-        .retry(
-            new AmqpRetryOptions()
-                .setTryTimeout(Duration.ofSeconds(5))
-                .setMaxRetries(2)
-                .setDelay(Duration.ofMillis(50))
-                .setMode(AmqpRetryMode.FIXED))
+        .retry(impatient())
         .build();
+  }
+
+  /** Tries three times, five seconds each. */
+  static AmqpRetryOptions impatient() {
+    return new AmqpRetryOptions()
+        .setTryTimeout(Duration.ofSeconds(5))
+        .setMaxRetries(2)
+        .setDelay(Duration.ofMillis(50))
+        .setMode(AmqpRetryMode.FIXED);
   }
 
   ServiceBusTestServer server() {

@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,16 +50,16 @@ final class DeleteMessages {
    *
    * @param lane what the deletions of one hold have in common: after one that failed, none behind
    *     it is done, or a message would come again after its successors are gone
+   * @param isStillHidden whether the message is in flight here, by the monotonic clock
    */
-  CompletableFuture<Void> delete(String receipt, Lane lane) {
-    var deletion =
-        new Deletion(receipt, lane, new CompletableFuture<>(), new CompletableFuture<>());
+  CompletableFuture<Void> delete(String receipt, Lane lane, BooleanSupplier isStillHidden) {
+    var deletion = new Deletion(receipt, lane, isStillHidden);
     long number = deletions.incrementAndGet();
-    underWay.put(number, deletion.told());
-    var unused = deletion.told().whenComplete((told, failure) -> underWay.remove(number));
+    underWay.put(number, deletion.told);
+    var unused = deletion.told.whenComplete((told, failure) -> underWay.remove(number));
     waiting.add(deletion);
     runIfNeeded();
-    return deletion.done();
+    return deletion.done;
   }
 
   /** Waits for what is under way: whoever closed a session does not have to. */
@@ -97,7 +98,7 @@ final class DeleteMessages {
       if (deletion == null) {
         break;
       }
-      if (deletion.lane().isBroken) {
+      if (deletion.lane.isBroken) {
         deletion.fail(new KeeperException.Unavailable("SQS, for an earlier message, and this one"));
       } else {
         batch.add(deletion);
@@ -109,8 +110,17 @@ final class DeleteMessages {
   private void delete(List<Deletion> batch) {
     var left = batch;
     for (int attempt = 1; !left.isEmpty(); attempt++) {
+      boolean isLast = !RETRY.allowsAfter(attempt);
       try {
-        left = tryToDelete(left, !RETRY.allowsAfter(attempt));
+        left = tryToDelete(left, isLast);
+      } catch (KeeperException.OutcomeUnknown | KeeperException.Unavailable e) {
+        // To delete twice is to delete once, so an attempt without an answer is repeated.
+        boolean isUnknown = e instanceof KeeperException.OutcomeUnknown;
+        left.forEach(deletion -> deletion.mayBeDone |= isUnknown);
+        if (isLast) {
+          left.forEach(deletion -> deletion.fail(deletion.mayBeDone ? unknown(e) : e));
+          return;
+        }
       } catch (RuntimeException e) {
         left.forEach(deletion -> deletion.fail(e));
         return;
@@ -123,21 +133,30 @@ final class DeleteMessages {
 
   /** Those that may be tried again. */
   private List<Deletion> tryToDelete(List<Deletion> batch, boolean isLast) {
-    var failures = calls.delete(batch.stream().map(Deletion::receipt).toList());
+    var failures = calls.delete(batch.stream().map(deletion -> deletion.receipt).toList());
     var again = new ArrayList<Deletion>();
     for (int i = 0; i < batch.size(); i++) {
       var failure = failures.get(i);
       if (failure == null) {
         batch.get(i).complete();
       } else if (failure.isReceiptRefused()) {
-        batch.get(i).fail(new ReceiptRefused(failure.reason()));
+        batch.get(i).refused(failure.reason());
       } else if (isLast) {
-        batch.get(i).fail(new KeeperException.Unavailable("SQS, " + failure.reason()));
+        batch.get(i).fail(failureOf(batch.get(i), failure));
       } else {
         again.add(batch.get(i));
       }
     }
     return again;
+  }
+
+  private static KeeperException failureOf(Deletion deletion, SqsCalls.Failure failure) {
+    var unavailable = new KeeperException.Unavailable("SQS, " + failure.reason());
+    return deletion.mayBeDone ? unknown(unavailable) : unavailable;
+  }
+
+  private static KeeperException unknown(KeeperException cause) {
+    return new KeeperException.OutcomeUnknown("The deletion of a message from SQS", cause);
   }
 
   private static void pause(Duration delay) {
@@ -153,15 +172,44 @@ final class DeleteMessages {
     private volatile boolean isBroken;
   }
 
-  /**
-   * @param told complete when everybody who waits for {@code done} has been told: a stage completes
-   *     those that depend on it one after the other, and a close must not be the first of them
-   */
-  private record Deletion(
-      String receipt, Lane lane, CompletableFuture<Void> done, CompletableFuture<Void> told) {
+  /** A message to delete. Only the thread that deletes changes it. */
+  private static final class Deletion {
+    private final String receipt;
+    private final Lane lane;
+    private final BooleanSupplier isStillHidden;
+    private final CompletableFuture<Void> done = new CompletableFuture<>();
+
+    // Complete when every waiter of "done" has been told: a stage completes its dependents one
+    // after
+    // the other, and a close must not be the first of them.
+    private final CompletableFuture<Void> told = new CompletableFuture<>();
+    private boolean mayBeDone;
+
+    Deletion(String receipt, Lane lane, BooleanSupplier isStillHidden) {
+      this.receipt = receipt;
+      this.lane = lane;
+      this.isStillHidden = isStillHidden;
+    }
+
     void complete() {
       done.complete(null);
       told.complete(null);
+    }
+
+    /**
+     * SQS does not know the receipt. While the message is hidden no other receiver can have got it,
+     * so after an attempt without an answer that attempt has deleted it.
+     */
+    void refused(String reason) {
+      if (mayBeDone && isStillHidden.getAsBoolean()) {
+        complete();
+      } else {
+        var refused = new ReceiptRefused(reason);
+        fail(
+            mayBeDone
+                ? new KeeperException.OutcomeUnknown("The deletion of a message from SQS", refused)
+                : refused);
+      }
     }
 
     void fail(RuntimeException failure) {

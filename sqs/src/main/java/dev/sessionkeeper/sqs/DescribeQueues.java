@@ -10,6 +10,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
@@ -27,6 +31,13 @@ final class DescribeQueues {
   private static final Duration RETENTION = Duration.ofDays(14);
   private static final String SAFETY_NET = "1000";
   private static final String TAG = "sessionkeeper-";
+  private static final String ADOPTED = TAG + "adopted";
+  private static final Duration SQS_WINDOW = Duration.ofMinutes(5);
+  private static final Pattern TARGET =
+      Pattern.compile("\"deadLetterTargetArn\"\\s*:\\s*\"[^\"]*:([^\":]+)\"");
+  private static final Pattern RECEIVES =
+      Pattern.compile("\"maxReceiveCount\"\\s*:\\s*\"?([0-9]{1,9})");
+  private static final Logger log = LoggerFactory.getLogger(DescribeQueues.class);
 
   private final SqsClient client;
   private final QueueNames names;
@@ -38,18 +49,68 @@ final class DescribeQueues {
     this.prefix = prefix;
   }
 
-  /** Where a queue and its dead letters are. */
-  record Found(String url, String deadLettersUrl, QueueMode mode) {}
+  /**
+   * Where a queue and its dead letters are.
+   *
+   * @param deadLettersUrl empty where another client created the queue without dead letters
+   * @param isShared whether other queues may have their dead letters in the same place
+   */
+  record Found(String url, Optional<String> deadLettersUrl, boolean isShared, QueueMode mode) {
+    String sqsName() {
+      return url.substring(url.lastIndexOf('/') + 1);
+    }
+  }
 
   Optional<Found> find(QueueName queue) {
     for (var mode : QueueMode.values()) {
       var url = urlOf(queue, names.nameOf(queue, mode));
-      var dead = urlOf(queue, names.deadLettersOf(queue, mode));
-      if (url.isPresent() && dead.isPresent()) {
-        return Optional.of(new Found(url.get(), dead.get(), mode));
+      if (url.isPresent()) {
+        return Optional.of(found(queue, url.get(), mode));
       }
     }
     return Optional.empty();
+  }
+
+  /** Dead letters are where the queue's redrive policy says, else where our own name for it is. */
+  private Found found(QueueName queue, String url, QueueMode mode) {
+    var ours = names.deadLettersOf(queue, mode);
+    var theirs = redriveTarget(queue, url).filter(name -> !name.equals(ours));
+    var theirUrl = theirs.flatMap(name -> urlOf(queue, name));
+    return theirUrl.isPresent()
+        ? new Found(url, theirUrl, true, mode)
+        : new Found(url, urlOf(queue, ours), false, mode);
+  }
+
+  private Optional<String> redriveTarget(QueueName queue, String url) {
+    try {
+      var policy = attributesOf(url).getOrDefault(QueueAttributeName.REDRIVE_POLICY, "");
+      var target = TARGET.matcher(policy);
+      return target.find() ? Optional.of(target.group(1)) : Optional.empty();
+    } catch (SdkException e) {
+      throw SqsCalls.translate(queue, e);
+    }
+  }
+
+  private Map<QueueAttributeName, String> attributesOf(String url) {
+    return client
+        .getQueueAttributes(request -> request.queueUrl(url).attributeNames(QueueAttributeName.ALL))
+        .attributes();
+  }
+
+  /** Creates the dead-letter queue of a queue that has none; the queue itself stays as it is. */
+  String createDeadLetters(QueueName queue, QueueMode mode) {
+    var settings = mode == QueueMode.ORDERED ? QueueSettings.ordered() : QueueSettings.unordered();
+    try {
+      return client
+          .createQueue(
+              request ->
+                  request
+                      .queueName(names.deadLettersOf(queue, mode))
+                      .attributes(attributes(settings)))
+          .queueUrl();
+    } catch (SdkException e) {
+      throw SqsCalls.translate(queue, e);
+    }
   }
 
   private Optional<String> urlOf(QueueName queue, String name) {
@@ -137,18 +198,35 @@ final class DescribeQueues {
     if (existing.mode() != settings.mode()) {
       throw new KeeperException.QueueConflict(queue, existing.mode());
     }
-    if (settings(existing).equals(settings)) {
+    var tags = client.listQueueTags(request -> request.queueUrl(existing.url())).tags();
+    var before = settings(existing, tags);
+    boolean isOurs = tags.containsKey(TAG + "queue") && !tags.containsKey(ADOPTED);
+    var after = isOurs ? settings : settings.adopting(before);
+    if (before.equals(after) && tags.containsKey(TAG + "queue")) {
       return;
     }
-    client.setQueueAttributes(
-        request ->
-            request
-                .queueUrl(existing.url())
-                .attributes(
-                    Map.of(
-                        QueueAttributeName.VISIBILITY_TIMEOUT,
-                        Integer.toString(SqsQueue.seconds(settings.lockDuration())))));
-    client.tagQueue(request -> request.queueUrl(existing.url()).tags(tags(queue, settings)));
+    if (!before.lockDuration().equals(after.lockDuration())) {
+      client.setQueueAttributes(
+          request ->
+              request
+                  .queueUrl(existing.url())
+                  .attributes(
+                      Map.of(
+                          QueueAttributeName.VISIBILITY_TIMEOUT,
+                          Integer.toString(SqsQueue.seconds(after.lockDuration())))));
+    }
+    var changed = isOurs ? tags(queue, after) : tagsOfAdopted(queue, before, after);
+    client.tagQueue(request -> request.queueUrl(existing.url()).tags(changed));
+  }
+
+  /** A queue that another client created gets tags for what was changed, and to be found again. */
+  private static Map<String, String> tagsOfAdopted(
+      QueueName queue, QueueSettings before, QueueSettings after) {
+    var changed = new HashMap<>(tags(queue, after));
+    changed.entrySet().removeAll(tags(queue, before).entrySet());
+    changed.put(TAG + "queue", queue.value());
+    changed.put(ADOPTED, "true");
+    return changed;
   }
 
   private static Map<String, String> tags(QueueName queue, QueueSettings settings) {
@@ -161,21 +239,59 @@ final class DescribeQueues {
         TAG + "poison-policy", settings.poisonPolicy().name());
   }
 
-  /** A queue that somebody else created has our defaults where its tags say nothing. */
   QueueSettings settings(Found found) {
-    var tags = client.listQueueTags(request -> request.queueUrl(found.url())).tags();
+    return settings(found, client.listQueueTags(request -> request.queueUrl(found.url())).tags());
+  }
+
+  /**
+   * The settings of a queue: its tags, where they say nothing its attributes, and where SQS has no
+   * attribute our defaults.
+   */
+  private QueueSettings settings(Found found, Map<String, String> tags) {
     var defaults =
         found.mode() == QueueMode.ORDERED ? QueueSettings.ordered() : QueueSettings.unordered();
+    var own =
+        tags.containsKey(TAG + "lock-duration")
+                && tags.containsKey(TAG + "message-ttl")
+                && tags.containsKey(TAG + "max-delivery-count")
+            ? Map.<QueueAttributeName, String>of()
+            : attributesOf(found.url());
     return new QueueSettings(
         found.mode(),
-        Integer.parseInt(
-            tags.getOrDefault(
-                TAG + "max-delivery-count", Integer.toString(defaults.maxDeliveryCount()))),
-        duration(tags, "lock-duration", defaults.lockDuration()),
-        duration(tags, "message-ttl", defaults.messageTtl()),
-        duration(tags, "duplicate-window", defaults.duplicateWindow()),
+        Optional.ofNullable(tags.get(TAG + "max-delivery-count"))
+            .map(Integer::parseInt)
+            .or(() -> maxReceives(own))
+            .orElse(defaults.maxDeliveryCount()),
+        duration(
+            tags,
+            "lock-duration",
+            seconds(own, QueueAttributeName.VISIBILITY_TIMEOUT).orElse(defaults.lockDuration())),
+        duration(
+            tags,
+            "message-ttl",
+            seconds(own, QueueAttributeName.MESSAGE_RETENTION_PERIOD)
+                .orElse(defaults.messageTtl())),
+        duration(
+            tags,
+            "duplicate-window",
+            found.mode() == QueueMode.ORDERED ? SQS_WINDOW : defaults.duplicateWindow()),
         PoisonPolicy.valueOf(
             tags.getOrDefault(TAG + "poison-policy", defaults.poisonPolicy().name())));
+  }
+
+  private static Optional<Integer> maxReceives(Map<QueueAttributeName, String> attributes) {
+    var policy = attributes.getOrDefault(QueueAttributeName.REDRIVE_POLICY, "");
+    var receives = RECEIVES.matcher(policy);
+    return receives.find()
+        ? Optional.of(Math.clamp(Long.parseLong(receives.group(1)), 1, 1000))
+        : Optional.empty();
+  }
+
+  private static Optional<Duration> seconds(
+      Map<QueueAttributeName, String> attributes, QueueAttributeName name) {
+    return Optional.ofNullable(attributes.get(name))
+        .map(text -> Duration.ofSeconds(Long.parseLong(text)))
+        .filter(Duration::isPositive);
   }
 
   private static Duration duration(Map<String, String> tags, String name, Duration otherwise) {
@@ -191,8 +307,17 @@ final class DescribeQueues {
         .filter(url -> !QueueNames.isDeadLetters(url))
         .map(url -> client.listQueueTags(request -> request.queueUrl(url)).tags())
         .flatMap(tags -> Optional.ofNullable(tags.get(TAG + "queue")).stream())
-        .map(QueueName::of)
+        .flatMap(DescribeQueues::nameOf)
         .sorted()
         .toList();
+  }
+
+  private static Stream<QueueName> nameOf(String tag) {
+    try {
+      return Stream.of(QueueName.of(tag));
+    } catch (IllegalArgumentException e) {
+      log.warn("A queue of SQS has a tag {}queue that is no name of a queue here: {}", TAG, tag);
+      return Stream.empty();
+    }
   }
 }

@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,6 +56,12 @@ final class InFlight {
   /** Whether nothing may be done any more: closed, or what is in flight is so for too long. */
   boolean isLost() {
     return closed || (!isEmpty() && queue.time().nanoTime() - deadline >= 0);
+  }
+
+  /** Tells later whether what is in flight now is still hidden then, if it is not renewed. */
+  BooleanSupplier isHiddenNow() {
+    long until = deadline;
+    return () -> until - queue.time().nanoTime() > 0;
   }
 
   List<Delivery> handOut(int max) {

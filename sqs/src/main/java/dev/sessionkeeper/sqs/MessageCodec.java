@@ -11,14 +11,16 @@ import java.util.Base64;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 /**
- * Our messages as those of SQS, and back.
+ * Translates our messages to those of SQS, and back.
  *
  * <p>A text is the body as it is; bytes, and texts with characters that SQS refuses, are Base64.
  * What SQS has no place for is in the attribute {@value #META}, the properties are in {@value
- * #PROPERTIES}. A message of another sender, without these, is a text without properties.
+ * #PROPERTIES}. A message of another producer, without these, is a text whose properties are its
+ * {@link NativeAttributes}.
  */
 final class MessageCodec {
   static final String META = "keeper-meta";
@@ -27,12 +29,14 @@ final class MessageCodec {
   private static final String BASE64 = "base64";
   private static final String PLAIN = "plain";
   private static final String EMPTY = "empty";
+  private static final Pattern DIGEST = Pattern.compile("~[0-9a-f]{64}");
 
   private MessageCodec() {}
 
   /**
    * A message on its way to SQS.
    *
+   * @param trace the header of AWS X-Ray; empty when there is none
    * @param size in bytes, as SQS counts them
    */
   record Outgoing(
@@ -40,23 +44,41 @@ final class MessageCodec {
       Map<String, MessageAttributeValue> attributes,
       String group,
       String duplicateId,
-      int size) {}
+      Optional<String> trace,
+      int size) {
+    Outgoing withDuplicateId(String other) {
+      return new Outgoing(body, attributes, group, other, trace, size);
+    }
+  }
+
+  /** Encodes a message that is sent for the first time. */
+  static Outgoing encode(Message message) {
+    return encode(message, NativeAttributes.NONE, 0, 0, Map.of());
+  }
 
   /**
    * Encodes a message.
    *
+   * @param natives what its producer and SQS wrote beside it; they are among its properties, too
    * @param replays how often it was put back from the dead letters
    * @param sequence the first one it ever had; 0 when it has none yet
+   * @param dead why it is a dead letter; empty when it is none
    */
-  static Outgoing encode(Message message, int replays, long sequence) {
-    var meta = new HashMap<String, String>();
+  static Outgoing encode(
+      Message message,
+      NativeAttributes natives,
+      int replays,
+      long sequence,
+      Map<String, String> dead) {
+    var meta = new HashMap<>(natives.system());
+    meta.remove(NativeAttributes.TRACE);
     meta.put("id", message.id().value());
     meta.put("form", message.payload().form().name());
     meta.put("type", message.payload().contentType());
     message.session().ifPresent(session -> meta.put("session", session.value()));
     message.ttl().ifPresent(ttl -> meta.put("ttl", ttl.toString()));
     message.notBefore().ifPresent(at -> meta.put("not-before", at.toString()));
-    if (replays > 0) {
+    if (replays > 0 || !dead.isEmpty()) {
       meta.put("replays", Integer.toString(replays));
       meta.put("sequence", Long.toString(sequence));
     }
@@ -65,14 +87,22 @@ final class MessageCodec {
     var body = bodyOf(message.payload(), encoding);
     var attributes = new HashMap<String, MessageAttributeValue>();
     attributes.put(META, text(FormText.encode(meta)));
-    if (!message.properties().isEmpty()) {
-      attributes.put(PROPERTIES, text(FormText.encode(message.properties())));
+    var properties = new HashMap<>(message.properties());
+    properties.keySet().removeAll(natives.asProperties().keySet());
+    properties.remove(NativeAttributes.TRACE);
+    if (!properties.isEmpty()) {
+      attributes.put(PROPERTIES, text(FormText.encode(properties)));
     }
+    if (!dead.isEmpty()) {
+      attributes.put(DEAD, text(FormText.encode(dead)));
+    }
+    natives.addTo(attributes);
     return new Outgoing(
         body,
         attributes,
         message.session().map(MessageCodec::groupOf).orElse(""),
         duplicateId(message.id(), replays),
+        Optional.ofNullable(message.properties().get(NativeAttributes.TRACE)),
         sizeOf(body, attributes));
   }
 
@@ -83,16 +113,25 @@ final class MessageCodec {
   private static int sizeOf(String body, Map<String, MessageAttributeValue> attributes) {
     int size = body.getBytes(StandardCharsets.UTF_8).length;
     for (var attribute : attributes.entrySet()) {
-      // Names and values of attributes are ASCII here.
-      size += attribute.getKey().length() + 6 + attribute.getValue().stringValue().length();
+      var value = attribute.getValue();
+      size += attribute.getKey().length() + value.dataType().length();
+      size +=
+          value.binaryValue() == null
+              ? value.stringValue().getBytes(StandardCharsets.UTF_8).length
+              : value.binaryValue().asByteArrayUnsafe().length;
     }
     return size;
   }
 
-  /** A group id has no blanks; such a session gets a digest, and its name is in the attribute. */
+  /**
+   * A group id has letters, digits and punctuation of ASCII. A session with other characters, or
+   * one that looks like a digest, gets a digest, and its name is in the attribute.
+   */
   private static String groupOf(SessionId session) {
     var id = session.value();
-    return id.indexOf(' ') < 0 && !id.startsWith("~") ? id : "~" + Digest.of(id);
+    return id.chars().allMatch(c -> c > ' ' && c < 127) && !DIGEST.matcher(id).matches()
+        ? id
+        : "~" + Digest.of(id);
   }
 
   /**
@@ -142,11 +181,13 @@ final class MessageCodec {
   static Message decode(
       software.amazon.awssdk.services.sqs.model.Message received, Optional<String> group) {
     var meta = map(received, META);
+    var properties = new HashMap<>(map(received, PROPERTIES));
+    properties.putAll(NativeAttributes.of(received, meta).asProperties());
     return new Message(
         MessageId.of(meta.getOrDefault("id", received.messageId())),
         Optional.ofNullable(meta.get("session")).or(() -> group).map(SessionId::of),
         payloadOf(received.body(), meta),
-        map(received, PROPERTIES),
+        properties,
         Optional.ofNullable(meta.get("ttl")).map(Duration::parse),
         Optional.ofNullable(meta.get("not-before")).map(Instant::parse));
   }

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.sqs;
 
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
@@ -8,11 +9,14 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.sqs.SqsClient;
 
 /** One queue in use: its settings for a while, and what works on it. */
 final class OpenQueue {
+  private static final Logger log = LoggerFactory.getLogger(OpenQueue.class);
   private static final Duration SETTINGS_KEPT = Duration.ofSeconds(30);
 
   private final QueueName name;
@@ -25,6 +29,7 @@ final class OpenQueue {
   private final SqsDeadLetters deadLetters;
   private final DeleteMessages deleting;
   private volatile @Nullable Known known;
+  private @Nullable String deadLettersUrl;
 
   OpenQueue(
       QueueName name,
@@ -39,15 +44,25 @@ final class OpenQueue {
     this.found = found;
     this.describe = describe;
     this.time = time;
-    var calls = new SqsCalls(client, clock, name, found.url());
-    var dead = new SqsCalls(client, clock, name, found.deadLettersUrl());
+    var calls = new SqsCalls(client, clock, name, found.mode(), found::url);
+    var dead = new SqsCalls(client, clock, name, found.mode(), this::deadLettersUrl);
     var queue =
         new SqsQueue(name, this::settings, calls, dead, new AttemptBook(), clock, time, io, states);
     this.deleting = new DeleteMessages(calls, io);
     this.sending = new SendMessages(calls, new RecentIds(time, () -> settings().duplicateWindow()));
     this.sessions = new SqsSessions(queue, deleting);
     this.messages = new SqsMessages(queue, deleting);
-    this.deadLetters = new SqsDeadLetters(queue);
+    this.deadLetters = new SqsDeadLetters(queue, found.sqsName(), found.isShared());
+  }
+
+  /** A queue that another client created may have no place for dead letters: it gets one here. */
+  private synchronized String deadLettersUrl() {
+    var url = deadLettersUrl;
+    if (url == null) {
+      url = found.deadLettersUrl().orElseGet(() -> describe.createDeadLetters(name, found.mode()));
+      deadLettersUrl = url;
+    }
+    return url;
   }
 
   QueueMode mode() {
@@ -59,10 +74,24 @@ final class OpenQueue {
     if (last != null && time.since(last.since()).compareTo(SETTINGS_KEPT) < 0) {
       return last.settings();
     }
+    var settings = last == null ? read() : readOr(last.settings());
+    known = new Known(settings, time.nanoTime());
+    return settings;
+  }
+
+  /** While SQS does not answer, the settings that were read last are good for another while. */
+  private QueueSettings readOr(QueueSettings last) {
     try {
-      var settings = describe.settings(found);
-      known = new Known(settings, time.nanoTime());
-      return settings;
+      return read();
+    } catch (KeeperException.Unavailable e) {
+      log.debug("The settings of {} could not be read again; the last ones are kept", name, e);
+      return last;
+    }
+  }
+
+  private QueueSettings read() {
+    try {
+      return describe.settings(found);
     } catch (SdkException e) {
       throw SqsCalls.translate(name, e);
     }

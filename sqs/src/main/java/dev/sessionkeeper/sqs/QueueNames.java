@@ -40,10 +40,6 @@ final class QueueNames {
     return readable.substring(0, kept) + "-" + Digest.of(name).substring(0, DIGEST);
   }
 
-  static boolean isOrdered(String url) {
-    return url.endsWith(FIFO);
-  }
-
   static boolean isDeadLetters(String url) {
     return url.endsWith(DEAD) || url.endsWith(DEAD + FIFO);
   }

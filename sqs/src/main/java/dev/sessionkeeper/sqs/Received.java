@@ -13,6 +13,7 @@ import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
  * @param receipt proves that it was handed out to us; ends with its visibility timeout
  * @param sequence its place in the queue; of a queue without order, its time
  * @param receives how often SQS has handed it out, this time included
+ * @param deadSource the queue that SQS moved it from, as an ARN, if SQS made it a dead letter
  */
 record Received(
     String messageId,
@@ -23,7 +24,9 @@ record Received(
     int receives,
     Instant sentAt,
     Map<String, String> meta,
-    Map<String, String> dead) {
+    Map<String, String> dead,
+    NativeAttributes natives,
+    Optional<String> deadSource) {
 
   static Received of(software.amazon.awssdk.services.sqs.model.Message raw) {
     var attributes = raw.attributes();
@@ -39,7 +42,10 @@ record Received(
         Integer.parseInt(attributes.get(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT)),
         Instant.ofEpochMilli(sent),
         MessageCodec.map(raw, MessageCodec.META),
-        MessageCodec.map(raw, MessageCodec.DEAD));
+        MessageCodec.map(raw, MessageCodec.DEAD),
+        NativeAttributes.of(raw, MessageCodec.map(raw, MessageCodec.META)),
+        Optional.ofNullable(
+            attributes.get(MessageSystemAttributeName.DEAD_LETTER_QUEUE_SOURCE_ARN)));
   }
 
   SessionId session() {

@@ -36,7 +36,7 @@ final class SendMessages {
     var batch = new ArrayList<Numbered>();
     int bytes = 0;
     for (int i = 0; i < messages.size(); i++) {
-      var encoded = MessageCodec.encode(messages.get(i), 0, 0);
+      var encoded = MessageCodec.encode(messages.get(i));
       if (batch.size() == SqsCalls.BATCH || bytes + encoded.size() > BATCH_BYTES) {
         flush(batch, outcomes, stopped);
         batch.clear();
@@ -84,7 +84,8 @@ final class SendMessages {
       results = calls.send(batch.stream().map(Numbered::encoded).toList());
     } catch (KeeperException e) {
       batch.forEach(each -> forgetUnordered(each));
-      if (outcomes.isEmpty()) {
+      // Of a batch whose answer was lost, no message may be called refused.
+      if (outcomes.isEmpty() || e instanceof KeeperException.OutcomeUnknown) {
         throw e;
       }
       for (var each : batch) {

@@ -87,14 +87,16 @@ final class SettleDeliveries {
 
   private CompletableFuture<Void> delete(Item first) {
     inFlight.settled();
-    return deleting.delete(first.received().receipt(), lane);
+    return deleting.delete(first.received().receipt(), lane, inFlight.isHiddenNow());
   }
 
   private CompletableFuture<Void> deadLetter(Item first, String reason, String error) {
     // Renewed first: a copy of a message that somebody else has by now would be one too many.
     if (!inFlight.hideAll(queue.lockSeconds())) {
       return CompletableFuture.failedFuture(
-          new DeleteMessages.ReceiptRefused("the receipt has expired"));
+          inFlight.isClosed()
+              ? new DeleteMessages.ReceiptRefused("the receipt has expired")
+              : new KeeperException.Unavailable("SQS queue " + queue.name()));
     }
     queue.setAside(
         first.received(), first.attempt(queue.settings().maxDeliveryCount()), reason, error);

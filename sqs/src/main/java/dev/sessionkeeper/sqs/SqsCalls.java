@@ -1,15 +1,25 @@
 package dev.sessionkeeper.sqs;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.sqs.MessageCodec.Outgoing;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
+import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
+import software.amazon.awssdk.core.SdkPlugin;
+import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
+import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sqs.model.BatchResultErrorEntry;
@@ -29,20 +39,34 @@ final class SqsCalls {
           "MessageNotInflight",
           "AWS.SimpleQueueService.MessageNotInflight");
 
+  /** A connection that was never made carried no request. */
+  private static final Set<Class<? extends Throwable>> NOT_CONNECTED =
+      Set.of(ConnectException.class, UnknownHostException.class, NoRouteToHostException.class);
+
+  private static final SdkPlugin ONE_ATTEMPT =
+      client ->
+          client.overrideConfiguration(
+              client.overrideConfiguration().toBuilder()
+                  .retryStrategy(AwsRetryStrategy.doNotRetry())
+                  .build());
+
   private final SqsClient client;
   private final StoreClock clock;
   private final QueueName queue;
-  private final String url;
+  private final Supplier<String> url;
+  private final QueueMode mode;
 
-  SqsCalls(SqsClient client, StoreClock clock, QueueName queue, String url) {
+  SqsCalls(
+      SqsClient client, StoreClock clock, QueueName queue, QueueMode mode, Supplier<String> url) {
     this.client = client;
     this.clock = clock;
     this.queue = queue;
+    this.mode = mode;
     this.url = url;
   }
 
   boolean isOrdered() {
-    return QueueNames.isOrdered(url);
+    return mode == QueueMode.ORDERED;
   }
 
   List<Received> receive(int max, int waitSeconds, int visibilitySeconds) {
@@ -52,7 +76,7 @@ final class SqsCalls {
                 client.receiveMessage(
                     request ->
                         request
-                            .queueUrl(url)
+                            .queueUrl(url.get())
                             .maxNumberOfMessages(Math.min(max, BATCH))
                             .waitTimeSeconds(waitSeconds)
                             .visibilityTimeout(visibilitySeconds)
@@ -65,14 +89,16 @@ final class SqsCalls {
    * Sends at most ten messages.
    *
    * @return by their place in the list: a sequence number, or why it was refused
+   * @throws KeeperException.OutcomeUnknown if the answer was lost
    */
   Map<Integer, Sent> send(List<Outgoing> messages) {
     var response =
-        call(
+        change(
+            "A send to SQS queue " + queue,
             () ->
                 client.sendMessageBatch(
                     request -> {
-                      request.queueUrl(url);
+                      request.queueUrl(url.get());
                       request.entries(
                           Numbered.map(
                               messages,
@@ -94,13 +120,20 @@ final class SqsCalls {
     return results;
   }
 
-  /** Deletes by receipt; tells the places in the list that failed, and why. */
+  /**
+   * Deletes by receipt; tells the places in the list that failed, and why. The SDK does not try
+   * again by itself: a refusal would not tell whether an attempt before it had deleted the message.
+   *
+   * @throws KeeperException.OutcomeUnknown if the answer was lost
+   */
   Map<Integer, Failure> delete(List<String> receipts) {
-    return call(
+    return change(
+            "A deletion from SQS queue " + queue,
             () ->
                 client.deleteMessageBatch(
                     request -> {
-                      request.queueUrl(url);
+                      request.overrideConfiguration(override -> override.addPlugin(ONE_ATTEMPT));
+                      request.queueUrl(url.get());
                       request.entries(
                           Numbered.map(
                               receipts,
@@ -122,7 +155,7 @@ final class SqsCalls {
             () ->
                 client.changeMessageVisibilityBatch(
                     request -> {
-                      request.queueUrl(url);
+                      request.queueUrl(url.get());
                       request.entries(
                           Numbered.map(
                               messages,
@@ -156,14 +189,53 @@ final class SqsCalls {
     return entry.code() + (entry.message() == null ? "" : ": " + entry.message());
   }
 
+  private <T extends SqsResponse> T change(String what, Supplier<T> request) {
+    try {
+      return ask(request);
+    } catch (SdkException e) {
+      var known = translate(queue, e);
+      throw known instanceof KeeperException.Unavailable && mayHaveArrived(e)
+          ? new KeeperException.OutcomeUnknown(what, e)
+          : known;
+    }
+  }
+
+  /** Returns whether SQS may have got the request of a call that failed, in any attempt. */
+  static boolean mayHaveArrived(SdkException failure) {
+    if (failure instanceof AwsServiceException service) {
+      return service.statusCode() >= 500;
+    }
+    if (failure instanceof ApiCallTimeoutException
+        || failure instanceof ApiCallAttemptTimeoutException) {
+      return true;
+    }
+    for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
+      if (cause instanceof IOException) {
+        return !NOT_CONNECTED.contains(cause.getClass()) || hadOtherFailures(failure, cause);
+      }
+    }
+    return hadOtherFailures(failure, failure);
+  }
+
+  /** The SDK keeps only the words of the attempts before the last one. */
+  private static boolean hadOtherFailures(SdkException failure, Throwable last) {
+    var words = String.valueOf(last.getMessage());
+    return Arrays.stream(failure.getSuppressed())
+        .anyMatch(earlier -> !String.valueOf(earlier.getMessage()).contains(words));
+  }
+
   private <T extends SqsResponse> T call(Supplier<T> request) {
     try {
-      var response = request.get();
-      clock.answered(response.sdkHttpResponse().firstMatchingHeader("Date"));
-      return response;
+      return ask(request);
     } catch (SdkException e) {
       throw translate(queue, e);
     }
+  }
+
+  private <T extends SqsResponse> T ask(Supplier<T> request) {
+    var response = request.get();
+    clock.answered(response.sdkHttpResponse().firstMatchingHeader("Date"));
+    return response;
   }
 
   static KeeperException translate(QueueName queue, SdkException e) {

@@ -11,6 +11,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
@@ -28,9 +29,19 @@ final class SqsDeadLetters {
   private static final int MOST = 10_000;
 
   private final SqsQueue queue;
+  private final String sqsName;
+  private final boolean isShared;
 
-  SqsDeadLetters(SqsQueue queue) {
+  /**
+   * The dead letters of a queue.
+   *
+   * @param sqsName what SQS calls the queue
+   * @param isShared whether other queues may have their letters in the same place
+   */
+  SqsDeadLetters(SqsQueue queue, String sqsName, boolean isShared) {
     this.queue = queue;
+    this.sqsName = sqsName;
+    this.isShared = isShared;
   }
 
   Page<DeadLetter> list(Optional<SessionId> session, Page.Request page) {
@@ -75,7 +86,9 @@ final class SqsDeadLetters {
   }
 
   private void putBack(Received dead) {
-    var message = MessageCodec.encode(dead.message(), dead.replays() + 1, sequenceOf(dead));
+    var message =
+        MessageCodec.encode(
+            dead.message(), dead.natives(), dead.replays() + 1, sequenceOf(dead), Map.of());
     var result = queue.calls().send(List.of(message)).get(0);
     if (result == null || result.isRefused()) {
       throw new KeeperException.Unavailable(
@@ -100,6 +113,7 @@ final class SqsDeadLetters {
   /** Receives all of it, oldest first, and gives back what the action leaves in the list. */
   private synchronized <T> T withAll(Function<List<Received>, T> action) {
     var all = new ArrayList<Received>();
+    var others = new ArrayList<Received>();
     try {
       List<Received> batch;
       do {
@@ -107,12 +121,23 @@ final class SqsDeadLetters {
         all.addAll(batch);
       } while (!batch.isEmpty() && all.size() < MOST);
       all.sort(Comparator.comparingLong(Received::sequence));
+      all.stream().filter(dead -> !isOurs(dead)).forEach(others::add);
+      all.removeAll(others);
       return action.apply(all);
     } finally {
+      all.addAll(others);
       queue
           .deadLetters()
           .hideAll(all.reversed().stream().map(dead -> new Hidden(dead.receipt(), 0)).toList());
     }
+  }
+
+  /** Returns whether the letter is of this queue: several may share one dead-letter queue. */
+  private boolean isOurs(Received dead) {
+    if (dead.dead().containsKey("queue")) {
+      return dead.dead().get("queue").equals(queue.name().value());
+    }
+    return dead.deadSource().map(arn -> arn.endsWith(":" + sqsName)).orElseGet(() -> !isShared);
   }
 
   private static Predicate<Received> wanted(Selection selection) {

@@ -147,7 +147,9 @@ final class SqsHeldSession implements HeldSession {
     try {
       requireHeld();
       if (!inFlight.hideAll(queue.lockSeconds())) {
-        throw lockLost();
+        throw inFlight.isClosed()
+            ? lockLost()
+            : new KeeperException.Unavailable("SQS queue " + queue.name());
       }
       lease = lease.until(sessions.lockedUntil());
       return lease;

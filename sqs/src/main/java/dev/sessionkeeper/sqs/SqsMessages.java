@@ -92,7 +92,7 @@ final class SqsMessages implements MessageSource, AutoCloseable {
     queue.setAside(received, attempts, reason, "");
     var unused =
         deleting
-            .delete(received.receipt(), new DeleteMessages.Lane())
+            .delete(received.receipt(), new DeleteMessages.Lane(), () -> false)
             .exceptionally(failure -> null);
   }
 
@@ -120,7 +120,7 @@ final class SqsMessages implements MessageSource, AutoCloseable {
         && queue.isDeadLetterPolicy()) {
       return deadLetter(held, SqsQueue.USED_UP, retry.reason());
     }
-    return hide(held, SqsQueue.seconds(retry.delay()))
+    return hideAgain(held, SqsQueue.seconds(retry.delay()))
         ? CompletableFuture.completedFuture(null)
         : CompletableFuture.failedFuture(lockLost(held.received().receipt()));
   }
@@ -135,7 +135,7 @@ final class SqsMessages implements MessageSource, AutoCloseable {
 
   private CompletableFuture<Void> delete(InHand held) {
     return deleting
-        .delete(held.received().receipt(), new DeleteMessages.Lane())
+        .delete(held.received().receipt(), new DeleteMessages.Lane(), () -> !isOver(held))
         .exceptionallyCompose(failure -> CompletableFuture.failedFuture(translate(failure, held)));
   }
 
@@ -163,6 +163,14 @@ final class SqsMessages implements MessageSource, AutoCloseable {
   /** A standard queue lets a late delete pass until somebody else receives; we do not. */
   private boolean isOver(InHand held) {
     return queue.time().nanoTime() - held.deadline() >= 0;
+  }
+
+  private boolean hideAgain(InHand held, int seconds) {
+    try {
+      return hide(held, seconds);
+    } catch (KeeperException.Unavailable e) {
+      throw new KeeperException.OutcomeUnknown("The retry of a message of " + queue.name(), e);
+    }
   }
 
   private boolean hide(InHand held, int seconds) {

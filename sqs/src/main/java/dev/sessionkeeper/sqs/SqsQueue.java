@@ -79,18 +79,16 @@ record SqsQueue(
     dead.put("sequence", Long.toString(received.originalSequence()));
     dead.put("enqueued-at", received.sentAt().toString());
     dead.put("dead-at", clock.now().toString());
+    dead.put("queue", name.value());
     var copy =
-        MessageCodec.encode(received.message(), received.replays(), received.originalSequence());
-    copy.attributes().put(MessageCodec.DEAD, MessageCodec.text(FormText.encode(dead)));
-    var sent =
-        deadLetters.send(
-            List.of(
-                new MessageCodec.Outgoing(
-                    copy.body(),
-                    copy.attributes(),
-                    copy.group(),
-                    Digest.of(received.messageId() + "~" + received.replays()),
-                    copy.size())));
+        MessageCodec.encode(
+            received.message(),
+            received.natives(),
+            received.replays(),
+            received.originalSequence(),
+            dead);
+    var id = Digest.of(received.messageId() + "~" + received.replays());
+    var sent = deadLetters.send(List.of(copy.withDuplicateId(id)));
     var result = sent.get(0);
     if (result == null || result.isRefused()) {
       throw new KeeperException.Unavailable(

@@ -12,16 +12,25 @@ import java.util.Optional;
  * The time of SQS, from the dates of its answers: a node whose clock is wrong must not make
  * messages too old.
  *
- * <p>A date has whole seconds. Our own clock is used as long as it agrees with the dates.
+ * <p>A date has whole seconds. Our own clock is used as long as it agrees with the dates. It goes
+ * on by the monotonic clock, so a wall clock that jumps changes nothing.
  */
 final class StoreClock {
   private static final Duration RESOLUTION = Duration.ofSeconds(1);
 
   private final TimeSource time;
+  private final Instant begun;
+  private final long begunNanos;
   private volatile Duration ahead = Duration.ZERO;
 
   StoreClock(TimeSource time) {
     this.time = time;
+    this.begun = time.instant();
+    this.begunNanos = time.nanoTime();
+  }
+
+  private Instant own() {
+    return begun.plus(time.since(begunNanos));
   }
 
   /** An answer came now and bears this date. */
@@ -30,7 +39,7 @@ final class StoreClock {
   }
 
   private void seen(Instant date) {
-    var least = Duration.between(time.instant(), date);
+    var least = Duration.between(own(), date);
     var most = least.plus(RESOLUTION);
     if (least.isPositive()) {
       ahead = least;
@@ -43,7 +52,7 @@ final class StoreClock {
   }
 
   Instant now() {
-    return time.instant().plus(ahead);
+    return own().plus(ahead);
   }
 
   private static Optional<Instant> parse(String date) {

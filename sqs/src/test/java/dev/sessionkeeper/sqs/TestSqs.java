@@ -23,10 +23,12 @@ final class TestSqs implements AutoCloseable {
 
   private final Optional<SQSRestServer> server;
   private final SqsClient client;
+  private final int port;
 
-  private TestSqs(Optional<SQSRestServer> server, SqsClient client) {
+  private TestSqs(Optional<SQSRestServer> server, SqsClient client, int port) {
     this.server = server;
     this.client = client;
+    this.port = port;
   }
 
   static TestSqs start() {
@@ -39,25 +41,38 @@ final class TestSqs implements AutoCloseable {
 
   static TestSqs start(Map<String, String> environment, ExecutionInterceptor... interceptors) {
     if (environment.containsKey(REGION)) {
-      return new TestSqs(Optional.empty(), cloud(environment));
+      return new TestSqs(Optional.empty(), cloud(environment), 0);
     }
     var server = SQSRestServerBuilder.withInterface("127.0.0.1").withDynamicPort().start();
     int port = server.waitUntilStarted().localAddress().getPort();
-    var client =
-        SqsClient.builder()
-            .endpointOverride(URI.create("http://127.0.0.1:" + port))
-            .region(Region.US_EAST_1)
-            .credentialsProvider(
-                StaticCredentialsProvider.create(AwsBasicCredentials.create("any", "any")))
-            .httpClient(UrlConnectionHttpClient.create())
-            .overrideConfiguration(
-                override -> {
-                  for (var interceptor : interceptors) {
-                    override.addExecutionInterceptor(interceptor);
-                  }
-                })
-            .build();
-    return new TestSqs(Optional.of(server), client);
+    var client = clientTo(URI.create("http://127.0.0.1:" + port), interceptors);
+    return new TestSqs(Optional.of(server), client, port);
+  }
+
+  /** A client of a server of ours, or of a proxy in front of it. */
+  SqsClient clientTo(URI endpoint) {
+    return clientTo(endpoint, new RefuseExpiredReceipts());
+  }
+
+  private static SqsClient clientTo(URI endpoint, ExecutionInterceptor... interceptors) {
+    return SqsClient.builder()
+        .endpointOverride(endpoint)
+        .region(Region.US_EAST_1)
+        .credentialsProvider(
+            StaticCredentialsProvider.create(AwsBasicCredentials.create("any", "any")))
+        .httpClient(UrlConnectionHttpClient.create())
+        .overrideConfiguration(
+            override -> {
+              for (var interceptor : interceptors) {
+                override.addExecutionInterceptor(interceptor);
+              }
+            })
+        .build();
+  }
+
+  /** Where the server of ours listens. */
+  int port() {
+    return port;
   }
 
   private static SqsClient cloud(Map<String, String> environment) {

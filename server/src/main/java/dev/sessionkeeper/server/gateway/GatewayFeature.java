@@ -53,7 +53,7 @@ public final class GatewayFeature implements Feature {
                 new LimitedQueues(queues, limits),
                 context.meters(),
                 context.traces(),
-                context.time()),
+                new StoreTime(database, context.time())),
             meters,
             context.time());
     meters.holds(limits::count);

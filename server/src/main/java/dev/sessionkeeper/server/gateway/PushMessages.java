@@ -10,6 +10,8 @@ import dev.sessionkeeper.time.TimeSource;
 import dev.sessionkeeper.webhook.WebhookRequest;
 import dev.sessionkeeper.webhook.WebhookResult;
 import dev.sessionkeeper.webhook.WebhookSender;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -145,7 +147,7 @@ final class PushMessages implements MessageHandler {
     var message = delivery.message();
     var headers = new LinkedHashMap<String, String>();
     headers.put("Keeper-Attempt", Integer.toString(delivery.attempt()));
-    message.session().map(SessionId::value).ifPresent(id -> headers.put("Keeper-Session-Id", id));
+    message.session().map(SessionId::value).ifPresent(id -> putSession(id, headers));
     copy(message.properties(), "event_type", headers, "X-GitHub-Event");
     copy(message.properties(), "github_delivery_id", headers, "X-GitHub-Delivery");
     copy(message.properties(), "correlation_id", headers, "Keeper-Event-Id");
@@ -160,6 +162,18 @@ final class PushMessages implements MessageHandler {
         .map(by -> by.sign(message.payload().unsafeBytes()))
         .ifPresent(signed -> headers.put(HookHeaders.SIGNATURE.header(), signed));
     return headers;
+  }
+
+  /**
+   * A header takes printable ASCII only: another id is escaped, and the name of its header says so.
+   */
+  private static void putSession(String id, Map<String, String> headers) {
+    if (id.chars().allMatch(c -> c >= 0x20 && c < 0x7f)) {
+      headers.put("Keeper-Session-Id", id);
+    } else {
+      var escaped = URLEncoder.encode(id, StandardCharsets.UTF_8).replace("+", "%20");
+      headers.put("Keeper-Session-Id-Escaped", escaped);
+    }
   }
 
   private static void copy(

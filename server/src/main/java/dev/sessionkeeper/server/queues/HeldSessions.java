@@ -11,6 +11,8 @@ import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.ResumableSessions;
 import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,6 +23,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * <p>The id carries session and epoch, and a MAC that binds them to the queue and to the credential
  * that got the lease. Where leases live in the store any server honours them; for other providers
  * this process keeps the session, and the id works on this server only.
+ *
+ * <p>The provider decides whether a lease is lost. A kept session is forgotten a while after its
+ * lease must have ended, by the monotonic clock: the lease's end is of the store's clock.
  */
 final class HeldSessions implements AutoCloseable {
   private static final String KIND = "lease";
@@ -29,7 +34,7 @@ final class HeldSessions implements AutoCloseable {
   private final Queues queues;
   private final SignTexts leases;
   private final TimeSource time;
-  private final Map<String, HeldSession> local = new ConcurrentHashMap<>();
+  private final Map<String, Kept> local = new ConcurrentHashMap<>();
 
   HeldSessions(Queues queues, ServerSecret secret, TimeSource time) {
     this.queues = queues;
@@ -52,7 +57,7 @@ final class HeldSessions implements AutoCloseable {
           resumable.resume(held.id(), epoch).orElseThrow(() -> lost(held.id().value(), epoch));
     } else {
       forgetLost();
-      local.put(id, held);
+      local.put(id, Kept.from(held, queues.settings(queue).lockDuration(), time.nanoTime()));
     }
     return id;
   }
@@ -65,7 +70,9 @@ final class HeldSessions implements AutoCloseable {
   HeldSession get(QueueName queue, Actor owner, String leaseId) {
     var key = keyOf(queue, owner, leaseId);
     if (!(queues.provider().sessions(queue) instanceof ResumableSessions resumable)) {
-      return Optional.ofNullable(local.get(leaseId)).orElseThrow(() -> lost(leaseId, 0));
+      return Optional.ofNullable(local.get(leaseId))
+          .map(Kept::session)
+          .orElseThrow(() -> lost(leaseId, 0));
     }
     return resumable.handle(key.session(), key.epoch());
   }
@@ -109,12 +116,42 @@ final class HeldSessions implements AutoCloseable {
 
   @Override
   public void close() {
-    local.values().forEach(HeldSession::close);
+    local.values().forEach(kept -> kept.session().close());
     local.clear();
   }
 
   private void forgetLost() {
-    local.values().removeIf(held -> held.lease().until().isBefore(time.instant()));
+    long now = time.nanoTime();
+    local.replaceAll((id, kept) -> kept.seenAt(now));
+    Map.copyOf(local).forEach((id, kept) -> forgetIfOver(id, kept, now));
+  }
+
+  private void forgetIfOver(String id, Kept kept, long now) {
+    if (kept.isOver(now) && local.remove(id, kept)) {
+      // Frees what the provider still has of the session, without making the caller wait.
+      Thread.startVirtualThread(kept.session()::close);
+    }
+  }
+
+  /**
+   * A session that is kept here.
+   *
+   * @param until the end of its lease when it was last looked at, by the store's clock
+   * @param lookedAt when a new end was first seen here; monotonic
+   */
+  private record Kept(HeldSession session, Duration lockDuration, Instant until, long lookedAt) {
+    static Kept from(HeldSession session, Duration lockDuration, long now) {
+      return new Kept(session, lockDuration, session.lease().until(), now);
+    }
+
+    /** The same, looked at again: a lease that has another end was renewed meanwhile. */
+    Kept seenAt(long now) {
+      return session.lease().until().equals(until) ? this : from(session, lockDuration, now);
+    }
+
+    boolean isOver(long now) {
+      return now - lookedAt > lockDuration.toNanos();
+    }
   }
 
   private record Key(SessionId session, long epoch) {}

@@ -104,7 +104,9 @@ final class AnswerLinks {
     if (link instanceof Receiver receiver) {
       received(receiver, delivery);
     } else if (link.getContext() instanceof ReceiverLink receiver) {
-      receiver.settled(delivery);
+      if (receiver.settled(delivery) && faults.takeLostSettlement()) {
+        dropConnection.run();
+      }
     }
   }
 
@@ -122,7 +124,10 @@ final class AnswerLinks {
     if (Wire.isNode(address)) {
       var reply = replyLinks.get(address);
       if (reply != null) {
-        management.answer(address, transfer, delivery, reply);
+        var operation = management.answer(address, transfer, delivery, reply);
+        if (faults.takeLostReply(operation)) {
+          dropConnection.run();
+        }
       }
     } else {
       new TakeMessages(broker, faults, clock, dropConnection).take(address, transfer, delivery);

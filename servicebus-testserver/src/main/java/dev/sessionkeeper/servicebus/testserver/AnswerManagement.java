@@ -26,7 +26,8 @@ final class AnswerManagement {
     this.clock = clock;
   }
 
-  void answer(String address, byte[] transfer, Delivery delivery, Sender replies) {
+  /** Answers a request and returns its operation. */
+  String answer(String address, byte[] transfer, Delivery delivery, Sender replies) {
     delivery.disposition(Accepted.getInstance());
     delivery.settle();
     var request = Wire.decode(transfer, 0).get(0);
@@ -45,6 +46,7 @@ final class AnswerManagement {
       properties.put("errorCondition", Symbol.valueOf(refusal.condition));
     }
     reply(replies, request, properties, body);
+    return asked.operation();
   }
 
   private static boolean isPeek(ManagementRequest request) {

@@ -1,6 +1,8 @@
 package dev.sessionkeeper.servicebus.testserver;
 
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -9,6 +11,8 @@ public final class Faults {
   private final Broker broker;
   private final AtomicInteger duplicateSends = new AtomicInteger();
   private final AtomicInteger lostAcknowledgements = new AtomicInteger();
+  private final AtomicInteger lostSettlements = new AtomicInteger();
+  private final Map<String, AtomicInteger> lostReplies = new ConcurrentHashMap<>();
   private volatile long replyDelayMillis;
   private @Nullable EventLoop loop;
 
@@ -66,16 +70,43 @@ public final class Faults {
     lostAcknowledgements.set(count);
   }
 
+  /** The next settlements take effect, and the connection is cut before the client learns of it. */
+  public void loseSettlements(int count) {
+    lostSettlements.set(count);
+  }
+
+  /**
+   * The next management requests of this operation take effect, and the connection is cut before
+   * the client learns of it.
+   *
+   * @param operation such as {@code com.microsoft:set-session-state}
+   */
+  public void loseReplies(String operation, int count) {
+    lostReplies.put(operation, new AtomicInteger(count));
+  }
+
+  boolean takeLostSettlement() {
+    return take(lostSettlements);
+  }
+
+  boolean takeLostReply(String operation) {
+    return take(lostReplies.computeIfAbsent(operation, unseen -> new AtomicInteger()));
+  }
+
+  private static boolean take(AtomicInteger counter) {
+    return counter.getAndUpdate(left -> Math.max(0, left - 1)) > 0;
+  }
+
   long replyDelayMillis() {
     return replyDelayMillis;
   }
 
   boolean takeDuplicateSend() {
-    return duplicateSends.getAndUpdate(left -> Math.max(0, left - 1)) > 0;
+    return take(duplicateSends);
   }
 
   boolean takeLostAcknowledgement() {
-    return lostAcknowledgements.getAndUpdate(left -> Math.max(0, left - 1)) > 0;
+    return take(lostAcknowledgements);
   }
 
   private EventLoop loop() {

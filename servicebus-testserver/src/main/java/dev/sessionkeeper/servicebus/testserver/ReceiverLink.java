@@ -149,12 +149,15 @@ final class ReceiverLink {
     link.advance();
   }
 
-  /** The client's outcome. It is answered with the same outcome, or with the lock lost. */
-  void settled(Delivery delivery) {
+  /**
+   * Applies the client's outcome, and answers with the same outcome or with the lock lost. Returns
+   * whether there was one to apply.
+   */
+  boolean settled(Delivery delivery) {
     var outcome = delivery.getRemoteState();
     if (!(delivery.getContext() instanceof StoredMessage message)
         || (outcome == null && !delivery.remotelySettled())) {
-      return;
+      return false;
     }
     delivery.setContext(null);
     if (message.holder != this || !delivery.equals(message.delivery)) {
@@ -170,6 +173,7 @@ final class ReceiverLink {
     }
     delivery.settle();
     Broker.wakeReceivers(queue);
+    return true;
   }
 
   /** Ends the hold because its time is over: messages in hand count as failed deliveries. */
