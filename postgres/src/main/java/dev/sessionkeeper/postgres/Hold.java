@@ -15,8 +15,15 @@ import org.jspecify.annotations.Nullable;
  * not final or volatile is guarded by the lock.
  */
 final class Hold {
+  /** In place of the reader's epoch: it was claimed as a lane. */
+  static final long NOT_CARRIED = 0;
+
   final SessionId id;
   final long epoch;
+
+  /** The epoch of the reader that carried it; under no other one is it settled as carried. */
+  final long readerEpoch;
+
   final long lockNanos;
   final long heldSince;
   final ReentrantLock lock = new ReentrantLock();
@@ -47,9 +54,10 @@ final class Hold {
   /**
    * Begins.
    *
+   * @param readerEpoch of the reader that carries it, or {@link #NOT_CARRIED}
    * @param forget what to do when the lease turns out to be gone
    */
-  Hold(ClaimedLane claimed, Instant moment, long askedAt, boolean isWritten, Runnable forget) {
+  Hold(ClaimedLane claimed, Instant moment, long askedAt, long readerEpoch, Runnable forget) {
     this.id = claimed.session;
     this.lease = claimed.lease;
     this.epoch = claimed.lease.epoch();
@@ -57,9 +65,20 @@ final class Hold {
     this.leaseEnd = askedAt + lockNanos;
     this.heldSince = askedAt;
     this.lastMoved = askedAt;
-    this.isWritten = isWritten;
+    this.readerEpoch = readerEpoch;
+    this.isWritten = readerEpoch == NOT_CARRIED;
     this.inHand = new InHand(id);
     this.forget = forget;
+  }
+
+  /** The epoch of the reader that carries it; {@link #NOT_CARRIED} once it has a lane. */
+  long carriedBy() {
+    return isWritten ? NOT_CARRIED : readerEpoch;
+  }
+
+  /** How long the lease was when it was taken, at least. */
+  Duration takenFor(Duration lockDuration) {
+    return readerEpoch == NOT_CARRIED ? lockDuration : Duration.ofNanos(lockNanos);
   }
 
   CompletableFuture<?> before() {

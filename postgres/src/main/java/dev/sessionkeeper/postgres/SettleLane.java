@@ -55,7 +55,7 @@ final class SettleLane {
     }
     var next =
         new CompleteCall(
-            hold.id, hold.epoch, settlements, voidAfter(failures), () -> !hold.isWritten);
+            hold.id, hold.epoch, settlements, voidAfter(failures), hold::carriedBy);
     completing = next;
     completingSince = failures;
     completed = next.answer().whenComplete((done, error) -> finish(next.settlements(), error));

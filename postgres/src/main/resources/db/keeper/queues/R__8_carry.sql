@@ -1,5 +1,10 @@
 -- A queue that is read by one process alone: what is new is read with its bodies and handed out from memory; only
 -- sessions with something unusual about them are written down as lanes.
+--
+-- The fence of a reader: every statement that writes for it finds its row in "reader", with its epoch and a lease that has
+-- not run out, and its row in "reading". A crash of the database, or a standby that takes over, empties "reading". Some
+-- transactions are lost then, and others get their numbers and those of their messages. What the reader has in memory may
+-- be about the lost ones, so it writes nothing of it.
 
 -- Becomes the reader, unless there is one, somebody else wanted sessions lately, or less than that is new. Discovery is
 -- locked first, by everybody who changes who reads.
@@ -36,7 +41,9 @@ BEGIN
     RETURN; -- So short a lease would be lost for a breath.
   END IF;
   INSERT INTO keeper.reader (queue, epoch, node, until, beat_at, begun_at)
-  VALUES (q, nextval('keeper.epoch_seq'), at_node, moment + keeper.micros(lease_us), moment, moment)
+  -- The sequence may have gone back with a standby that lost its last numbers; a random part tells two readers apart then.
+  VALUES (q, nextval('keeper.epoch_seq') + floor(random() * 4096)::bigint, at_node, moment + keeper.micros(lease_us), moment,
+          moment)
   RETURNING epoch INTO my_epoch;
   INSERT INTO keeper.reading VALUES (q, my_epoch) ON CONFLICT (queue) DO UPDATE SET epoch = excluded.epoch;
   known_to := old;
@@ -367,7 +374,9 @@ SET enable_bitmapscan = off SET jit = off
 AS $$
 BEGIN
   PERFORM 1 FROM keeper.reader r
-    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR KEY SHARE;
+    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp()
+      AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch)
+      FOR KEY SHARE OF r;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'this process is not the reader any more' USING ERRCODE = 'SK002';
   END IF;
@@ -397,7 +406,8 @@ END $$;
 -- it is the end of reading: everything that this snapshot sees has its lane then. firsts: bundles of which messages are in
 -- memory; those of the sessions become rows, at the end all of them. read_to: NULL, or the number up to which bundles have
 -- been read that this snapshot sees. Tells the ends of the leases, and one row
--- without a session; nothing at all when somebody else reads now, and then nothing was changed.
+-- without a session; nothing at all when the reader is not one any more (its fence, above), and then nothing was changed: "known"
+-- in particular never becomes a snapshot that the database has forgotten.
 DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], text, bigint);
 CREATE OR REPLACE FUNCTION keeper.write_down(q int, my_epoch bigint, at_node text, sessions text[], epochs bigint[],
   owners text[], lefts_us bigint[], heads bigint[], firsts bigint[], known_to text, read_to bigint, of_shard bigint)
@@ -415,7 +425,9 @@ BEGIN
     PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   END IF;
   PERFORM 1 FROM keeper.reader r
-    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR UPDATE;
+    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp()
+      AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch)
+      FOR UPDATE OF r;
   IF NOT FOUND THEN
     RETURN;
   END IF;
