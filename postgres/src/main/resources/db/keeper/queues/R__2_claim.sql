@@ -55,6 +55,9 @@ DECLARE
   -- Whether a reader is gone that may have had messages in hand.
   has_taken_over boolean := false;
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   SELECT keeper.micros(k.lock_us) INTO lease FROM keeper.queue k WHERE k.id = q;
   SELECT d.known, d.left_after INTO old, left_after FROM keeper.discovery d WHERE d.queue = q;
   SELECT EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old))
@@ -252,6 +255,9 @@ AS $$
 DECLARE
   lane keeper.lane;
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   SELECT * INTO lane FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE;
   IF FOUND AND lane.status IN (1, 2) AND lane.until <= clock_timestamp() THEN
     IF lane.status = 1 THEN

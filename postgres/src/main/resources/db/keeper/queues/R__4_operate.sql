@@ -13,6 +13,9 @@ DECLARE
   in_hand_seq bigint;
   next_seq bigint;
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   -- Who carries sessions in memory must have written them down, and nobody may begin to.
   PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp()) THEN
@@ -91,6 +94,9 @@ DECLARE
   touched text[];
   one text;
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   SELECT k.is_ordered, k.ttl_us INTO ordered, ttl FROM keeper.queue k WHERE k.id = q;
   IF ordered THEN
     WITH letters AS (DELETE FROM keeper.dead_letter d WHERE d.queue = q AND d.id = ANY (ids) RETURNING d.*),

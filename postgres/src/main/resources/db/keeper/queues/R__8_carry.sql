@@ -21,6 +21,9 @@ DECLARE
   moment timestamptz := clock_timestamp();
   fresh bigint;
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   SELECT d.known, d.asked_at INTO old, asked FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   IF asked > moment - keeper.micros(alone_us) OR EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q) THEN
     RETURN;
@@ -213,6 +216,9 @@ DECLARE
   begun timestamptz;
   said keeper.news;
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   SELECT s.last_value, r.begun_at INTO last_seq, begun
     FROM keeper.reader r CROSS JOIN keeper.message_seq s
    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > moment
@@ -373,6 +379,9 @@ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_has
 SET enable_bitmapscan = off SET jit = off
 AS $$
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   PERFORM 1 FROM keeper.reader r
     WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp()
       AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch)
@@ -421,6 +430,9 @@ DECLARE
   others text[];
   other_heads bigint[];
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   IF known_to IS NOT NULL THEN
     PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   END IF;

@@ -15,6 +15,9 @@ public final class SqlErrors {
   private static final String QUERY_CANCELED = "57014";
   private static final String UNIQUE_VIOLATION = "23505";
 
+  /** Our own functions raise it, with a message for people. */
+  private static final String WRONG_ISOLATION = "SK003";
+
   private SqlErrors() {}
 
   /** The transaction was rolled back by the database and may be run again as it is. */
@@ -47,6 +50,11 @@ public final class SqlErrors {
     return state(e).equals(LOCK_NOT_AVAILABLE);
   }
 
+  /** The transaction has an isolation level in which a function of ours would go wrong. */
+  public static boolean isWrongIsolation(SQLException e) {
+    return state(e).equals(WRONG_ISOLATION);
+  }
+
   public static boolean isUniqueViolation(SQLException e) {
     return state(e).equals(UNIQUE_VIOLATION);
   }
@@ -56,8 +64,15 @@ public final class SqlErrors {
     if (isTransient(e)) {
       return new KeeperException.Unavailable("The database", e);
     }
+    if (isWrongIsolation(e)) {
+      return new KeeperException.Misconfigured(firstLine(e), e);
+    }
     return new KeeperException.Rejected(
         "The database refused a statement (SQL state " + state(e) + ")", e);
+  }
+
+  private static String firstLine(SQLException e) {
+    return String.valueOf(e.getMessage()).lines().findFirst().orElse("").replaceFirst("^ERROR: ", "");
   }
 
   private static String state(SQLException e) {
