@@ -1,43 +1,55 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.OperableSessions.Act;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.OptionalInt;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 
 /** Does to a session what a person wants. */
 final class ActOnSession {
   private static final String ACT = "SELECT keeper.act_on_session(?, ?, ?, ?, ?)";
 
   private static final int IS_CARRIED = -1;
+  private static final int IS_LOCKED = -2;
+  private static final long PATIENCE_NANOS = Duration.ofMinutes(1).toNanos();
+  private static final long LOOK_AGAIN_NANOS = Duration.ofMillis(5).toNanos();
 
   private ActOnSession() {}
 
   static int act(
       OrderedQueue queue, SessionId session, Act act, String reason, Alongside alongside) {
+    long began = queue.time().nanoTime();
     while (true) {
       queue.upToDate().requireLanes();
-      var affected = tryAct(queue, session, act, reason, alongside);
-      if (affected.isPresent()) {
-        return affected.getAsInt();
+      int affected = tryAct(queue, session, act, reason, alongside);
+      if (affected >= 0) {
+        return affected;
+      }
+      if (affected == IS_LOCKED) {
+        if (queue.time().nanoTime() - began > PATIENCE_NANOS) {
+          throw new KeeperException.Unavailable(
+              "Session " + session + ", which another transaction has locked,");
+        }
+        LockSupport.parkNanos(LOOK_AGAIN_NANOS);
       }
     }
   }
 
-  /** Empty when somebody has begun to carry sessions this moment. */
-  private static OptionalInt tryAct(
+  /** Changes nothing when somebody has begun to carry sessions this moment, or the lane is locked. */
+  private static int tryAct(
       OrderedQueue queue, SessionId session, Act act, String reason, Alongside alongside) {
     return Database.of(queue.connections().source())
         .inTransaction(
             connection -> {
               int affected = act(connection, queue, session, act, reason);
-              if (affected == IS_CARRIED) {
-                return OptionalInt.empty();
+              if (affected != IS_CARRIED && affected != IS_LOCKED) {
+                alongside.write(connection, affected);
               }
-              alongside.write(connection, affected);
-              return OptionalInt.of(affected);
+              return affected;
             });
   }
 

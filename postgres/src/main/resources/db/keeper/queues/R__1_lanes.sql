@@ -160,10 +160,15 @@ BEGIN
     PERFORM keeper.place_lane(q, late.session, of_shard);
     woken := woken + 1;
   END LOOP;
+  -- Those of sessions that are parked, paused or held stay; they must not stand in the way of the others.
   FOR late IN
-    SELECT m.session, m.seq FROM keeper.message m
-     WHERE m.queue::bigint = q AND m.expires_at - m.enqueued_at < interval '1 hour' AND m.expires_at <= moment
-     ORDER BY m.expires_at LIMIT 500
+    SELECT m.session, m.seq
+      FROM (SELECT x.session, x.seq FROM keeper.message x
+             WHERE x.queue::bigint = q AND x.expires_at - x.enqueued_at < interval '1 hour' AND x.expires_at <= moment
+             ORDER BY x.expires_at LIMIT 20000) m
+           CROSS JOIN LATERAL (SELECT y.status FROM keeper.lane y WHERE y.queue = q AND y.session = m.session OFFSET 0) l
+     WHERE l.status IN (0, 2)
+     LIMIT 500
   LOOP
     PERFORM 1 FROM keeper.lane l
       WHERE l.queue = q AND l.session = late.session AND l.status + 0 IN (0, 2) FOR UPDATE SKIP LOCKED;

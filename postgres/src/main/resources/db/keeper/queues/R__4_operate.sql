@@ -1,6 +1,7 @@
 -- What a person does to a session, and dead letters that are put back.
 
--- act: pause, resume, park, release, deadLetterHead, deadLetterAll.  -1 when a process carries sessions of this queue.
+-- act: pause, resume, park, release, deadLetterHead, deadLetterAll.  -1 when a process carries sessions of this queue, -2 when
+-- another transaction has locked the lane. It is not waited for: a claim locks lanes before discovery, and here it is the other way round.
 CREATE OR REPLACE FUNCTION keeper.act_on_session(q int, of_session text, act text, why text, of_shard bigint) RETURNS int
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -20,6 +21,10 @@ BEGIN
   PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp()) THEN
     RETURN -1;
+  END IF;
+  PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE SKIP LOCKED;
+  IF NOT FOUND AND EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = of_session) THEN
+    RETURN -2;
   END IF;
   PERFORM keeper.untie_session(q, of_session);
   IF target IS NOT NULL THEN

@@ -234,7 +234,17 @@ BEGIN
     RETURN NEXT said;
     RETURN;
   END IF;
-  are_few := goal IS NULL AND NOT is_first AND (last_seq - known_seq) / 64 <= LEAST(most, 64);
+  are_few := goal IS NULL AND NOT is_first;
+  IF are_few AND (last_seq - known_seq) / 64 > LEAST(most, 64) THEN
+    -- The numbers may be those of other queues: then this one is not looked through from its first number on. bundle_new
+    are_few := (SELECT count(*)
+                  FROM ((SELECT FROM keeper.bundle x WHERE x.queue::bigint = q AND x.xid >= pg_snapshot_xmax(old)
+                          LIMIT LEAST(most, 64) + 1)
+                        UNION ALL
+                        (SELECT FROM keeper.bundle y
+                          WHERE y.queue::bigint = q AND y.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))
+                          LIMIT LEAST(most, 64) + 1)) b) <= LEAST(most, 64);
+  END IF;
   IF are_few THEN
     -- bundle_new. Between two snapshots exactly those transactions become visible that are not below the old xmax or were
     -- running then.

@@ -17,9 +17,10 @@ import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SendOutcome;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
-import dev.sessionkeeper.processor.MessageHandler;
 import dev.sessionkeeper.processor.SessionProcessor;
 import dev.sessionkeeper.spi.AcceptResult;
+import dev.sessionkeeper.spi.HeldSession;
+import dev.sessionkeeper.spi.HeldSession.Settled;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -30,6 +31,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.parallel.Execution;
@@ -41,13 +43,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Execution(ExecutionMode.SAME_THREAD)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class IsolationLevelTest {
-  private static final int SESSIONS = 24;
-  private static final int MESSAGES = 15;
   private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration SOON = Duration.ofSeconds(5);
   private static final String REPEATABLE_READ = "TRANSACTION_REPEATABLE_READ";
+  private static final String WAITING =
+      """
+      SELECT count(*) FROM pg_stat_activity a JOIN keeper.queue k ON k.name = ?
+       WHERE a.wait_event_type = 'Lock' AND a.query LIKE '%keeper.settle_lanes%'
+      """;
+
   private static final AtomicInteger queues = new AtomicInteger();
 
-  private final QueueName queue = QueueName.of("isolation-" + queues.incrementAndGet());
+  private QueueName queue;
   private TestDatabase database;
 
   @BeforeAll
@@ -55,45 +62,57 @@ class IsolationLevelTest {
     database = TestDatabase.start();
   }
 
+  @BeforeEach
+  void chooseQueue() {
+    queue = QueueName.of("isolation-" + queues.incrementAndGet());
+  }
+
   @AfterAll
   void stopDatabase() {
     database.close();
   }
 
-  /** Each next message is sent in the moment in which the one before it is completed. */
+  /**
+   * A round finds the next message while the session is given back, and commits before it is: in
+   * another level whoever gives it back would not see the message, and delete the lane.
+   */
   @ParameterizedTest
   @ValueSource(strings = {REPEATABLE_READ, "TRANSACTION_SERIALIZABLE"})
-  void sessionsGoOnWhateverTheDefaultOfThePoolIs(String level) throws Exception {
-    for (int carryFrom : new int[] {PostgresOptions.NEVER, 0}) {
-      var options = PostgresOptions.ofDefaults().withCarryFrom(carryFrom);
-      try (var pool = pool(level);
-          var provider = PostgresQueueProvider.create(pool, options);
-          var senders = Executors.newVirtualThreadPerTaskExecutor()) {
-        var name = QueueName.of("isolation-" + queues.incrementAndGet());
-        provider.declare(name, QueueSettings.ordered());
-        var handled = new AtomicInteger();
-        MessageHandler handler =
-            (delivery, session) -> {
-              int next = Integer.parseInt(delivery.payload().asText()) + 1;
-              handled.incrementAndGet();
-              if (next <= MESSAGES) {
-                senders.submit(() -> provider.send(name, List.of(message(session.id(), next))));
-              }
-              return Settlement.complete();
-            };
-        for (int i = 0; i < SESSIONS; i++) {
-          provider.send(name, List.of(message(SessionId.of("s-" + i), 1)));
-        }
-        try (var processor =
-            SessionProcessor.builder(provider, name, handler)
-                .maxConcurrentSessions(SESSIONS)
-                .build()
-                .start()) {
-          await().atMost(PATIENCE).until(() -> handled.get() >= SESSIONS * MESSAGES);
-          assertThat(processor.state()).isNotNull();
-        }
-        assertThat(handled).hasValue(SESSIONS * MESSAGES);
+  void aMessageThatComesWhileItsSessionIsGivenBackIsFound(String level) throws Exception {
+    var session = SessionId.of("s-" + level);
+    try (var pool = pool(level);
+        var provider = provider(pool);
+        var round = database.pool().getConnection();
+        var closing = Executors.newVirtualThreadPerTaskExecutor()) {
+      provider.send(queue, List.of(message(session, 1)));
+      var held = accept(provider, session);
+      var first = held.receive(1, PATIENCE).get(0);
+      held.settle(List.of(new Settled(first.sequence(), Settlement.complete())))
+          .toCompletableFuture()
+          .get();
+      try (var other = PostgresQueueProvider.create(database.pool())) {
+        other.send(queue, List.of(message(session, 2)));
       }
+      round.setAutoCommit(false);
+      discover(round);
+      var closed = closing.submit(held::close);
+      await().atMost(PATIENCE).until(() -> database.number(WAITING, queue) == 1);
+      round.commit();
+      closed.get();
+
+      assertThat(bodies(provider, session)).containsExactly("2");
+    }
+  }
+
+  private void discover(Connection connection) throws SQLException {
+    try (var statement =
+        connection.prepareStatement(
+            """
+            SELECT count(r.kind) FROM keeper.queue k
+                   CROSS JOIN LATERAL keeper.claim_lanes(k.id, '{}', 'another process', 1, 0) r WHERE k.name = ?
+            """)) {
+      statement.setString(1, queue.value());
+      statement.execute();
     }
   }
 
@@ -187,10 +206,15 @@ class IsolationLevelTest {
   }
 
   private List<String> bodies(PostgresQueueProvider provider, SessionId session) throws Exception {
-    var accepted = provider.sessions(queue).accept(session, Owner.of("me"), PATIENCE);
-    try (var held = ((AcceptResult.Accepted) accepted).session()) {
-      return held.receive(10, PATIENCE).stream().map(IsolationLevelTest::body).toList();
+    try (var held = accept(provider, session)) {
+      return held.receive(10, SOON).stream().map(IsolationLevelTest::body).toList();
     }
+  }
+
+  private HeldSession accept(PostgresQueueProvider provider, SessionId session) throws Exception {
+    var accepted = provider.sessions(queue).accept(session, Owner.of("me"), SOON);
+    assertThat(accepted).isInstanceOf(AcceptResult.Accepted.class);
+    return ((AcceptResult.Accepted) accepted).session();
   }
 
   private static String body(Delivery delivery) {
