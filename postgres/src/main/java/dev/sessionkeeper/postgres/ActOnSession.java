@@ -16,30 +16,31 @@ final class ActOnSession {
   private static final int IS_CARRIED = -1;
   private static final int IS_LOCKED = -2;
   private static final long PATIENCE_NANOS = Duration.ofMinutes(1).toNanos();
-  private static final long LOOK_AGAIN_NANOS = Duration.ofMillis(5).toNanos();
+  private static final long ASK_AGAIN_NANOS = Duration.ofMillis(20).toNanos();
 
   private ActOnSession() {}
 
   static int act(
       OrderedQueue queue, SessionId session, Act act, String reason, Alongside alongside) {
     long began = queue.time().nanoTime();
-    while (true) {
+    while (queue.time().nanoTime() - began < PATIENCE_NANOS) {
       queue.upToDate().requireLanes();
       int affected = tryAct(queue, session, act, reason, alongside);
       if (affected >= 0) {
         return affected;
       }
       if (affected == IS_LOCKED) {
-        if (queue.time().nanoTime() - began > PATIENCE_NANOS) {
-          throw new KeeperException.Unavailable(
-              "Session " + session + ", which another transaction has locked,");
-        }
-        LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+        LockSupport.parkNanos(ASK_AGAIN_NANOS);
       }
     }
+    throw new KeeperException.Unavailable(
+        "Session " + session + ", which a transaction of its owner keeps locked,");
   }
 
-  /** Changes nothing when somebody has begun to carry sessions this moment, or the lane is locked. */
+  /**
+   * Below zero when somebody has begun to carry sessions this moment, or when a transaction has the
+   * session locked: then nothing is changed, and nothing stays locked meanwhile.
+   */
   private static int tryAct(
       OrderedQueue queue, SessionId session, Act act, String reason, Alongside alongside) {
     return Database.of(queue.connections().source())

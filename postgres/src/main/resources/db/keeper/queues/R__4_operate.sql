@@ -1,7 +1,7 @@
 -- What a person does to a session, and dead letters that are put back.
 
--- act: pause, resume, park, release, deadLetterHead, deadLetterAll.  -1 when a process carries sessions of this queue, -2 when
--- another transaction has locked the lane. It is not waited for: a claim locks lanes before discovery, and here it is the other way round.
+-- act: pause, resume, park, release, deadLetterHead, deadLetterAll.  -1 when a process carries sessions of this queue, -2 when the
+-- session's row is locked: the caller gives everything back and tries again, because others wait for discovery.
 CREATE OR REPLACE FUNCTION keeper.act_on_session(q int, of_session text, act text, why text, of_shard bigint) RETURNS int
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -17,14 +17,18 @@ BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
+  -- A caller that stands still before its commit does not keep the locks for long.
+  PERFORM set_config('idle_in_transaction_session_timeout', '5s', true);
   -- Who carries sessions in memory must have written them down, and nobody may begin to.
   PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp()) THEN
     RETURN -1;
   END IF;
-  PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE SKIP LOCKED;
-  IF NOT FOUND AND EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = of_session) THEN
-    RETURN -2;
+  IF EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = of_session) THEN
+    PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+      RETURN -2;
+    END IF;
   END IF;
   PERFORM keeper.untie_session(q, of_session);
   IF target IS NOT NULL THEN
