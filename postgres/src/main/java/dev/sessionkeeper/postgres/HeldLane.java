@@ -322,11 +322,10 @@ final class HeldLane implements HeldSession {
   @Override
   public SessionState state() {
     var table = new StateTable(queue);
-    var reading = queue.alone().reading();
     var carried =
-        hold.isWritten || reading.isEmpty()
+        hold.isWritten
             ? Optional.<SessionState>empty()
-            : table.readCarried(hold.id, reading.get().epoch());
+            : table.readCarried(hold.id, hold.readerEpoch);
     return carried.orElseGet(() -> table.read(hold.id, hold.epoch));
   }
 

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Crashes the database again and again, one to two seconds after the last message of a process that
@@ -178,6 +179,7 @@ final class CrashRun implements AutoCloseable {
       statement.execute("SET synchronous_commit = off");
       while (true) {
         statement.execute("INSERT INTO other_application DEFAULT VALUES");
+        LockSupport.parkNanos(300_000);
       }
     } catch (SQLException e) {
       // It crashed, as it should.
