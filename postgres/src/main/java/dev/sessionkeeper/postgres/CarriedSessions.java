@@ -136,8 +136,7 @@ final class CarriedSessions {
       var begins = reading.earliestMomentAt(now);
       var until = begins.plus(reading.left(now));
       var claimed =
-          new ClaimedLane(
-              next.id, new Lease(next.id.value(), owner, epochs + epochsUsed, until));
+          new ClaimedLane(next.id, new Lease(next.id.value(), owner, epochs + epochsUsed, until));
       epochsUsed++;
       claimed.messages.addAll(next.messages);
       waiting -= next.messages.size();

@@ -186,7 +186,10 @@ final class ClaimSessions {
         fail(waiting, joining, e);
       } catch (Error e) {
         // Whoever waits is told, and the next who asks has a round: this thread must not end here.
-        fail(waiting, joining, new IllegalStateException("A round of " + queue.name() + " failed", e));
+        fail(
+            waiting,
+            joining,
+            new IllegalStateException("A round of " + queue.name() + " failed", e));
       }
       if (isUnderLoad && StoreThreads.isTooLight()) {
         startRounds();

@@ -62,8 +62,7 @@ final class SettleSessions {
     }
   }
 
-  record Free(
-      SessionId session, long epoch, LongSupplier carriedBy, CompletableFuture<Void> answer)
+  record Free(SessionId session, long epoch, LongSupplier carriedBy, CompletableFuture<Void> answer)
       implements Call {}
 
   record Mixed(SettleCall call, BooleanSupplier voided, CompletableFuture<Void> answer)
@@ -172,10 +171,7 @@ final class SettleSessions {
   }
 
   private static SettleWork work(
-      Map<SessionId, SettleWork> together,
-      SessionId session,
-      long epoch,
-      LongSupplier carriedBy) {
+      Map<SessionId, SettleWork> together, SessionId session, long epoch, LongSupplier carriedBy) {
     return together.computeIfAbsent(session, s -> new SettleWork(s, epoch, carriedBy));
   }
 

@@ -12,10 +12,11 @@ import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.testkit.TestInRealTime;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Which attempts count when a process that reads alone dies: those of messages that it had in hand. */
+/**
+ * Which attempts count when a process that reads alone dies: those of messages that it had in hand.
+ */
 class AttemptsAfterCrashTest extends ReadsAlone {
   private static final int SESSIONS = 100;
   private static final Duration TAKE_OVER = Duration.ofSeconds(10);

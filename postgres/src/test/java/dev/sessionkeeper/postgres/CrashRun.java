@@ -126,8 +126,7 @@ final class CrashRun implements AutoCloseable {
     for (int i = 0; i < SESSIONS; i++) {
       var session = SessionId.of("s-" + i);
       int number = sent.getOrDefault(session, 0) + 1;
-      provider.send(
-          QUEUE, List.of(Message.of(session, Payload.text(Integer.toString(number)))));
+      provider.send(QUEUE, List.of(Message.of(session, Payload.text(Integer.toString(number)))));
       sent.put(session, number);
     }
   }

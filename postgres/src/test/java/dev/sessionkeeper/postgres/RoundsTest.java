@@ -144,8 +144,7 @@ class RoundsTest extends ReadsAlone {
     }
     other.send(queue, parked);
     assertThat(other.act(queue, SessionId.of("parked"), Act.PARK, "look")).isEqualTo(1);
-    other.send(
-        queue, List.of(Message.of(A, Payload.text("old")).withTtl(Duration.ofMillis(400))));
+    other.send(queue, List.of(Message.of(A, Payload.text("old")).withTtl(Duration.ofMillis(400))));
     assertThat(other.inspect(queue, Optional.empty(), Page.Request.first(10)).items()).hasSize(2);
 
     await().atMost(SOON).until(() -> other.stats(queue).deadLetters() == 1);

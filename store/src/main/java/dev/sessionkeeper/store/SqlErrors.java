@@ -72,7 +72,11 @@ public final class SqlErrors {
   }
 
   private static String firstLine(SQLException e) {
-    return String.valueOf(e.getMessage()).lines().findFirst().orElse("").replaceFirst("^ERROR: ", "");
+    return String.valueOf(e.getMessage())
+        .lines()
+        .findFirst()
+        .orElse("")
+        .replaceFirst("^ERROR: ", "");
   }
 
   private static String state(SQLException e) {
