@@ -28,7 +28,7 @@ final class AcceptSessions implements Slots.TakeWork {
   private final CallHooks hooks;
   private final LoseLease losses;
   private final WaitForMessages messages;
-  private final long lockNanos;
+  private final Duration lock;
   private final long longestWait;
 
   AcceptSessions(Setup setup, CallHandler handler, LoseLease losses, Slots slots) {
@@ -40,8 +40,8 @@ final class AcceptSessions implements Slots.TakeWork {
     this.losses = losses;
     this.messages = new WaitForMessages(setup, source, slots, losses);
     // The local deadline of a lease counts from before the call, so the call must be much shorter.
-    this.lockNanos = setup.lockNanos();
-    this.longestWait = Math.min(LONGEST_WAIT, lockNanos / 4);
+    this.lock = setup.settings().lockDuration();
+    this.longestWait = Math.min(LONGEST_WAIT, setup.lockNanos() / 4);
   }
 
   @Override
@@ -58,7 +58,7 @@ final class AcceptSessions implements Slots.TakeWork {
   private void serve(Slot slot, HeldSession session, long askedAt) {
     boolean wentWell = false;
     try {
-      var hold = new SessionHold(session, askedAt, lockNanos, slot.jitter);
+      var hold = new SessionHold(session, askedAt, lock, slot.jitter);
       slot.isServed();
       slot.holds(hold);
       try {

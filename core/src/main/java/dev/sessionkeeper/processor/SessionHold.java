@@ -2,14 +2,15 @@ package dev.sessionkeeper.processor;
 
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.HeldSession;
+import java.time.Duration;
 
 /** The lease on a session of an ordered queue. */
 final class SessionHold extends Hold {
   final HeldSession session;
   private final SessionId id;
 
-  SessionHold(HeldSession session, long askedAt, long lockNanos, Jitter jitter) {
-    super(askedAt, lockNanos, jitter);
+  SessionHold(HeldSession session, long askedAt, Duration lock, Jitter jitter) {
+    super(askedAt, Pause.nanos(session.takenFor(lock)), jitter);
     this.session = session;
     this.id = session.id();
   }

@@ -27,6 +27,14 @@ public interface HeldSession extends AutoCloseable {
   Lease lease();
 
   /**
+   * How long the lease was when it was taken, at least. The default is the queue's lock duration,
+   * which is given; a store that has one lease for many sessions may have had less left of it.
+   */
+  default Duration takenFor(Duration lockDuration) {
+    return lockDuration;
+  }
+
+  /**
    * The next messages behind those already handed out under this lease, in order; waits for the
    * first one. Empty when none came in time, and while the head waits for its retry.
    */

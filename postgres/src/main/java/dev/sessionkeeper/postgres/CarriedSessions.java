@@ -7,10 +7,12 @@ import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
@@ -22,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>I1: a session has a lane or is carried, never both: {@link ReadAlone} reads and writes down in
  * one thread, one after the other. I2: nothing is handed out when the lease of the reader may have
- * run out. I3: what lasts, or is unusual, is written down, so that everybody can see it.
+ * run out, and the lease of a session ends with that of the reader. I3: what lasts, or is unusual,
+ * is written down, so that everybody can see it.
  */
 final class CarriedSessions {
   /** Epochs that may be given out between two rounds. */
@@ -36,6 +39,9 @@ final class CarriedSessions {
   private final Set<Carried> unusual = new LinkedHashSet<>();
 
   private final CarriedHolds holds = new CarriedHolds(this::isCarried);
+
+  /** Holds of a reading that was lost, which may still be at work. */
+  private final List<HeldLane> lost = new ArrayList<>();
 
   private int waiting;
   private long lastSequence;
@@ -115,7 +121,7 @@ final class CarriedSessions {
     lock.lock();
     try {
       long now = time.nanoTime();
-      if (line.isEmpty() || epochsUsed == EPOCHS || !reading.isSafe(now) || isLaneNext()) {
+      if (line.isEmpty() || epochsUsed == EPOCHS || !reading.isEnoughLeft(now) || isLaneNext()) {
         return null;
       }
       var moment = reading.momentAt(now);
@@ -127,16 +133,16 @@ final class CarriedSessions {
       }
       var next = line.removeFirst();
       next.isInLine = false;
+      var begins = reading.earliestMomentAt(now);
+      var until = begins.plus(reading.left(now));
       var claimed =
-          new ClaimedLane(
-              next.id,
-              new Lease(next.id.value(), owner, epochs + epochsUsed, moment.plus(reading.lease())));
+          new ClaimedLane(next.id, new Lease(next.id.value(), owner, epochs + epochsUsed, until));
       epochsUsed++;
       claimed.messages.addAll(next.messages);
       waiting -= next.messages.size();
       queue.memory().remove(next.bytes());
       next.messages.clear();
-      var held = HeldLane.carried(queue, claimed, moment, now);
+      var held = HeldLane.carried(queue, claimed, reading.epoch(), begins, now);
       next.holder = held;
       holds.add(held, now);
       takenAt = now;
@@ -329,6 +335,17 @@ final class CarriedSessions {
     chosen.forEach(Carried::endWriting);
   }
 
+  /** Returns when the session is not being written down any more. */
+  void awaitWriting(SessionId id) {
+    var writing =
+        locked(
+            () -> {
+              var session = sessions.get(id);
+              return Optional.ofNullable(session == null ? null : session.writing);
+            });
+    writing.ifPresent(Waits::quietly);
+  }
+
   /** Marks the session of this hold, if it is carried still. */
   boolean mark(HeldLane lane) {
     lock.lock();
@@ -349,12 +366,23 @@ final class CarriedSessions {
     return locked(() -> !unusual.isEmpty() || holds.hasQuiet(heldBefore));
   }
 
+  /** Returns whether a hold of a lost reading has neither been given back nor run out. */
+  boolean areLostHeld() {
+    return locked(
+        () -> {
+          long now = time.nanoTime();
+          lost.removeIf(lane -> lane.isOver(now));
+          return !lost.isEmpty();
+        });
+  }
+
   /** Somebody else reads now: what is held here is lost, and the rest belongs to others. */
   void lose() {
     lock.lock();
     try {
       for (var session : sessions.values()) {
         if (session.holder != null) {
+          lost.add(session.holder);
           session.holder.superseded();
         }
         queue.memory().remove(session.bytes());

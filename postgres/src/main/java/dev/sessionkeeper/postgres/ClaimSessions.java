@@ -136,7 +136,13 @@ final class ClaimSessions {
     asked = true;
     if (!running) {
       running = true;
-      startRounds();
+      boolean isStarted = false;
+      try {
+        startRounds();
+        isStarted = true;
+      } finally {
+        running = isStarted;
+      }
     }
   }
 
@@ -158,19 +164,19 @@ final class ClaimSessions {
 
   private void runRounds() {
     while (isAsked()) {
-      pace.begin();
-      List<Acceptor> waiting;
-      List<CompletableFuture<Void>> joining;
-      lock.lock();
+      List<Acceptor> waiting = List.of();
+      List<CompletableFuture<Void>> joining = List.of();
       try {
-        asked = false;
-        waiting = acceptors.stream().limit(MOST_LANES).toList();
-        joining = joiners;
-        joiners = new ArrayList<>();
-      } finally {
-        lock.unlock();
-      }
-      try {
+        pace.begin();
+        lock.lock();
+        try {
+          asked = false;
+          waiting = acceptors.stream().limit(MOST_LANES).toList();
+          joining = joiners;
+          joiners = new ArrayList<>();
+        } finally {
+          lock.unlock();
+        }
         int served = round(waiting);
         if (last.isReadyLeft() && !queue.alone().isReading()) {
           pace.end(); // Work waits for those who come, not the other way round.
@@ -180,18 +186,29 @@ final class ClaimSessions {
         isUnderLoad = served >= MANY;
         joining.forEach(joiner -> joiner.complete(null));
       } catch (RuntimeException e) {
-        joining.forEach(joiner -> joiner.completeExceptionally(e));
-        waiting.forEach(
-            acceptor -> {
-              remove(acceptor);
-              acceptor.fail(e);
-            });
+        fail(waiting, joining, e);
+      } catch (Error e) {
+        // Whoever waits is told, and the next who asks has a round: this thread must not end here.
+        fail(
+            waiting,
+            joining,
+            new IllegalStateException("A round of " + queue.name() + " failed", e));
       }
       if (isUnderLoad && StoreThreads.isTooLight()) {
         startRounds();
         return;
       }
     }
+  }
+
+  private void fail(
+      List<Acceptor> waiting, List<CompletableFuture<Void>> joining, RuntimeException e) {
+    joining.forEach(joiner -> joiner.completeExceptionally(e));
+    waiting.forEach(
+        acceptor -> {
+          remove(acceptor);
+          acceptor.fail(e);
+        });
   }
 
   /** Whether another round is wanted; if not, whoever asks next starts the rounds again. */

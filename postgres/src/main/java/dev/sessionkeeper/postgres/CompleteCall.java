@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * Completes messages of one hold, one after the other. Until its turn has come further ones join
@@ -15,7 +16,7 @@ final class CompleteCall implements SettleSessions.Call {
   private final SessionId session;
   private final long epoch;
   private final BooleanSupplier voided;
-  private final BooleanSupplier isCarried;
+  private final LongSupplier carriedBy;
   private final CompletableFuture<Void> answer = new CompletableFuture<>();
   private final List<Settled> settlements = new ArrayList<>();
   private boolean isTaken;
@@ -24,18 +25,18 @@ final class CompleteCall implements SettleSessions.Call {
    * Begins.
    *
    * @param voided asked when its turn has come: whether one before it has failed meanwhile
-   * @param isCarried asked then too: whether its session has no lane
+   * @param carriedBy asked then too: the reader that carries its session ({@link Hold#carriedBy})
    */
   CompleteCall(
       SessionId session,
       long epoch,
       List<Settled> settlements,
       BooleanSupplier voided,
-      BooleanSupplier isCarried) {
+      LongSupplier carriedBy) {
     this.session = session;
     this.epoch = epoch;
     this.voided = voided;
-    this.isCarried = isCarried;
+    this.carriedBy = carriedBy;
     this.settlements.addAll(settlements);
   }
 
@@ -65,8 +66,8 @@ final class CompleteCall implements SettleSessions.Call {
     return epoch;
   }
 
-  boolean isCarried() {
-    return isCarried.getAsBoolean();
+  LongSupplier carriedBy() {
+    return carriedBy;
   }
 
   @Override

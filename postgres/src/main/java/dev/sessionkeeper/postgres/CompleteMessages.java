@@ -52,18 +52,21 @@ final class CompleteMessages {
     }
   }
 
-  /** Completes; returns those that have a lane by now, for which nothing was done. */
+  /**
+   * Completes; returns those that have a lane by now, for which nothing was done. A hold is settled
+   * under the reader that handed it out, and never under a later one: others may have had its
+   * session in between.
+   */
   List<SettleWork> ofCarried(List<SettleWork> works) {
     var reading = queue.alone().reading();
-    if (reading.isEmpty()) {
-      return works;
-    }
+    long readerEpoch = reading.map(Reading::epoch).orElse(Hold.NOT_CARRIED);
     var left = new ArrayList<SettleWork>();
-    var carried = works;
+    var carried = works.stream().filter(work -> work.readerEpoch() == readerEpoch).toList();
+    leaveToLanes(works.stream().filter(work -> work.readerEpoch() != readerEpoch).toList(), left);
     long note = queue.alone().bundles().nextNote();
     try {
       while (!carried.isEmpty()) {
-        var written = complete(carried, reading.get(), note, !left.isEmpty());
+        var written = complete(carried, readerEpoch, note, !left.isEmpty());
         if (written.isEmpty()) {
           carried.forEach(SettleWork::succeed);
           return left;
@@ -73,7 +76,7 @@ final class CompleteMessages {
       }
     } catch (SQLException e) {
       if (NOT_THE_READER.equals(e.getSQLState())) {
-        left.addAll(carried);
+        leaveToLanes(carried, left);
       } else {
         fail(carried, e, one -> left.addAll(ofCarried(List.of(one))));
       }
@@ -83,9 +86,24 @@ final class CompleteMessages {
     return left;
   }
 
+  /**
+   * Their reader has ended: those that it wrote down are settled in their lanes, the others are
+   * lost. A lane of the same epoch would not do: epochs come again after a crash that lost some.
+   */
+  private void leaveToLanes(List<SettleWork> works, List<SettleWork> left) {
+    for (var work : works) {
+      queue.alone().awaitWriting(work.session());
+      if (work.hasLane()) {
+        left.add(work);
+      } else {
+        work.fail(new KeeperException.LockLost("session " + work.session(), work.epoch()));
+      }
+    }
+  }
+
   /** Completes all of them, or tells which have a lane, and then none. */
-  private Set<SessionId> complete(List<SettleWork> works, Reading reading, long note, boolean again)
-      throws SQLException {
+  private Set<SessionId> complete(
+      List<SettleWork> works, long readerEpoch, long note, boolean again) throws SQLException {
     var busy = works.stream().filter(work -> !work.done().isEmpty()).toList();
     if (busy.isEmpty()) {
       return Set.of();
@@ -94,8 +112,7 @@ final class CompleteMessages {
     var completed = bundles.tellApart(busy, note);
     var written =
         repeat(
-            (connection, once) ->
-                carried(connection, reading.epoch(), busy, completed, once || again));
+            (connection, once) -> carried(connection, readerEpoch, busy, completed, once || again));
     if (written.isEmpty()) {
       bundles.close(completed);
     }

@@ -17,6 +17,7 @@ import javax.sql.DataSource;
  * source that has none.
  *
  * <p>Nothing is set on a connection that outlives its use, so a pool may share them with anybody.
+ * All of them are in {@code READ COMMITTED} ({@link ReadCommittedSource}).
  */
 final class Connections implements AutoCloseable {
   /**
@@ -29,12 +30,12 @@ final class Connections implements AutoCloseable {
   private static final Duration LONGEST_LOOK = Duration.ofSeconds(2);
 
   private final DataSource unpooled;
-  private final DataSource pool;
+  private final ReadCommittedSource pool;
   private final Runnable afterClose;
 
   private Connections(DataSource unpooled, DataSource pool, Runnable afterClose) {
     this.unpooled = unpooled;
-    this.pool = pool;
+    this.pool = new ReadCommittedSource(pool);
     this.afterClose = afterClose;
   }
 
@@ -50,6 +51,7 @@ final class Connections implements AutoCloseable {
     config.setIdleTimeout(Duration.ofMinutes(1).toMillis());
     config.setConnectionTimeout(Duration.ofSeconds(10).toMillis());
     config.setInitializationFailTimeout(-1);
+    config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
     var own = new HikariDataSource(config);
     return new Connections(source, own, own::close);
   }

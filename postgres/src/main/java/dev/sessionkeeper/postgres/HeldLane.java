@@ -31,21 +31,24 @@ final class HeldLane implements HeldSession {
   private final ReceiveMessages receiving;
 
   HeldLane(OrderedQueue queue, ClaimedLane claimed, Instant moment, long askedAt, int batch) {
-    this(queue, claimed, moment, askedAt, true);
+    this(queue, claimed, moment, askedAt, Hold.NOT_CARRIED);
     if (claimed.messages.size() >= batch || claimed.isCut()) {
       hold.fetched.suspectMore();
     }
   }
 
   /** A session that is carried: everything that is known of it comes without being asked for. */
-  static HeldLane carried(OrderedQueue queue, ClaimedLane claimed, Instant moment, long now) {
-    return new HeldLane(queue, claimed, moment, now, false);
+  static HeldLane carried(
+      OrderedQueue queue, ClaimedLane claimed, long readerEpoch, Instant moment, long now) {
+    return new HeldLane(queue, claimed, moment, now, readerEpoch);
   }
 
   private HeldLane(
-      OrderedQueue queue, ClaimedLane claimed, Instant moment, long askedAt, boolean isWritten) {
+      OrderedQueue queue, ClaimedLane claimed, Instant moment, long askedAt, long readerEpoch) {
     this.queue = queue;
-    this.hold = new Hold(claimed, moment, askedAt, isWritten, queue.memory(), () -> queue.forget(this));
+    this.hold =
+        new Hold(
+            claimed, moment, askedAt, readerEpoch, queue.memory(), () -> queue.forget(this));
     this.settling = new SettleLane(queue, hold);
     this.receiving = new ReceiveMessages(queue, hold, settling);
     hold.fetched.beginRead(askedAt);
@@ -84,6 +87,16 @@ final class HeldLane implements HeldSession {
   /** Whether nothing has moved since then. One that is being given back moves. */
   boolean isQuietSince(long then) {
     return !hold.isClosed && hold.lastMoved - then < 0;
+  }
+
+  /** Returns whether it has been given back, or its lease has ended. */
+  boolean isOver(long now) {
+    hold.lock.lock();
+    try {
+      return hold.isClosed || now - hold.leaseEnd >= 0;
+    } finally {
+      hold.lock.unlock();
+    }
   }
 
   /** How many messages of it are in memory and in nobody's hands. */
@@ -182,6 +195,11 @@ final class HeldLane implements HeldSession {
   @Override
   public Lease lease() {
     return hold.lease;
+  }
+
+  @Override
+  public Duration takenFor(Duration lockDuration) {
+    return hold.takenFor(lockDuration);
   }
 
   long epoch() {
@@ -308,11 +326,10 @@ final class HeldLane implements HeldSession {
   @Override
   public SessionState state() {
     var table = new StateTable(queue);
-    var reading = queue.alone().reading();
     var carried =
-        hold.isWritten || reading.isEmpty()
+        hold.isWritten
             ? Optional.<SessionState>empty()
-            : table.readCarried(hold.id, reading.get().epoch());
+            : table.readCarried(hold.id, hold.readerEpoch);
     return carried.orElseGet(() -> table.read(hold.id, hold.epoch));
   }
 
@@ -352,6 +369,7 @@ final class HeldLane implements HeldSession {
 
   @Override
   public void close() {
+    boolean wasLost;
     hold.lock.lock();
     try {
       if (hold.isClosed) {
@@ -362,17 +380,20 @@ final class HeldLane implements HeldSession {
       if (hold.isWritten) {
         hold.fetched.clear();
       }
-      if (hold.isLost) {
-        return;
-      }
+      wasLost = hold.isLost;
     } finally {
       hold.lock.unlock();
+    }
+    if (wasLost) {
+      // Others may have waited for the end of this hold.
+      queue.claims().wake();
+      return;
     }
     queue.forget(this);
     try {
       if (!hold.isWritten) {
         // Behind its settlements; whoever sent one that failed was told.
-        Waits.quietly(queue.settles().free(hold.id, hold.epoch, () -> !hold.isWritten));
+        Waits.quietly(queue.settles().free(hold));
         if (release(endReceiving())) {
           return;
         }

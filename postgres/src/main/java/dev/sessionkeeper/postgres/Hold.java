@@ -15,8 +15,15 @@ import org.jspecify.annotations.Nullable;
  * not final or volatile is guarded by the lock.
  */
 final class Hold {
+  /** In place of the reader's epoch: it was claimed as a lane. */
+  static final long NOT_CARRIED = 0;
+
   final SessionId id;
   final long epoch;
+
+  /** The epoch of the reader that carried it; under no other one is it settled as carried. */
+  final long readerEpoch;
+
   final long lockNanos;
   final long heldSince;
   final ReentrantLock lock = new ReentrantLock();
@@ -47,14 +54,15 @@ final class Hold {
   /**
    * Begins.
    *
-   * @param memory where bodies are counted that are in nobody's hands
+   * @param readerEpoch of the reader that carries it, or {@link #NOT_CARRIED}
+   * @param memory where bodies are counted that no handler has yet
    * @param forget what to do when the lease turns out to be gone
    */
   Hold(
       ClaimedLane claimed,
       Instant moment,
       long askedAt,
-      boolean isWritten,
+      long readerEpoch,
       BodyMemory.Share memory,
       Runnable forget) {
     this.fetched = new Fetched(memory);
@@ -65,9 +73,20 @@ final class Hold {
     this.leaseEnd = askedAt + lockNanos;
     this.heldSince = askedAt;
     this.lastMoved = askedAt;
-    this.isWritten = isWritten;
+    this.readerEpoch = readerEpoch;
+    this.isWritten = readerEpoch == NOT_CARRIED;
     this.inHand = new InHand(id);
     this.forget = forget;
+  }
+
+  /** The epoch of the reader that carries it; {@link #NOT_CARRIED} once it has a lane. */
+  long carriedBy() {
+    return isWritten ? NOT_CARRIED : readerEpoch;
+  }
+
+  /** How long the lease was when it was taken, at least. */
+  Duration takenFor(Duration lockDuration) {
+    return readerEpoch == NOT_CARRIED ? lockDuration : Duration.ofNanos(lockNanos);
   }
 
   CompletableFuture<?> before() {

@@ -153,7 +153,8 @@ public final class PostgresQueueProvider
   /**
    * Stores messages on a connection of the application: they are there exactly if its transaction
    * commits, and nobody waits for it (an outbox without a relay). Consumers are not woken by it and
-   * find them within a second; call {@link #wake} after the commit for sooner.
+   * find them within a second; call {@link #wake} after the commit for sooner. Above {@code READ
+   * COMMITTED} an id that begins with the time is refused unless the library made it for this send.
    *
    * @return one outcome per message; a {@link SendOutcome.Stored} holds if the transaction commits
    */

@@ -104,6 +104,11 @@ final class ReadAlone {
     return isDone;
   }
 
+  /** Returns when the session is not being written down any more. */
+  void awaitWriting(SessionId session) {
+    sessions.awaitWriting(session);
+  }
+
   /** Gives a held session its lane, for what only lanes can do. */
   void writeDown(HeldLane lane) {
     if (sessions.mark(lane)) {
@@ -243,7 +248,7 @@ final class ReadAlone {
       lose();
       return -1;
     }
-    current.read(news, askedAt, beats);
+    current.read(news, askedAt, time.nanoTime(), beats);
     bundles.add(news.bundles);
     sessions.add(news);
     news.heldLanes.forEach(queue::tellNews);
@@ -290,8 +295,8 @@ final class ReadAlone {
    */
   void meet(String reader, boolean isWanted) {
     if (reader.equals(queue.node().id())) {
-      if (!isReading()) {
-        // The answer that it had begun was lost.
+      if (!isReading() && !sessions.areLostHeld()) {
+        // The answer that it had begun was lost, or the database has crashed.
         table.forgetOwn();
         queue.claims().ask();
       }

@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 final class Reading {
   private static final int BEATS = 6;
 
+  /** A session is handed out only if so much of the lease is left: it must be renewed in time. */
+  private static final int LEAST_PART_LEFT = 2;
+
   /** Of bodies in memory that nobody has in hand. */
   static final long MOST_BYTES = 64L << 20;
 
@@ -31,7 +34,8 @@ final class Reading {
   private boolean isFirst = true;
   private double bytesOfOne = 1024;
 
-  private record Sight(Instant moment, long at) {}
+  /** What time it was for the database at some moment between the question and the answer. */
+  private record Sight(Instant moment, long askedAt, long answeredAt) {}
 
   Reading(ReaderTable.Begun begun, long askedAt) {
     this.epoch = begun.epoch();
@@ -39,7 +43,7 @@ final class Reading {
     this.knownTo = begun.knownTo();
     this.safeUntil = askedAt + lease.toNanos();
     this.beatAt = askedAt;
-    this.sight = new Sight(Instant.EPOCH, askedAt);
+    this.sight = new Sight(Instant.EPOCH, askedAt, askedAt);
   }
 
   long epoch() {
@@ -102,13 +106,29 @@ final class Reading {
     return safeUntil - now > 0;
   }
 
-  /** What time it is for the database, as far as the last look tells. */
-  Instant momentAt(long now) {
-    var seen = sight;
-    return seen.moment.plusNanos(now - seen.at);
+  /** How much of the lease is left: a session that is handed out now has no more. */
+  Duration left(long now) {
+    return Duration.ofNanos(safeUntil - now);
   }
 
-  void read(ReaderTable.News news, long askedAt, boolean beats) {
+  /** Returns whether enough of the lease is left for a session that is handed out now. */
+  boolean isEnoughLeft(long now) {
+    return safeUntil - now >= lease.toNanos() / LEAST_PART_LEFT;
+  }
+
+  /** What time it is for the database, at the latest, as far as the last look tells. */
+  Instant momentAt(long now) {
+    var seen = sight;
+    return seen.moment.plusNanos(now - seen.askedAt);
+  }
+
+  /** What time it is for the database, at the earliest: leases that are told count from here. */
+  Instant earliestMomentAt(long now) {
+    var seen = sight;
+    return seen.moment.plusNanos(now - seen.answeredAt);
+  }
+
+  void read(ReaderTable.News news, long askedAt, long answeredAt, boolean beats) {
     if (goal == null) {
       goalSequence = news.lastSequence;
     }
@@ -127,7 +147,7 @@ final class Reading {
       // Larger ones count at once, smaller ones bit by bit.
       bytesOfOne = Math.max(1, Math.max(now, bytesOfOne * 0.9 + now * 0.1));
     }
-    sight = new Sight(news.moment, askedAt);
+    sight = new Sight(news.moment, askedAt, answeredAt);
     if (beats) {
       beatAt = askedAt;
       safeUntil = askedAt + lease.toNanos();

@@ -49,8 +49,7 @@ final class RunInTransaction implements MessageHandler {
         var context = new Within(session);
         var settlement = handler.handle(delivery, context, connection);
         var settled = new Settled(delivery.sequence(), settlement);
-        new SettleCall(session.id(), session.epoch(), false, List.of(settled), false, context.state)
-            .run(connection, queue.id(), NO_SHARD);
+        settle(connection, session, settled, context.state);
         commit(connection);
         lane.settling().settledByTransaction(settled);
         return settlement;
@@ -58,6 +57,23 @@ final class RunInTransaction implements MessageHandler {
         rollBack(connection, e);
         throw e;
       }
+    }
+  }
+
+  private void settle(
+      Connection connection,
+      SessionContext session,
+      Settled settled,
+      Optional<SessionState.Write> state)
+      throws SQLException {
+    try {
+      new SettleCall(session.id(), session.epoch(), false, List.of(settled), false, state)
+          .run(connection, queue.id(), NO_SHARD);
+    } catch (SQLException e) {
+      if (SqlErrors.isWrongIsolation(e)) {
+        throw SqlErrors.translate(e);
+      }
+      throw e;
     }
   }
 

@@ -101,7 +101,14 @@ final class SendMessages {
       return List.of();
     }
     var batch = MessageBatch.within(queue.mode(), List.of(messages), bodies);
-    return batch.outcomes(batch.store(connection, queue.id(), -1)).get(0);
+    try {
+      return batch.outcomes(batch.store(connection, queue.id(), -1)).get(0);
+    } catch (SQLException e) {
+      if (SqlErrors.isWrongIsolation(e)) {
+        throw SqlErrors.translate(e);
+      }
+      throw e;
+    }
   }
 
   private void sendAll(List<Call> calls) {

@@ -54,8 +54,7 @@ final class SettleLane {
       return completed;
     }
     var next =
-        new CompleteCall(
-            hold.id, hold.epoch, settlements, voidAfter(failures), () -> !hold.isWritten);
+        new CompleteCall(hold.id, hold.epoch, settlements, voidAfter(failures), hold::carriedBy);
     completing = next;
     completingSince = failures;
     completed = next.answer().whenComplete((done, error) -> finish(next.settlements(), error));

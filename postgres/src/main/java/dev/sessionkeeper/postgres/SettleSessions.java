@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * Completes messages and gives lanes back: for many sessions one statement and one commit.
@@ -63,8 +64,7 @@ final class SettleSessions {
     }
   }
 
-  record Free(
-      SessionId session, long epoch, BooleanSupplier isCarried, CompletableFuture<Void> answer)
+  record Free(SessionId session, long epoch, LongSupplier carriedBy, CompletableFuture<Void> answer)
       implements Call {}
 
   record Mixed(SettleCall call, BooleanSupplier voided, CompletableFuture<Void> answer)
@@ -99,12 +99,12 @@ final class SettleSessions {
   }
 
   CompletableFuture<Void> free(SessionId session, long epoch) {
-    return free(session, epoch, () -> false);
+    return add(new Free(session, epoch, () -> Hold.NOT_CARRIED, new CompletableFuture<>()));
   }
 
   /** Gives the lane back; of a session that is carried this is only the end of its settlements. */
-  CompletableFuture<Void> free(SessionId session, long epoch, BooleanSupplier isCarried) {
-    return add(new Free(session, epoch, isCarried, new CompletableFuture<>()));
+  CompletableFuture<Void> free(Hold hold) {
+    return add(new Free(hold.id, hold.epoch, hold::carriedBy, new CompletableFuture<>()));
   }
 
   CompletableFuture<Void> settle(SettleCall call) {
@@ -148,13 +148,13 @@ final class SettleSessions {
       switch (call) {
         case Mixed one -> mixed.put(one.session(), one);
         case CompleteCall one -> {
-          if (!work(together, one.session(), one.epoch(), one::isCarried).complete(one)) {
+          if (!work(together, one.session(), one.epoch(), one.carriedBy()).complete(one)) {
             behind.add(one.session());
             later.add(one);
           }
         }
         case Free one -> {
-          if (!work(together, one.session(), one.epoch, one.isCarried)
+          if (!work(together, one.session(), one.epoch, one.carriedBy)
               .free(one.epoch, one.answer())) {
             later.add(one);
           }
@@ -173,12 +173,8 @@ final class SettleSessions {
   }
 
   private static SettleWork work(
-      Map<SessionId, SettleWork> together,
-      SessionId session,
-      long epoch,
-      BooleanSupplier isCarried) {
-    return together.computeIfAbsent(
-        session, s -> new SettleWork(s, epoch, isCarried.getAsBoolean()));
+      Map<SessionId, SettleWork> together, SessionId session, long epoch, LongSupplier carriedBy) {
+    return together.computeIfAbsent(session, s -> new SettleWork(s, epoch, carriedBy));
   }
 
   private void settleTogether(List<SettleWork> works) {

@@ -4,20 +4,23 @@ import dev.sessionkeeper.SessionId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
 
 /** What is to be done to one held session within a group: messages completed, perhaps its end. */
 final class SettleWork {
   private final SessionId session;
   private final long epoch;
-  private final boolean isCarried;
+  private final LongSupplier carriedBy;
+  private final long readerEpoch;
   private final List<long[]> done = new ArrayList<>();
   private final List<CompletableFuture<Void>> answers = new ArrayList<>();
   private boolean isFreed;
 
-  SettleWork(SessionId session, long epoch, boolean isCarried) {
+  SettleWork(SessionId session, long epoch, LongSupplier carriedBy) {
     this.session = session;
     this.epoch = epoch;
-    this.isCarried = isCarried;
+    this.carriedBy = carriedBy;
+    this.readerEpoch = carriedBy.getAsLong();
   }
 
   SessionId session() {
@@ -28,9 +31,19 @@ final class SettleWork {
     return epoch;
   }
 
-  /** Whether it had no lane when its turn came. */
+  /** Returns whether it had no lane when its turn came. */
   boolean isCarried() {
-    return isCarried;
+    return readerEpoch != Hold.NOT_CARRIED;
+  }
+
+  /** The epoch of the reader under which its session was handed out. */
+  long readerEpoch() {
+    return readerEpoch;
+  }
+
+  /** Returns whether its session has a lane by now, which this process has written. */
+  boolean hasLane() {
+    return carriedBy.getAsLong() == Hold.NOT_CARRIED;
   }
 
   boolean isFreed() {

@@ -21,8 +21,9 @@ final class StateTable {
       SELECT s.bytes, s.version
         FROM keeper.reader r LEFT JOIN keeper.session_state s ON s.queue = r.queue AND s.session = ?
        WHERE r.queue = ? AND r.epoch = ? AND r.until > clock_timestamp()
+         AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = r.queue AND x.epoch = r.epoch)
          AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = r.queue AND l.session = ?)
-      """; // reader_pkey (queue), session_state_pkey, lane_pkey (queue, session)
+      """; // reader_pkey, reading_pkey (queue), session_state_pkey, lane_pkey (queue, session)
 
   private final OrderedQueue queue;
 

@@ -16,6 +16,7 @@ public interface TransactionalHandler {
   /**
    * Handles one message. The transaction is open; it is committed together with the settlement that
    * is returned, and rolled back when this throws. The handler must not commit, roll back or close.
+   * The transaction is in {@code READ COMMITTED}, and in another level it cannot be settled.
    */
   Settlement handle(Delivery delivery, SessionContext session, Connection connection)
       throws Exception;

@@ -129,6 +129,9 @@ DECLARE
   head bigint;
   lanes record;
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   SELECT * INTO place FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q) THEN
     RETURN false;

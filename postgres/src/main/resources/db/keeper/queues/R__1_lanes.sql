@@ -4,6 +4,15 @@
 CREATE OR REPLACE FUNCTION keeper.micros(us bigint) RETURNS interval
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT us * interval '1 microsecond' $$;
 
+-- Refuses a transaction that is not in READ COMMITTED. Functions that lock a row and look in a later statement call it: in
+-- other levels that statement would not see what those have committed who had the row before.
+CREATE OR REPLACE FUNCTION keeper.refuse_isolation() RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'The transaction is in %, where queues would miss messages; use READ COMMITTED for it',
+    upper(current_setting('transaction_isolation')) USING ERRCODE = 'SK003';
+END $$;
+
 -- Adds to the counts of a queue. A shard below zero is a row of its own, so that no transaction waits for another one.
 CREATE OR REPLACE FUNCTION keeper.add_to_tally(q int, of_shard bigint, more_arrived bigint, more_gone bigint,
                                                more_dead bigint) RETURNS void
@@ -136,6 +145,9 @@ DECLARE
   -- A variable, because an index cannot be searched by a volatile function.
   moment timestamptz := clock_timestamp();
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   woken := 0;
   FOR late IN
     SELECT l.session, l.status FROM keeper.lane l
@@ -148,10 +160,15 @@ BEGIN
     PERFORM keeper.place_lane(q, late.session, of_shard);
     woken := woken + 1;
   END LOOP;
+  -- Those of sessions that are parked, paused or held stay; they must not stand in the way of the others.
   FOR late IN
-    SELECT m.session, m.seq FROM keeper.message m
-     WHERE m.queue::bigint = q AND m.expires_at - m.enqueued_at < interval '1 hour' AND m.expires_at <= moment
-     ORDER BY m.expires_at LIMIT 500
+    SELECT m.session, m.seq
+      FROM (SELECT x.session, x.seq FROM keeper.message x
+             WHERE x.queue::bigint = q AND x.expires_at - x.enqueued_at < interval '1 hour' AND x.expires_at <= moment
+             ORDER BY x.expires_at LIMIT 20000) m
+           CROSS JOIN LATERAL (SELECT y.status FROM keeper.lane y WHERE y.queue = q AND y.session = m.session OFFSET 0) l
+     WHERE l.status IN (0, 2)
+     LIMIT 500
   LOOP
     PERFORM 1 FROM keeper.lane l
       WHERE l.queue = q AND l.session = late.session AND l.status + 0 IN (0, 2) FOR UPDATE SKIP LOCKED;

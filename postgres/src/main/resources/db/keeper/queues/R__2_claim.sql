@@ -87,10 +87,12 @@ DECLARE
   is_late boolean := false;
   is_ready boolean;
   reader keeper.reader;
-  -- What was sent before this may have been in the hands of a reader that is gone.
-  suspect_until timestamptz;
-  enqueued timestamptz[];
+  -- Whether a reader is gone that may have had messages in hand.
+  has_taken_over boolean := false;
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   SELECT keeper.micros(k.lock_us) INTO lease FROM keeper.queue k WHERE k.id = q;
   SELECT d.known, d.left_after INTO old, left_after FROM keeper.discovery d WHERE d.queue = q;
   SELECT EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old))
@@ -135,9 +137,9 @@ BEGIN
     is_late := NOT is_new;
   END IF;
   IF is_new THEN
-    DELETE FROM keeper.reader r WHERE r.queue = q AND r.until <= moment
-    RETURNING r.beat_at + (r.until - r.beat_at) / 2 INTO suspect_until;
-    IF FOUND THEN
+    DELETE FROM keeper.reader r WHERE r.queue = q AND r.until <= moment;
+    has_taken_over := FOUND;
+    IF has_taken_over THEN
       PERFORM keeper.fold_notes(q);
     END IF;
     -- Somebody may have begun to read this moment.
@@ -148,8 +150,12 @@ BEGIN
     SELECT d.known, d.left_after INTO old, left_after FROM keeper.discovery d WHERE d.queue = q;
     -- What is left of a pile comes before everything newer.
     seen := CASE WHEN left_after IS NULL THEN pg_current_snapshot() ELSE old END;
-    IF suspect_until IS NOT NULL THEN
-      most_untied := 70000; -- All that it can have read, and more.
+    IF has_taken_over THEN
+      -- All that it can have read, and more. What it had in hand for longer than a second has a lane, whose attempt is
+      -- counted. The rest counts no attempt, because most of it was in nobody's hands. But from now on it has lanes, so a
+      -- message that ends its process at once is counted from its second time on: the snapshot below sees it, and
+      -- relieve_lanes leaves it there.
+      most_untied := 70000;
     END IF;
     -- In the order of their numbers, which is that of sends that did not overlap.
     SELECT array_agg(p.first_seq ORDER BY p.first_seq) FILTER (WHERE p.n < most_untied + 64),
@@ -163,31 +169,23 @@ BEGIN
     -- were running then: nothing is skipped, however late it commits, and nothing is read twice. (Replayed ones: what is
     -- sent comes as a bundle.)
     SELECT array_agg(n.session ORDER BY n.first), array_agg(n.first ORDER BY n.first),
-           array_agg(n.due ORDER BY n.first), array_agg(n.enqueued_at ORDER BY n.first)
-      INTO fresh, firsts, dues, enqueued
-      FROM (SELECT m.session, min(m.seq) AS first, min(m.enqueued_at) AS enqueued_at,
+           array_agg(n.due ORDER BY n.first)
+      INTO fresh, firsts, dues
+      FROM (SELECT m.session, min(m.seq) AS first,
                    CASE WHEN min(m.seq) = min(m.seq) FILTER (WHERE m.due_at > moment)
                         THEN min(m.due_at) FILTER (WHERE m.due_at > moment) END AS due
-              FROM (SELECT a.session, a.seq, a.due_at, a.enqueued_at FROM keeper.message a
+              FROM (SELECT a.session, a.seq, a.due_at FROM keeper.message a
                      WHERE a.queue::bigint = q AND a.xid >= pg_snapshot_xmax(old) AND pg_visible_in_snapshot(a.xid, seen)
                      UNION ALL
-                    SELECT b.session, b.seq, b.due_at, b.enqueued_at FROM keeper.message b
+                    SELECT b.session, b.seq, b.due_at FROM keeper.message b
                      WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))
                        AND pg_visible_in_snapshot(b.xid, seen)
                      UNION ALL
-                    SELECT u.of_session, u.of_seq, u.due, u.stored_at FROM keeper.untie(q, untied, NULL) u) m
+                    SELECT u.of_session, u.of_seq, u.due FROM keeper.untie(q, untied, NULL) u) m
              GROUP BY m.session) n;
     UPDATE keeper.discovery d
        SET known = seen, left_after = CASE WHEN are_bundles_left THEN untied[cardinality(untied)] END, node = at_node, asked_at = CASE WHEN d.node <> at_node THEN moment ELSE d.asked_at END
      WHERE d.queue = q;
-    IF suspect_until IS NOT NULL THEN
-      -- They have the lease of that reader, which has run out: wake_lanes counts the attempt.
-      INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node)
-      SELECT q, f.session, 1, f.first, moment, nextval('keeper.epoch_seq'), f.first, reader.node, reader.node
-        FROM unnest(fresh, firsts, dues, enqueued) f(session, first, due, enqueued_at)
-       WHERE f.enqueued_at <= suspect_until AND f.due IS NULL
-      ON CONFLICT DO NOTHING;
-    END IF;
     is_late := EXISTS (SELECT FROM keeper.late_session s WHERE s.queue = q);
     IF is_late THEN
       existing := keeper.place_late_sessions(q, -1);
@@ -361,6 +359,9 @@ AS $$
 DECLARE
   lane keeper.lane;
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   BEGIN
     SELECT * INTO lane FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE;
   EXCEPTION WHEN lock_not_available THEN

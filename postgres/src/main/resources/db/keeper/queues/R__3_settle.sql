@@ -103,6 +103,9 @@ DECLARE
   dues timestamptz[];
   lost text[];
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   -- The fence. No key update: discovery, which takes key shares, is not waited for.
   IF cardinality(kept) > 0 THEN
     SELECT array_agg(f.session) INTO keeping
@@ -248,6 +251,9 @@ AS $$
 DECLARE
   upto int := 0;
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   -- All lanes before the first count: who has one of them and wants to count must not be waited for in a circle.
   PERFORM 1 FROM unnest(sessions) s(session)
      CROSS JOIN LATERAL (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = s.session OFFSET 0 FOR UPDATE) x;
@@ -303,6 +309,9 @@ DECLARE
   given int := 0;
   given_bytes bigint := 0;
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   SELECT * INTO lane FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE;
   IF NOT FOUND OR lane.status <> 1 OR lane.epoch <> of_epoch OR lane.until <= clock_timestamp() THEN
     out_row.kind := 3;

@@ -14,6 +14,9 @@ DECLARE
   in_hand_seq bigint;
   next_seq bigint;
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   -- A caller that stands still before its commit does not keep the locks for long.
   PERFORM set_config('idle_in_transaction_session_timeout', '5s', true);
   -- Who carries sessions in memory must have written them down, and nobody may begin to.
@@ -101,6 +104,9 @@ DECLARE
   touched text[];
   one text;
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   SELECT k.is_ordered, k.ttl_us INTO ordered, ttl FROM keeper.queue k WHERE k.id = q;
   IF ordered THEN
     WITH letters AS (DELETE FROM keeper.dead_letter d WHERE d.queue = q AND d.id = ANY (ids) RETURNING d.*),

@@ -65,6 +65,12 @@ BEGIN
     END IF;
     remembered := interval '0' - remembered;
   ELSIF remembered > interval '0' AND times IS NOT NULL THEN
+    -- In other levels "sent" is seen as it was when the transaction began, and an id of it would be stored twice. Ids that
+    -- have rows of their own, and those that are used for the first time, are told apart in every level.
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+      RAISE EXCEPTION 'The transaction is in %, where an id that was made with the time cannot be told from one that others sent meanwhile; use READ COMMITTED for it, or another id',
+        upper(current_setting('transaction_isolation')) USING ERRCODE = 'SK003';
+    END IF;
     PERFORM pg_advisory_xact_lock_shared(keeper.time_lock(q, t.made_at, 2)) FROM unnest(times) t(made_at);
     PERFORM pg_advisory_lock(keeper.time_lock(q, t.made_at, 1))::text = '' AND pg_advisory_unlock(keeper.time_lock(q, t.made_at, 1))
        FROM unnest(times) t(made_at);

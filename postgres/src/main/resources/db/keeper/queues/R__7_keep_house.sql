@@ -11,6 +11,9 @@ DECLARE
   old record;
   of_queue record;
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   -- One process at a time; the others have nothing to do.
   IF NOT pg_try_advisory_xact_lock(5735, 1) THEN
     RETURN false;

@@ -1,5 +1,10 @@
 -- A queue that is read by one process alone: what is new is read with its bodies and handed out from memory; only
 -- sessions with something unusual about them are written down as lanes.
+--
+-- The fence of a reader: every statement that writes for it finds its row in "reader", with its epoch and a lease that has
+-- not run out, and its row in "reading". A crash of the database, or a standby that takes over, empties "reading". Some
+-- transactions are lost then, and others get their numbers and those of their messages. What the reader has in memory may
+-- be about the lost ones, so it writes nothing of it.
 
 -- Becomes the reader, unless there is one, somebody else wanted sessions lately, or less than that is new. Discovery is
 -- locked first, by everybody who changes who reads.
@@ -16,6 +21,9 @@ DECLARE
   moment timestamptz := clock_timestamp();
   fresh bigint;
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   SELECT d.known, d.asked_at INTO old, asked FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   IF asked > moment - keeper.micros(alone_us) OR EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q) THEN
     RETURN;
@@ -36,7 +44,9 @@ BEGIN
     RETURN; -- So short a lease would be lost for a breath.
   END IF;
   INSERT INTO keeper.reader (queue, epoch, node, until, beat_at, begun_at)
-  VALUES (q, nextval('keeper.epoch_seq'), at_node, moment + keeper.micros(lease_us), moment, moment)
+  -- The sequence may have gone back with a standby that lost its last numbers; a random part tells two readers apart then.
+  VALUES (q, nextval('keeper.epoch_seq') + floor(random() * 4096)::bigint, at_node, moment + keeper.micros(lease_us), moment,
+          moment)
   RETURNING epoch INTO my_epoch;
   INSERT INTO keeper.reading VALUES (q, my_epoch) ON CONFLICT (queue) DO UPDATE SET epoch = excluded.epoch;
   known_to := old;
@@ -297,6 +307,9 @@ DECLARE
   begun timestamptz;
   said keeper.news;
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   SELECT s.last_value, r.begun_at INTO last_seq, begun
     FROM keeper.reader r CROSS JOIN keeper.message_seq s
    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > moment
@@ -324,7 +337,17 @@ BEGIN
     is_late := true;
     RETURN QUERY SELECT n.* FROM keeper.news_of_lanes(q, keeper.place_late_sessions(q, -1)) n;
   END IF;
-  are_few := goal IS NULL AND NOT is_first AND (last_seq - known_seq) / 64 <= LEAST(most, 64);
+  are_few := goal IS NULL AND NOT is_first;
+  IF are_few AND (last_seq - known_seq) / 64 > LEAST(most, 64) THEN
+    -- The numbers may be those of other queues: then this one is not looked through from its first number on. bundle_new
+    are_few := (SELECT count(*)
+                  FROM ((SELECT FROM keeper.bundle x WHERE x.queue::bigint = q AND x.xid >= pg_snapshot_xmax(old)
+                          LIMIT LEAST(most, 64) + 1)
+                        UNION ALL
+                        (SELECT FROM keeper.bundle y
+                          WHERE y.queue::bigint = q AND y.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))
+                          LIMIT LEAST(most, 64) + 1)) b) <= LEAST(most, 64);
+  END IF;
   IF are_few THEN
     -- bundle_new. Between two snapshots exactly those transactions become visible that are not below the old xmax or were
     -- running then.
@@ -469,8 +492,13 @@ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_has
 SET enable_bitmapscan = off SET jit = off
 AS $$
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   PERFORM 1 FROM keeper.reader r
-    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR KEY SHARE;
+    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp()
+      AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch)
+      FOR KEY SHARE OF r;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'this process is not the reader any more' USING ERRCODE = 'SK002';
   END IF;
@@ -500,7 +528,8 @@ END $$;
 -- it is the end of reading: everything that this snapshot sees has its lane then. firsts: bundles of which messages are in
 -- memory; those of the sessions become rows, at the end all of them. read_to: NULL, or the number up to which bundles have
 -- been read that this snapshot sees. Tells the ends of the leases, and one row
--- without a session; nothing at all when somebody else reads now, and then nothing was changed.
+-- without a session; nothing at all when the reader is not one any more (its fence, above), and then nothing was changed: "known"
+-- in particular never becomes a snapshot that the database has forgotten.
 DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], text, bigint);
 CREATE OR REPLACE FUNCTION keeper.write_down(q int, my_epoch bigint, at_node text, sessions text[], epochs bigint[],
   owners text[], lefts_us bigint[], heads bigint[], firsts bigint[], known_to text, read_to bigint, of_shard bigint)
@@ -514,11 +543,16 @@ DECLARE
   others text[];
   other_heads bigint[];
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
   IF known_to IS NOT NULL THEN
     PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   END IF;
   PERFORM 1 FROM keeper.reader r
-    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR UPDATE;
+    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp()
+      AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch)
+      FOR UPDATE OF r;
   IF NOT FOUND THEN
     RETURN;
   END IF;

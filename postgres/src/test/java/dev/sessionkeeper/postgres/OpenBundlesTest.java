@@ -23,12 +23,12 @@ class OpenBundlesTest {
   }
 
   private Completed complete(SessionId session, long... sequences) {
-    var work = new SettleWork(session, 1, true);
+    var work = new SettleWork(session, 1, () -> 1);
     var settled =
         LongStream.of(sequences)
             .mapToObj(sequence -> new Settled(sequence, Settlement.complete()))
             .toList();
-    work.complete(new CompleteCall(session, 1, settled, () -> false, () -> true));
+    work.complete(new CompleteCall(session, 1, settled, () -> false, () -> 1));
     return bundles.tellApart(List.of(work), bundles.nextNote());
   }
 

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.Owner;
@@ -12,6 +13,7 @@ import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.HeldSession.Settled;
+import dev.sessionkeeper.spi.OperableSessions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -122,6 +124,30 @@ class PlanStabilityTest {
               + " FROM keeper.queue");
     }
     assertThat(reads().rows() - before.rows()).as("of 480 bundles").isLessThan(128);
+  }
+
+  /** All queues draw from one sequence; who reads this one alone must not take that for news. */
+  @Test
+  void numbersThatOtherQueuesDrewMakeNobodyLookThroughAPileThatWaits() throws Exception {
+    assumeTrue(carryFrom == 0, "only who reads alone looks by numbers");
+    var paused = SessionId.of("paused");
+    for (int i = 0; i < 3; i++) {
+      provider.send(QUEUE, IntStream.range(0, 1000).mapToObj(n -> message(paused, "x")).toList());
+    }
+    provider.act(QUEUE, paused, OperableSessions.Act.PAUSE, "look");
+    var neighbour = QueueName.of("neighbour");
+    provider.declare(neighbour, QueueSettings.ordered());
+    do {
+      work(1);
+    } while (database.count("reader", QUEUE) == 0);
+    provider.stats(QUEUE);
+    for (int i = 0; i < 100; i++) {
+      provider.send(neighbour, List.of(message(paused, "x")));
+    }
+    var before = reads();
+    provider.stats(QUEUE);
+    provider.stats(QUEUE);
+    assertThat(reads().rows() - before.rows()).as("of a pile of 3000").isLessThan(2000);
   }
 
   /**

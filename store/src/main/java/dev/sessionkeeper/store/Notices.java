@@ -47,8 +47,11 @@ public final class Notices implements AutoCloseable {
   private final DataSource listening;
   private final Map<String, Ear> ears = new ConcurrentHashMap<>();
   private final AtomicBoolean isListening = new AtomicBoolean();
-  private final AtomicBoolean isSending = new AtomicBoolean();
   private final Set<Notice> unsent = new LinkedHashSet<>();
+
+  /** Whether a thread sends what is unsent; guarded by that, so that nothing is left between. */
+  private boolean isSending;
+
   private volatile boolean closed;
   private volatile @Nullable Thread thread;
 
@@ -80,34 +83,56 @@ public final class Notices implements AutoCloseable {
   /** Tells it soon; the same notice many times in a moment is told once. Never blocks or fails. */
   public void tell(String channel, String payload) {
     requireChannel(channel);
+    boolean starts;
     synchronized (unsent) {
       unsent.add(new Notice(channel, payload));
+      starts = !closed && !isSending;
+      isSending |= starts;
     }
-    if (!closed && isSending.compareAndSet(false, true)) {
+    if (starts) {
       Thread.ofVirtual().name("keeper-notify").start(this::sendAll);
     }
   }
 
   private void sendAll() {
+    boolean isAllSent = false;
     try {
       for (var notices = takeUnsent(); !notices.isEmpty(); notices = takeUnsent()) {
-        send(notices);
+        trySend(notices);
         Thread.sleep(QUIET);
       }
-    } catch (RuntimeException e) {
-      log.debug("Could not notify others; they look by themselves", e);
+      isAllSent = true;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
-      isSending.set(false);
+      if (!isAllSent) {
+        stopSending();
+      }
     }
   }
 
+  /** What comes while one could not be sent is sent all the same. */
+  private void trySend(List<Notice> notices) {
+    try {
+      send(notices);
+    } catch (RuntimeException e) {
+      log.debug("Could not notify others; they look by themselves", e);
+    }
+  }
+
+  /** Takes what is unsent; where there is nothing, the next notice starts the sending again. */
   private List<Notice> takeUnsent() {
     synchronized (unsent) {
       var notices = new ArrayList<>(unsent);
       unsent.clear();
+      isSending = !notices.isEmpty();
       return notices;
+    }
+  }
+
+  private void stopSending() {
+    synchronized (unsent) {
+      isSending = false;
     }
   }
 

@@ -19,6 +19,9 @@ public final class SqlErrors {
   private static final String IDLE_IN_TRANSACTION = "25P03";
   private static final String TRANSACTION_TIMEOUT = "25P04";
 
+  /** Our own functions raise it, with a message for people. */
+  private static final String WRONG_ISOLATION = "SK003";
+
   private SqlErrors() {}
 
   /** The transaction was rolled back by the database and may be run again as it is. */
@@ -54,6 +57,11 @@ public final class SqlErrors {
     return state(e).equals(LOCK_NOT_AVAILABLE);
   }
 
+  /** The transaction has an isolation level in which a function of ours would go wrong. */
+  public static boolean isWrongIsolation(SQLException e) {
+    return state(e).equals(WRONG_ISOLATION);
+  }
+
   public static boolean isUniqueViolation(SQLException e) {
     return state(e).equals(UNIQUE_VIOLATION);
   }
@@ -70,6 +78,9 @@ public final class SqlErrors {
     }
     if (isTransient(e)) {
       return new KeeperException.Unavailable("The database", e);
+    }
+    if (isWrongIsolation(e)) {
+      return new KeeperException.Misconfigured(said(e), e);
     }
     return new KeeperException.Rejected(
         "The database refused a statement (SQL state " + state(e) + ")", e);

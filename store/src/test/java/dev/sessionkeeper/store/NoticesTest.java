@@ -5,12 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
 
 class NoticesTest {
   private static EmbeddedPostgres postgres;
@@ -73,6 +77,47 @@ class NoticesTest {
       await().until(() -> first.payloads.size() + second.payloads.size() == 2);
       assertThat(second.payloads).containsExactly("2");
       assertThat(listeners()).isEqualTo(1);
+    }
+  }
+
+  /** Its sender is at work already, with one that fails. */
+  @Test
+  void whatIsToldWhileAnotherNoticeFailsIsHeardAllTheSame() throws Exception {
+    var isAsked = new CountDownLatch(1);
+    var mayFail = new CountDownLatch(1);
+    var source =
+        new PGSimpleDataSource() {
+          private static final long serialVersionUID = 1;
+          private final AtomicInteger asked = new AtomicInteger();
+
+          @Override
+          public Connection getConnection() throws SQLException {
+            if (asked.getAndIncrement() == 0) {
+              isAsked.countDown();
+              awaitQuietly(mayFail);
+              throw new SQLException("not yet", "08001");
+            }
+            return postgres.dataSource().getConnection();
+          }
+        };
+    try (var one = Notices.over(source, source);
+        var other = notices()) {
+      var heard = new Heard();
+      other.listen("late", heard);
+      await().until(() -> heard.everything.get() == 1);
+      one.tell("late", "fails");
+      isAsked.await();
+      one.tell("late", "comes meanwhile");
+      mayFail.countDown();
+      await().until(() -> heard.payloads.contains("comes meanwhile"));
+    }
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 

@@ -28,6 +28,11 @@ final class FaultySession implements HeldSession {
   }
 
   @Override
+  public Duration takenFor(Duration lockDuration) {
+    return inner.takenFor(lockDuration);
+  }
+
+  @Override
   public Lease lease() {
     return inner.lease();
   }
