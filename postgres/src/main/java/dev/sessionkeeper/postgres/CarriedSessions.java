@@ -208,7 +208,7 @@ final class CarriedSessions {
   void add(ReaderTable.News news) {
     lock.lock();
     try {
-      news.messages.forEach(this::add);
+      news.messages.forEach((session, fresh) -> add(session, fresh, news.moment));
       epochs = news.epochs;
       epochsUsed = 0;
       firstLane = news.firstLane;
@@ -217,7 +217,7 @@ final class CarriedSessions {
     }
   }
 
-  private void add(SessionId id, ReaderTable.Fresh fresh) {
+  private void add(SessionId id, ReaderTable.Fresh fresh, Instant moment) {
     var session = sessions.computeIfAbsent(id, Carried::new);
     session.expires = fresh.expires.isBefore(session.expires) ? fresh.expires : session.expires;
     for (var found : fresh.found) {
@@ -225,6 +225,9 @@ final class CarriedSessions {
       if (found.isExpired() || found.dueAt().isPresent()) {
         // Its lane knows how to wait, and how to set aside.
         markUnusual(session);
+        found
+            .dueAt()
+            .ifPresent(due -> queue.claims().wakeLanesWithin(Duration.between(moment, due)));
       }
       if (session.isUnusual || (session.holder != null && session.holder.feed(found))) {
         continue;
