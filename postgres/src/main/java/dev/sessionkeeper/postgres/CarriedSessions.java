@@ -11,7 +11,9 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -78,6 +80,23 @@ final class CarriedSessions {
   /** Sessions that somebody holds. */
   int held() {
     return locked(() -> holds.size());
+  }
+
+  /** Sessions that somebody holds, and how. */
+  NavigableMap<SessionId, InspectQueue.CarriedHold> holds() {
+    return locked(
+        () -> {
+          var held = new TreeMap<SessionId, InspectQueue.CarriedHold>();
+          for (var session : sessions.values()) {
+            var holder = session.holder;
+            if (holder != null) {
+              held.put(
+                  session.id,
+                  new InspectQueue.CarriedHold(holder.lease(), holder.line().head() > 0));
+            }
+          }
+          return held;
+        });
   }
 
   boolean hasReady() {

@@ -231,8 +231,8 @@ public final class PostgresQueueProvider
   public Page<SessionView> inspect(
       QueueName queue, Optional<SessionStatus> status, Page.Request page) {
     var ordered = ordered(queue);
-    ordered.upToDate().lookAtAll();
-    return new InspectQueue(find(queue), setup).page(status, page);
+    ordered.upToDate().lookAtLate();
+    return new InspectQueue(find(queue), setup).page(status, page, ordered.alone().holds());
   }
 
   @Override
