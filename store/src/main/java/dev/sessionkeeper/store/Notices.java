@@ -41,6 +41,7 @@ public final class Notices implements AutoCloseable {
   private static final String WAKE = "keeper_wake";
   private static final Duration QUIET = Duration.ofMillis(5);
   private static final int HEAR_MILLIS = 5_000;
+  private static final int ANSWER_SECONDS = 2;
 
   private final Database database;
   private final DataSource listening;
@@ -175,6 +176,10 @@ public final class Notices implements AutoCloseable {
       }
       known.retainAll(ears.keySet());
       var found = notifications.getNotifications(HEAR_MILLIS);
+      if ((found == null || found.length == 0) && !connection.isValid(ANSWER_SECONDS)) {
+        // Half open: the other side is gone without a word, and nothing would ever be heard.
+        throw new SQLException("The listening connection does not answer", "08006");
+      }
       for (int i = 0; found != null && i < found.length; i++) {
         heard(found[i].getName(), found[i].getParameter());
       }
