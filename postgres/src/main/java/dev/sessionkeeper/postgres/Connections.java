@@ -32,8 +32,7 @@ final class Connections implements AutoCloseable {
   private final Runnable afterClose;
   private final Semaphore forHandlers;
 
-  private Connections(
-      DataSource unpooled, DataSource pool, int poolSize, Runnable afterClose) {
+  private Connections(DataSource unpooled, DataSource pool, int poolSize, Runnable afterClose) {
     this.unpooled = unpooled;
     this.pool = pool;
     this.afterClose = afterClose;

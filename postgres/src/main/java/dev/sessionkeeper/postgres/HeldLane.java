@@ -45,12 +45,12 @@ final class HeldLane implements HeldSession {
   private HeldLane(
       OrderedQueue queue, ClaimedLane claimed, Instant moment, long askedAt, boolean isWritten) {
     this.queue = queue;
-    this.hold = new Hold(claimed, moment, askedAt, isWritten, queue.memory(), () -> queue.forget(this));
+    this.hold =
+        new Hold(claimed, moment, askedAt, isWritten, queue.memory(), () -> queue.forget(this));
     this.settling = new SettleLane(queue, hold);
     this.receiving = new ReceiveMessages(queue, hold, settling);
     hold.fetched.beginRead(askedAt);
-    settling.expire(
-        hold.fetched.take(claimed.messages, moment, askedAt, queue.time().nanoTime()));
+    settling.expire(hold.fetched.take(claimed.messages, moment, askedAt, queue.time().nanoTime()));
   }
 
   /** Whether there is anything to do in it, as far as is known. */

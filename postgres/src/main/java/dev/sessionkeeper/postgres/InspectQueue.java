@@ -47,6 +47,7 @@ final class InspectQueue {
                WHERE m.queue = k.id ORDER BY m.seq LIMIT 1)
         FROM keeper.queue k WHERE k.id = ?
       """; // loose_message_free, loose_message_locked, loose_message_pkey
+
   /** The sessions of a page: lanes by their index, and those that are only in bundles. */
   private static final String NAMES =
       """
@@ -162,8 +163,7 @@ final class InspectQueue {
             .connections()
             .look(
                 connection ->
-                    read(
-                        connection, names(connection, status, behind, limit, carried), carried));
+                    read(connection, names(connection, status, behind, limit, carried), carried));
     return Page.of(found, request.limit(), view -> PageCursor.after(list, view.id().value()));
   }
 

@@ -69,7 +69,7 @@ public final class PostgresQueueProvider
             : Optional.of(Notices.over(connections.source(), connections.unpooled()));
     var notices = shared.or(() -> ownNotices).orElseThrow();
     var notifications = new Notifications(notices, node, new Listening());
-    this.setup = 
+    this.setup =
         new Setup(
             connections,
             node,

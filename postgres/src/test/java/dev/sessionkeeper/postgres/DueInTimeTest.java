@@ -74,8 +74,7 @@ class DueInTimeTest {
         var delivery = held.receive(1, WAIT).get(0);
         var delay = Duration.ofMillis(700 + 130L * i);
         held.settle(
-                List.of(
-                    new Settled(delivery.sequence(), Settlement.retryAfter(delay, "not yet"))))
+                List.of(new Settled(delivery.sequence(), Settlement.retryAfter(delay, "not yet"))))
             .toCompletableFuture()
             .get();
         due.put(held.id(), now().plus(delay));
