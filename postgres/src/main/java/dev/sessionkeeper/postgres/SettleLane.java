@@ -82,7 +82,7 @@ final class SettleLane {
   private void lookAgainForRetry(List<Settled> settlements) {
     if (!settlements.isEmpty()
         && settlements.getLast().settlement() instanceof Settlement.Retry retry) {
-      last.thenRun(() -> queue.claims().wakeLanesWithin(retry.delay()));
+      var unused = last.thenRun(() -> queue.claims().wakeLanesWithin(retry.delay()));
     }
   }
 
