@@ -185,7 +185,7 @@ final class SendMessages {
       } catch (IdHeld e) {
         if (time.since(began).compareTo(PATIENCE) > 0) {
           throw new KeeperException.Unavailable(
-              "An id that an open transaction sends, too,", e.getCause());
+              "An id that an open transaction sends, too,", e);
         }
         LockSupport.parkNanos(TRY_AGAIN.toNanos());
       }
