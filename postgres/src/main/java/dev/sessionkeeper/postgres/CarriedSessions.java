@@ -12,8 +12,10 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -84,6 +86,23 @@ final class CarriedSessions {
   /** Sessions that somebody holds. */
   int held() {
     return locked(() -> holds.size());
+  }
+
+  /** Sessions that somebody holds, and how. */
+  NavigableMap<SessionId, InspectQueue.CarriedHold> holds() {
+    return locked(
+        () -> {
+          var held = new TreeMap<SessionId, InspectQueue.CarriedHold>();
+          for (var session : sessions.values()) {
+            var holder = session.holder;
+            if (holder != null) {
+              held.put(
+                  session.id,
+                  new InspectQueue.CarriedHold(holder.lease(), holder.line().head() > 0));
+            }
+          }
+          return held;
+        });
   }
 
   boolean hasReady() {
@@ -214,7 +233,7 @@ final class CarriedSessions {
   void add(ReaderTable.News news) {
     lock.lock();
     try {
-      news.messages.forEach(this::add);
+      news.messages.forEach((session, fresh) -> add(session, fresh, news.moment));
       epochs = news.epochs;
       epochsUsed = 0;
       firstLane = news.firstLane;
@@ -223,7 +242,7 @@ final class CarriedSessions {
     }
   }
 
-  private void add(SessionId id, ReaderTable.Fresh fresh) {
+  private void add(SessionId id, ReaderTable.Fresh fresh, Instant moment) {
     var session = sessions.computeIfAbsent(id, Carried::new);
     session.expires = fresh.expires.isBefore(session.expires) ? fresh.expires : session.expires;
     for (var found : fresh.found) {
@@ -231,6 +250,9 @@ final class CarriedSessions {
       if (found.isExpired() || found.dueAt().isPresent()) {
         // Its lane knows how to wait, and how to set aside.
         markUnusual(session);
+        found
+            .dueAt()
+            .ifPresent(due -> queue.claims().wakeLanesWithin(Duration.between(moment, due)));
       }
       if (session.isUnusual || (session.holder != null && session.holder.feed(found))) {
         continue;

@@ -50,6 +50,10 @@ final class ClaimSessions {
   private boolean asked;
   private volatile boolean isUnderLoad;
   private volatile long wokenAt;
+
+  /** When the first lane is due that this process knows of. */
+  private final FirstDue due = new FirstDue();
+
   private int newsTold;
 
   ClaimSessions(OrderedQueue queue, int batch) {
@@ -240,7 +244,7 @@ final class ClaimSessions {
         queue.alone().tookLanes(served);
       }
     }
-    boolean dueToWake = time.nanoTime() - wokenAt >= WAKE_EVERY_NANOS;
+    boolean dueToWake = time.nanoTime() - wokenAt >= WAKE_EVERY_NANOS || isLaneDue();
     if ((dueToWake || isAnybodyNew(waiting)) && wakeLanes() > 0) {
       var left = left(waiting);
       if (!left.isEmpty()) {
@@ -309,6 +313,22 @@ final class ClaimSessions {
     return waiting.stream().anyMatch(acceptor -> !acceptor.isDone() && acceptor.isNew());
   }
 
+  /** A lane becomes due after so long: then a round makes it ready, and not only the next look. */
+  void wakeLanesWithin(Duration delay) {
+    long at = time.nanoTime() + delay.toNanos();
+    // Not the lock of the rounds: callers have locks of their own.
+    synchronized (due) {
+      due.add(at);
+    }
+    queue.alarm().ringWithin(delay);
+  }
+
+  private boolean isLaneDue() {
+    synchronized (due) {
+      return due.isReached(time.nanoTime());
+    }
+  }
+
   /** Ends leases that ran out and delays that are over, without waiting for a round to do it. */
   void wakeLanesNow() {
     if (wakeLanes() > 0) {
@@ -318,6 +338,9 @@ final class ClaimSessions {
 
   private int wakeLanes() {
     wokenAt = time.nanoTime();
+    synchronized (due) {
+      due.clear(); // The statement tells what is due next.
+    }
     return lanes.wake();
   }
 
@@ -330,6 +353,7 @@ final class ClaimSessions {
     if (result.areBundlesLeft && (!waiting.isEmpty() || queue.hasReceiversWaiting())) {
       ask();
     }
+    result.nextDue.ifPresent(due -> wakeLanesWithin(Duration.between(result.moment, due)));
     if (result.isLate) {
       queue.alarm().ringWithin(LOOK_AGAIN);
     }
@@ -365,6 +389,27 @@ final class ClaimSessions {
       }
     }
     return false;
+  }
+
+  /** The earliest of some moments. */
+  private static final class FirstDue {
+    private long at;
+    private boolean isKnown;
+
+    void add(long moment) {
+      if (!isKnown || moment - at < 0) {
+        isKnown = true;
+        at = moment;
+      }
+    }
+
+    boolean isReached(long now) {
+      return isKnown && now - at >= 0;
+    }
+
+    void clear() {
+      isKnown = false;
+    }
   }
 
   /** A held lane of any process that has new messages. */

@@ -7,8 +7,10 @@ import dev.sessionkeeper.RetryPolicy;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.SqlErrors;
 import dev.sessionkeeper.time.TimeSource;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.concurrent.Semaphore;
 import java.util.random.RandomGenerator;
 import javax.sql.DataSource;
 
@@ -32,16 +34,24 @@ final class Connections implements AutoCloseable {
   private final DataSource unpooled;
   private final ReadCommittedSource pool;
   private final Runnable afterClose;
+  private final Semaphore forHandlers;
 
-  private Connections(DataSource unpooled, DataSource pool, Runnable afterClose) {
+  private Connections(DataSource unpooled, DataSource pool, int poolSize, Runnable afterClose) {
     this.unpooled = unpooled;
     this.pool = new ReadCommittedSource(pool);
     this.afterClose = afterClose;
+    // A pool of one: handlers must have it, and nothing is left to reserve.
+    this.forHandlers = new Semaphore(Math.max(1, poolSize - reserve(poolSize)), true);
+  }
+
+  /** Connections that transactional handlers leave to renewals, rounds and settlements. */
+  private static int reserve(int poolSize) {
+    return poolSize < 4 ? 1 : 2;
   }
 
   static Connections over(DataSource source, int most) {
-    if (source instanceof HikariDataSource) {
-      return new Connections(source, source, () -> {});
+    if (source instanceof HikariDataSource hikari) {
+      return new Connections(source, source, hikari.getMaximumPoolSize(), () -> {});
     }
     var config = new HikariConfig();
     config.setDataSource(source);
@@ -53,11 +63,30 @@ final class Connections implements AutoCloseable {
     config.setInitializationFailTimeout(-1);
     config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
     var own = new HikariDataSource(config);
-    return new Connections(source, own, own::close);
+    return new Connections(source, own, most, own::close);
   }
 
   DataSource source() {
     return pool;
+  }
+
+  /**
+   * A connection for a handler that keeps it as long as it runs. Handlers wait for each other, so
+   * that a connection is left for the renewals of their leases.
+   */
+  <T> T callForHandler(HandlerWork<T> work) throws Exception {
+    forHandlers.acquire();
+    try (var connection = pool.getConnection()) {
+      return work.run(connection);
+    } finally {
+      forHandlers.release();
+    }
+  }
+
+  /** What a handler does on its connection. */
+  @FunctionalInterface
+  interface HandlerWork<T> {
+    T run(Connection connection) throws Exception;
   }
 
   /** For connections that are kept for long: not the pool this provider made. */

@@ -96,8 +96,18 @@ final class DeadLetterTable {
         row.getInt(16));
   }
 
+  /** Counts in the database; the letters stay there. */
   int count(Selection selection) {
-    return select(selection).length;
+    return setup
+        .connections()
+        .look(
+            connection -> {
+              try (var statement = select(connection, selection, "SELECT count(*)", "");
+                  var rows = statement.executeQuery()) {
+                rows.next();
+                return Math.toIntExact(rows.getLong(1));
+              }
+            });
   }
 
   /** Puts them back in the order in which they were sent; each only once (D-03). */
@@ -138,7 +148,7 @@ final class DeadLetterTable {
         .connections()
         .look(
             connection -> {
-              try (var statement = select(connection, selection);
+              try (var statement = select(connection, selection, "SELECT id", " ORDER BY seq");
                   var rows = statement.executeQuery()) {
                 var ids = new ArrayList<Long>();
                 while (rows.next()) {
@@ -149,16 +159,18 @@ final class DeadLetterTable {
             });
   }
 
-  private PreparedStatement select(Connection connection, Selection selection) throws SQLException {
+  private PreparedStatement select(
+      Connection connection, Selection selection, String columns, String order)
+      throws SQLException {
     return switch (selection) {
-      case Selection.All all -> prepare(connection, "TRUE");
+      case Selection.All all -> prepare(connection, columns, "TRUE", order);
       case Selection.OfSession one -> {
-        var statement = prepare(connection, "session = ?");
+        var statement = prepare(connection, columns, "session = ?", order);
         statement.setString(2, one.session().value());
         yield statement;
       }
       case Selection.OfMessages some -> {
-        var statement = prepare(connection, "message_id = ANY (?)");
+        var statement = prepare(connection, columns, "message_id = ANY (?)", order);
         statement.setArray(
             2,
             SqlArray.of(
@@ -170,10 +182,11 @@ final class DeadLetterTable {
     };
   }
 
-  private PreparedStatement prepare(Connection connection, String condition) throws SQLException {
+  private PreparedStatement prepare(
+      Connection connection, String columns, String condition, String order) throws SQLException {
     var statement =
         connection.prepareStatement(
-            "SELECT id FROM keeper.dead_letter WHERE queue = ? AND " + condition + " ORDER BY seq");
+            columns + " FROM keeper.dead_letter WHERE queue = ? AND " + condition + order);
     statement.setInt(1, known.id());
     return statement;
   }

@@ -77,8 +77,7 @@ final class Fetched {
    * @param answeredAt when the answer was there
    * @return the numbers of those that are too old
    */
-  List<Long> take(
-      List<ClaimedLane.Found> found, Instant moment, long askedAt, long answeredAt) {
+  List<Long> take(List<ClaimedLane.Found> found, Instant moment, long askedAt, long answeredAt) {
     readAt = answeredAt;
     var old = new ArrayList<Long>();
     for (var next : found) {

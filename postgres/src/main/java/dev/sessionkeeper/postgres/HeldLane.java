@@ -52,8 +52,7 @@ final class HeldLane implements HeldSession {
     this.settling = new SettleLane(queue, hold);
     this.receiving = new ReceiveMessages(queue, hold, settling);
     hold.fetched.beginRead(askedAt);
-    settling.expire(
-        hold.fetched.take(claimed.messages, moment, askedAt, queue.time().nanoTime()));
+    settling.expire(hold.fetched.take(claimed.messages, moment, askedAt, queue.time().nanoTime()));
   }
 
   /** Whether there is anything to do in it, as far as is known. */

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.Lease;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
@@ -7,14 +8,19 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.QueueStats;
 import dev.sessionkeeper.spi.SessionStatus;
 import dev.sessionkeeper.spi.SessionView;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.TreeSet;
 
 /**
  * Shows what is going on in a queue. Counts come from the tally and from lanes, not from messages.
@@ -44,37 +50,57 @@ final class InspectQueue {
                WHERE m.queue = k.id ORDER BY m.seq LIMIT 1), 0, 0, 0
         FROM keeper.queue k WHERE k.id = ?
       """; // loose_message_free, loose_message_locked, loose_message_pkey
+
+  /** The sessions of a page: lanes by their index, and those that are only in bundles. */
+  private static final String NAMES =
+      """
+      (SELECT l.session FROM keeper.lane l
+        WHERE l.queue = ? AND l.session > ? AND (?::int IS NULL OR COALESCE(l.aside, l.status) = ?)
+        ORDER BY l.session LIMIT ?)
+      UNION
+      (SELECT d.session
+         FROM (SELECT DISTINCT u.session COLLATE "C" AS session
+                 FROM keeper.bundle b
+                      LEFT JOIN keeper.noted k ON k.queue = b.queue AND k.first = b.first_seq
+                      CROSS JOIN LATERAL unnest(b.sessions) WITH ORDINALITY u(session, n)
+                WHERE (?::int IS NULL OR ? = 0) AND b.queue = ? AND u.session COLLATE "C" > ?
+                  AND ((b.done | COALESCE(k.mask, 0)) >> (u.n - 1)::int) & 1 = 0) d
+        WHERE d.session <> ALL (?) AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = ? AND l.session = d.session)
+        ORDER BY d.session LIMIT ?)
+      ORDER BY 1 LIMIT ?
+      """; // lane_pkey (queue, session), bundle_pkey
+
+  /** What there is to say of some sessions, in the order of their names. */
   private static final String SESSIONS =
       """
       WITH bundled AS MATERIALIZED (
-        SELECT u.session COLLATE "C" AS session, count(*) AS backlog, min(b.enqueued_at) AS enqueued_at
+        SELECT w.session, count(*) AS backlog, min(b.enqueued_at) AS enqueued_at
           FROM keeper.bundle b
                LEFT JOIN keeper.noted k ON k.queue = b.queue AND k.first = b.first_seq
                CROSS JOIN LATERAL unnest(b.sessions) WITH ORDINALITY u(session, n)
-         WHERE b.queue = ? AND u.session COLLATE "C" > ?
-           AND ((b.done | COALESCE(k.mask, 0)) >> (u.n - 1)::int) & 1 = 0 GROUP BY 1)
-      (SELECT l.session, COALESCE(l.aside, l.status) AS shown,
-             c.backlog + COALESCE((SELECT b.backlog FROM bundled b WHERE b.session = l.session), 0),
-             COALESCE((extract(epoch FROM clock_timestamp() - h.enqueued_at) * 1000000)::bigint, 0),
-             l.owner, l.epoch, CASE WHEN l.status = 1 THEN l.until END,
+               JOIN unnest(?::text[]) w(session) ON w.session = u.session
+         WHERE b.queue = ? AND ((b.done | COALESCE(k.mask, 0)) >> (u.n - 1)::int) & 1 = 0
+         GROUP BY w.session)
+      SELECT w.session, COALESCE(l.aside, l.status, 0), COALESCE(c.backlog, 0) + COALESCE(b.backlog, 0),
+             COALESCE((extract(epoch FROM clock_timestamp() - COALESCE(h.enqueued_at, b.enqueued_at)) * 1000000)::bigint, 0),
+             l.owner, COALESCE(l.epoch, 0), CASE WHEN l.status = 1 THEN l.until END,
              COALESCE(h.attempts, 0) + CASE WHEN l.status = 1 AND h.seq <= l.reached THEN 1 ELSE 0 END,
-             l.reason, l.since, h.last_error, h.failed_at, h.enqueued_at
-        FROM keeper.lane l
+             l.reason, l.since, h.last_error, h.failed_at, COALESCE(h.enqueued_at, b.enqueued_at), l.session IS NOT NULL
+        FROM unnest(?::text[]) w(session)
+        LEFT JOIN bundled b ON b.session = w.session
+        LEFT JOIN LATERAL (SELECT * FROM keeper.lane x WHERE x.queue = ? AND x.session = w.session COLLATE "C") l ON true
         LEFT JOIN LATERAL (SELECT count(*) AS backlog FROM keeper.message m
                             WHERE m.queue = l.queue AND m.session = l.session) c ON true
         LEFT JOIN LATERAL (SELECT * FROM keeper.message m
                             WHERE m.queue = l.queue AND m.session = l.session ORDER BY m.seq LIMIT 1) h ON true
-       WHERE l.queue = ? AND l.session > ? AND (?::int IS NULL OR COALESCE(l.aside, l.status) = ?)
-       ORDER BY l.session LIMIT ?)
-      UNION ALL
-      (SELECT b.session, 0, b.backlog, (extract(epoch FROM clock_timestamp() - b.enqueued_at) * 1000000)::bigint,
-              NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, b.enqueued_at
-         FROM bundled b
-        WHERE (?::int IS NULL OR ? = 0)
-          AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = ? AND l.session = b.session)
-        ORDER BY b.session LIMIT ?)
-      ORDER BY 1 LIMIT ?
-      """; // lane_pkey, message_pkey, bundle_pkey
+       ORDER BY w.session COLLATE "C"
+      """; // bundle_pkey, lane_pkey, message_pkey
+
+  /** As the database sorts names. */
+  private static final Comparator<String> BY_BYTES =
+      (one, other) ->
+          Arrays.compareUnsigned(
+              one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
 
   private final QueueTable.Known known;
   private final Setup setup;
@@ -125,42 +151,113 @@ final class InspectQueue {
             });
   }
 
-  Page<SessionView> page(Optional<SessionStatus> status, Page.Request request) {
+  /**
+   * A page of sessions, in the order of their names. Nothing is written.
+   *
+   * @param carried sessions that this process carries without a lane, and that somebody holds
+   */
+  Page<SessionView> page(
+      Optional<SessionStatus> status,
+      Page.Request request,
+      NavigableMap<SessionId, CarriedHold> carried) {
     var list = "sessions/" + known.name();
     var behind =
         request.cursor().map(cursor -> PageCursor.keyOf(list, 1, cursor).get(0)).orElse("");
+    int limit = request.limit() + 1;
     var found =
         setup
             .connections()
-            .look(connection -> read(connection, status, behind, request.limit() + 1));
+            .look(
+                connection ->
+                    read(connection, names(connection, status, behind, limit, carried), carried));
     return Page.of(found, request.limit(), view -> PageCursor.after(list, view.id().value()));
   }
 
-  private List<SessionView> read(
-      Connection connection, Optional<SessionStatus> status, String behind, int limit)
+  /** How a session is held that has no lane. */
+  record CarriedHold(Lease lease, boolean isHandedOut) {}
+
+  private List<String> names(
+      Connection connection,
+      Optional<SessionStatus> status,
+      String behind,
+      int limit,
+      NavigableMap<SessionId, CarriedHold> carried)
       throws SQLException {
-    try (var statement = connection.prepareStatement(SESSIONS)) {
+    var names = new TreeSet<String>(BY_BYTES);
+    boolean areHeldWanted = status.isEmpty() || status.get() == SessionStatus.HELD;
+    if (areHeldWanted) {
+      carried.keySet().stream()
+          .map(SessionId::value)
+          .filter(name -> BY_BYTES.compare(name, behind) > 0)
+          .forEach(names::add);
+    }
+    try (var statement = connection.prepareStatement(NAMES)) {
       var number = status.map(Codes::of).orElse(null);
       statement.setInt(1, known.id());
       statement.setString(2, behind);
-      statement.setInt(3, known.id());
-      statement.setString(4, behind);
-      statement.setObject(5, number, java.sql.Types.INTEGER);
+      statement.setObject(3, number, java.sql.Types.INTEGER);
+      statement.setObject(4, number, java.sql.Types.INTEGER);
+      statement.setInt(5, limit);
       statement.setObject(6, number, java.sql.Types.INTEGER);
-      statement.setInt(7, limit);
-      statement.setObject(8, number, java.sql.Types.INTEGER);
-      statement.setObject(9, number, java.sql.Types.INTEGER);
-      statement.setInt(10, known.id());
-      statement.setInt(11, limit);
+      statement.setObject(7, number, java.sql.Types.INTEGER);
+      statement.setInt(8, known.id());
+      statement.setString(9, behind);
+      statement.setArray(
+          10,
+          SqlArray.of(
+              connection,
+              "text",
+              carried.keySet().stream().map(SessionId::value).toArray(String[]::new)));
+      statement.setInt(11, known.id());
       statement.setInt(12, limit);
+      statement.setInt(13, limit);
+      try (var rows = statement.executeQuery()) {
+        while (rows.next()) {
+          names.add(rows.getString(1));
+        }
+      }
+    }
+    return names.stream().limit(limit).toList();
+  }
+
+  private List<SessionView> read(
+      Connection connection, List<String> names, NavigableMap<SessionId, CarriedHold> carried)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(SESSIONS)) {
+      var wanted = SqlArray.of(connection, "text", names.toArray(String[]::new));
+      statement.setArray(1, wanted);
+      statement.setInt(2, known.id());
+      statement.setArray(3, wanted);
+      statement.setInt(4, known.id());
       try (var rows = statement.executeQuery()) {
         var views = new ArrayList<SessionView>();
         while (rows.next()) {
-          views.add(view(rows));
+          var view = view(rows);
+          boolean hasLane = rows.getBoolean(14);
+          var hold = hasLane ? null : carried.get(view.id());
+          if (hold != null) {
+            views.add(held(view, hold));
+          } else if (hasLane || view.backlog() > 0) {
+            views.add(view);
+          }
         }
         return views;
       }
     }
+  }
+
+  private static SessionView held(SessionView view, CarriedHold hold) {
+    return new SessionView(
+        view.id(),
+        SessionStatus.HELD,
+        view.backlog(),
+        view.headAge(),
+        Optional.of(hold.lease.owner()),
+        hold.lease.epoch(),
+        Optional.of(hold.lease.until()),
+        hold.isHandedOut && view.backlog() > 0 ? 1 : 0,
+        Optional.empty(),
+        Optional.empty());
   }
 
   private static SessionView view(ResultSet row) throws SQLException {

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The lanes of a queue: finds new messages, claims lanes, and makes those ready that are late. */
@@ -61,11 +62,11 @@ final class LaneTable {
                   rows.next();
                   long next = rows.getLong(2);
                   if (!rows.wasNull()) {
-                    queue.alarm().ringWithin(Duration.ofNanos(next * 1000));
+                    queue.claims().wakeLanesWithin(Duration.ofNanos(next * 1000));
                   }
                   int woken = rows.getInt(1);
                   if (woken >= MOST_WOKEN) {
-                    queue.alarm().ringWithin(Duration.ZERO);
+                    queue.claims().wakeLanesWithin(Duration.ZERO);
                   }
                   return woken;
                 }
@@ -119,6 +120,9 @@ final class LaneTable {
     /** Whether something was locked, and a later round has to look again. */
     boolean isLate;
 
+    /** When the first of the new messages is due that wait for their time. */
+    Optional<Instant> nextDue = Optional.empty();
+
     @Nullable String readBy;
     long lineBegins;
     Instant moment = Instant.EPOCH;
@@ -143,6 +147,7 @@ final class LaneTable {
           readyLeft = HandedRow.flag(row);
           areBundlesLeft = HandedRow.areBundlesLeft(row);
           isLate = HandedRow.isLate(row);
+          nextDue = HandedRow.dueAt(row);
           readBy = HandedRow.node(row);
           lineBegins = HandedRow.sequence(row);
         }

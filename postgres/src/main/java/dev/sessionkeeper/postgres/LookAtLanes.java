@@ -64,7 +64,8 @@ final class LookAtLanes {
           SqlArray.of(
               connection, "int8", lanes.stream().mapToLong(c -> c.lane.lease.epoch()).toArray()));
       statement.setArray(
-          4, SqlArray.of(connection, "int8", lanes.stream().mapToLong(c -> c.lane.last()).toArray()));
+          4,
+          SqlArray.of(connection, "int8", lanes.stream().mapToLong(c -> c.lane.last()).toArray()));
       statement.setArray(
           5,
           SqlArray.of(

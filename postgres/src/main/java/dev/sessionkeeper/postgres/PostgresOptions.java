@@ -19,7 +19,12 @@ package dev.sessionkeeper.postgres;
  *     queues; a queue that has none may always read one message
  */
 public record PostgresOptions(
-    int maxConnections, int prefetch, boolean migrate, boolean keepHouse, int carryFrom, int page,
+    int maxConnections,
+    int prefetch,
+    boolean migrate,
+    boolean keepHouse,
+    int carryFrom,
+    int page,
     long bodyMemory) {
   /** For {@code carryFrom}. */
   public static final int NEVER = Integer.MAX_VALUE;
@@ -52,23 +57,28 @@ public record PostgresOptions(
   }
 
   public PostgresOptions withPrefetch(int count) {
-    return new PostgresOptions(maxConnections, count, migrate, keepHouse, carryFrom, page, bodyMemory);
+    return new PostgresOptions(
+        maxConnections, count, migrate, keepHouse, carryFrom, page, bodyMemory);
   }
 
   public PostgresOptions withoutMigration() {
-    return new PostgresOptions(maxConnections, prefetch, false, keepHouse, carryFrom, page, bodyMemory);
+    return new PostgresOptions(
+        maxConnections, prefetch, false, keepHouse, carryFrom, page, bodyMemory);
   }
 
   public PostgresOptions withoutHousekeeping() {
-    return new PostgresOptions(maxConnections, prefetch, migrate, false, carryFrom, page, bodyMemory);
+    return new PostgresOptions(
+        maxConnections, prefetch, migrate, false, carryFrom, page, bodyMemory);
   }
 
   public PostgresOptions withCarryFrom(int sessions) {
-    return new PostgresOptions(maxConnections, prefetch, migrate, keepHouse, sessions, page, bodyMemory);
+    return new PostgresOptions(
+        maxConnections, prefetch, migrate, keepHouse, sessions, page, bodyMemory);
   }
 
   public PostgresOptions withPage(int messages) {
-    return new PostgresOptions(maxConnections, prefetch, migrate, keepHouse, carryFrom, messages, bodyMemory);
+    return new PostgresOptions(
+        maxConnections, prefetch, migrate, keepHouse, carryFrom, messages, bodyMemory);
   }
 
   /** Bytes of bodies that are read ahead of handlers. The default is 64 MB. */

@@ -69,7 +69,7 @@ public final class PostgresQueueProvider
             : Optional.of(Notices.over(connections.source(), connections.unpooled()));
     var notices = shared.or(() -> ownNotices).orElseThrow();
     var notifications = new Notifications(notices, node, new Listening());
-    this.setup = 
+    this.setup =
         new Setup(
             connections,
             node,
@@ -232,8 +232,8 @@ public final class PostgresQueueProvider
   public Page<SessionView> inspect(
       QueueName queue, Optional<SessionStatus> status, Page.Request page) {
     var ordered = ordered(queue);
-    ordered.upToDate().lookAtAll();
-    return new InspectQueue(find(queue), setup).page(status, page);
+    ordered.upToDate().lookAtLate();
+    return new InspectQueue(find(queue), setup).page(status, page, ordered.alone().holds());
   }
 
   @Override

@@ -9,7 +9,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -138,6 +140,11 @@ final class ReadAlone {
   /** Sessions that are carried: those that somebody holds. */
   int held() {
     return isReading() ? sessions.held() : 0;
+  }
+
+  /** Sessions that are carried and that somebody holds, as the inspector shows them. */
+  NavigableMap<SessionId, InspectQueue.CarriedHold> holds() {
+    return isReading() ? sessions.holds() : new TreeMap<>();
   }
 
   /** Ends with the next round, and does not begin again for a while. */

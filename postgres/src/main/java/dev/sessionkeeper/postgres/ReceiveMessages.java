@@ -154,7 +154,8 @@ final class ReceiveMessages {
           answer.messages().stream()
               .filter(next -> !known.contains(next.delivery().sequence()))
               .toList();
-      // Fresh from now on, however long the answer was on its way: its lease counts from the question.
+      // Fresh from now on, however long the answer was on its way: its lease counts from the
+      // question.
       settling.expire(hold.fetched.take(found, answer.moment(), askedAt, time.nanoTime()));
       return !hold.fetched.isEmpty();
     } finally {

@@ -58,7 +58,8 @@ final class RenewLeases {
   }
 
   /** The new ends; no end where the owner is settling in a transaction this moment. */
-  private Map<Lane, Optional<Instant>> renewAll(Connection connection, List<Call> calls) throws SQLException {
+  private Map<Lane, Optional<Instant>> renewAll(Connection connection, List<Call> calls)
+      throws SQLException {
     var lanes =
         calls.stream()
             .map(Call::lane)
@@ -76,7 +77,8 @@ final class RenewLeases {
       try (var rows = statement.executeQuery()) {
         var ends = new HashMap<Lane, Optional<Instant>>();
         while (rows.next()) {
-          ends.put(new Lane(rows.getString(1), rows.getLong(2)), HandedRow.optionalInstant(rows, 3));
+          ends.put(
+              new Lane(rows.getString(1), rows.getLong(2)), HandedRow.optionalInstant(rows, 3));
         }
         return ends;
       }

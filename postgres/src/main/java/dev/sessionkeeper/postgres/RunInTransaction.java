@@ -43,20 +43,26 @@ final class RunInTransaction implements MessageHandler {
     lane.requireLane();
     // The effect of this message must not be durable before the end of the one before it.
     lane.settling().awaitBefore(delivery.sequence());
-    try (var connection = queue.connections().source().getConnection()) {
-      connection.setAutoCommit(false);
-      try {
-        var context = new Within(session);
-        var settlement = handler.handle(delivery, context, connection);
-        var settled = new Settled(delivery.sequence(), settlement);
-        settle(connection, session, settled, context.state);
-        commit(connection);
-        lane.settling().settledByTransaction(settled);
-        return settlement;
-      } catch (Exception e) {
-        rollBack(connection, e);
-        throw e;
-      }
+    return queue
+        .connections()
+        .callForHandler(connection -> handle(delivery, session, lane, connection));
+  }
+
+  private Settlement handle(
+      Delivery delivery, SessionContext session, HeldLane lane, Connection connection)
+      throws Exception {
+    connection.setAutoCommit(false);
+    try {
+      var context = new Within(session);
+      var settlement = handler.handle(delivery, context, connection);
+      var settled = new Settled(delivery.sequence(), settlement);
+      settle(connection, session, settled, context.state);
+      commit(connection);
+      lane.settling().settledByTransaction(settled);
+      return settlement;
+    } catch (Exception e) {
+      rollBack(connection, e);
+      throw e;
     }
   }
 

@@ -191,8 +191,7 @@ final class SendMessages {
         return batch.outcomes(store(batch)).get(0);
       } catch (IdHeld e) {
         if (time.since(began).compareTo(PATIENCE) > 0) {
-          throw new KeeperException.Unavailable(
-              "An id that an open transaction sends, too,", e.getCause());
+          throw new KeeperException.Unavailable("An id that an open transaction sends, too,", e);
         }
         LockSupport.parkNanos(TRY_AGAIN.toNanos());
       }

@@ -73,7 +73,16 @@ final class SettleLane {
             .settle(call, voidAfter(hold.inHand.failures()))
             .whenComplete((done, error) -> finish(settlements, error));
     last = finished;
+    lookAgainForRetry(settlements);
     return finished;
+  }
+
+  /** A message that is tried again must not wait for the next look. */
+  private void lookAgainForRetry(List<Settled> settlements) {
+    if (!settlements.isEmpty()
+        && settlements.getLast().settlement() instanceof Settlement.Retry retry) {
+      var unused = last.thenRun(() -> queue.claims().wakeLanesWithin(retry.delay()));
+    }
   }
 
   /** Whether this is the common case, which needs no lane. */

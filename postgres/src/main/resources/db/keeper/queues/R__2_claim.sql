@@ -50,7 +50,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 49152::bigint $$;
 -- is before it are mostly traces of lanes that were taken, and is looked through only if there is not enough behind it.
 -- The summary tells where the line begins now (seq), who reads the queue alone (node), and whether there are more bundles
 -- than were untied (attempts): so many messages become rows in one call, in the order of their numbers. It also tells whether
--- a later round has to look again at something that was locked (form).
+-- a later round has to look again at something that was locked (form), and when the first new message is due that waits (due_at).
 DROP FUNCTION IF EXISTS keeper.claim_lanes(int, text[], text, int);
 CREATE OR REPLACE FUNCTION keeper.claim_lanes(q int, owners text[], at_node text, batch int, from_place bigint)
 RETURNS SETOF keeper.handed
@@ -264,7 +264,8 @@ BEGIN
     is_ready := EXISTS (SELECT FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0);
   END IF;
   RETURN NEXT (0::smallint, NULL, NULL, moment, CASE WHEN reader.until > moment THEN reader.node END, begins,
-               are_bundles_left::int, is_late::int::smallint, is_ready, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::keeper.handed;
+               are_bundles_left::int, is_late::int::smallint, is_ready, NULL,
+               (SELECT min(d.due) FROM unnest(dues) d(due) WHERE d.due > moment), NULL, NULL, NULL, NULL, NULL, NULL, NULL)::keeper.handed;
 END $$;
 
 -- The next messages of held lanes. Those at or below "reached" are known to be in the owner's hands if its lease runs out.

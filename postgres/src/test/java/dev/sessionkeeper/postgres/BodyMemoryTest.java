@@ -54,9 +54,7 @@ class BodyMemoryTest {
     try (var provider = provider(carryFrom)) {
       provider.declare(
           queue,
-          QueueSettings.ordered()
-              .withLockDuration(Duration.ofSeconds(10))
-              .withMaxDeliveryCount(1));
+          QueueSettings.ordered().withLockDuration(Duration.ofSeconds(10)).withMaxDeliveryCount(1));
       send(provider, queue, EACH);
       try (var processor =
           SessionProcessor.builder(

@@ -65,13 +65,10 @@ class OpenSendTest {
               .mapToObj(
                   i ->
                       CompletableFuture.runAsync(
-                          () ->
-                              provider.send(QUEUE, List.of(message(MessageId.of("other-" + i)))),
+                          () -> provider.send(QUEUE, List.of(message(MessageId.of("other-" + i)))),
                           executor))
               .toArray(CompletableFuture<?>[]::new);
-      await()
-          .atMost(Duration.ofSeconds(1))
-          .until(() -> CompletableFuture.allOf(others).isDone());
+      await().atMost(Duration.ofSeconds(1)).until(() -> CompletableFuture.allOf(others).isDone());
       assertThat(again).isNotDone();
       assertThat(provider.stats(QUEUE).depth()).isEqualTo(50);
 

@@ -18,7 +18,6 @@ import dev.sessionkeeper.store.Migrations;
 import dev.sessionkeeper.store.Notices;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
-import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
