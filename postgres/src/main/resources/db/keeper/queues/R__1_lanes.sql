@@ -53,6 +53,32 @@ BEGIN
   END IF;
 END $$;
 
+-- Returns whether the time to live of a session stands still. Only asked about messages that look too old.
+CREATE OR REPLACE FUNCTION keeper.is_frozen(q int, of_session text) RETURNS boolean
+LANGUAGE sql STABLE
+SET enable_seqscan = off
+AS $$ SELECT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = of_session AND l.frozen_since IS NOT NULL) $$;
+
+-- Lets time to live run again, unless the session is set aside: its messages live longer by the time that it stood still. The
+-- caller has the lane.
+CREATE OR REPLACE FUNCTION keeper.thaw_lane(q int, of_session text) RETURNS void
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+AS $$
+DECLARE
+  since timestamptz;
+BEGIN
+  SELECT l.frozen_since INTO since FROM keeper.lane l
+   WHERE l.queue = q AND l.session = of_session AND l.aside IS NULL;
+  IF since IS NULL THEN
+    RETURN;
+  END IF;
+  UPDATE keeper.message m
+     SET expires_at = m.expires_at + (clock_timestamp() - GREATEST(since, m.enqueued_at))
+   WHERE m.queue = q AND m.session = of_session;
+  UPDATE keeper.lane l SET frozen_since = NULL WHERE l.queue = q AND l.session = of_session;
+END $$;
+
 -- Puts a lane that nobody holds where it belongs. The caller has locked it FOR UPDATE in an earlier statement, so what
 -- this one sees of its messages is everything that was ever discovered for it.
 CREATE OR REPLACE FUNCTION keeper.place_lane(q int, of_session text, of_shard bigint) RETURNS void
@@ -62,11 +88,13 @@ AS $$
 DECLARE
   head keeper.message;
   is_aside boolean;
+  is_frozen boolean;
 BEGIN
-  SELECT l.aside IS NOT NULL INTO is_aside FROM keeper.lane l WHERE l.queue = q AND l.session = of_session;
+  SELECT l.aside IS NOT NULL, l.frozen_since IS NOT NULL INTO is_aside, is_frozen
+    FROM keeper.lane l WHERE l.queue = q AND l.session = of_session;
   LOOP
     SELECT * INTO head FROM keeper.message m WHERE m.queue = q AND m.session = of_session ORDER BY m.seq LIMIT 1;
-    EXIT WHEN is_aside OR head.seq IS NULL OR head.expires_at > clock_timestamp();
+    EXIT WHEN is_aside OR is_frozen OR head.seq IS NULL OR head.expires_at > clock_timestamp();
     PERFORM keeper.bury(q, of_session, head.seq, 0, 'expired', NULL, of_shard);
   END LOOP;
   IF head.seq IS NULL AND NOT is_aside THEN
@@ -103,13 +131,16 @@ BEGIN
   CASE policy
     WHEN 'DEAD_LETTER' THEN
       PERFORM keeper.bury(q, of_session, of_seq, 0, 'max delivery count reached', error, of_shard);
+      PERFORM keeper.thaw_lane(q, of_session);
     WHEN 'PARK_SESSION' THEN
       UPDATE keeper.lane l
-         SET aside = 3, since = clock_timestamp(),
+         SET aside = 3, since = clock_timestamp(), frozen_since = COALESCE(l.frozen_since, clock_timestamp()),
              reason = 'max delivery count reached' || CASE WHEN error = '' THEN '' ELSE ': ' || error END
        WHERE l.queue = q AND l.session = of_session;
     ELSE
-      NULL; -- It stays where it is and is tried again.
+      -- It stays where it is and is tried again.
+      UPDATE keeper.lane l SET frozen_since = clock_timestamp()
+       WHERE l.queue = q AND l.session = of_session AND l.frozen_since IS NULL;
   END CASE;
 END $$;
 
@@ -166,12 +197,13 @@ BEGIN
       FROM (SELECT x.session, x.seq FROM keeper.message x
              WHERE x.queue::bigint = q AND x.expires_at - x.enqueued_at < interval '1 hour' AND x.expires_at <= moment
              ORDER BY x.expires_at LIMIT 20000) m
-           CROSS JOIN LATERAL (SELECT y.status FROM keeper.lane y WHERE y.queue = q AND y.session = m.session OFFSET 0) l
-     WHERE l.status IN (0, 2)
+           CROSS JOIN LATERAL (SELECT y.status, y.frozen_since FROM keeper.lane y
+                                WHERE y.queue = q AND y.session = m.session OFFSET 0) l
+     WHERE l.status IN (0, 2) AND l.frozen_since IS NULL
      LIMIT 500
   LOOP
     PERFORM 1 FROM keeper.lane l
-      WHERE l.queue = q AND l.session = late.session AND l.status + 0 IN (0, 2) FOR UPDATE SKIP LOCKED;
+      WHERE l.queue = q AND l.session = late.session AND l.status + 0 IN (0, 2) AND l.frozen_since IS NULL FOR UPDATE SKIP LOCKED;
     IF FOUND THEN
       PERFORM keeper.bury(q, late.session, late.seq, 0, 'expired', NULL, of_shard);
       PERFORM keeper.place_lane(q, late.session, of_shard);

@@ -239,7 +239,7 @@ BEGIN
   -- under locks is read by look_lanes: such a lane has a row without a message, with the flag set.
   RETURN QUERY
     SELECT 1::smallint, r.session, r.epoch, moment + lease, r.owner, CASE WHEN r.fits THEN r.seq END, r.attempts,
-           r.form & 3::smallint, CASE WHEN r.fits THEN r.expires_at <= moment ELSE true END, r.enqueued_at, r.due_at,
+           r.form & 3::smallint, CASE WHEN r.fits THEN r.expires_at <= moment AND NOT keeper.is_frozen(q, r.session) ELSE true END, r.enqueued_at, r.due_at,
            r.not_before, r.ttl_us, r.message_id, r.content_type,
            CASE WHEN NOT r.fits THEN NULL WHEN r.form < 4 THEN r.body ELSE keeper.shared_body(r.body) END,
            CASE WHEN r.fits THEN r.properties END, r.replays
@@ -292,7 +292,7 @@ BEGIN
   RETURN QUERY
     SELECT CASE WHEN r.lane IS NULL THEN 3 ELSE 1 END::smallint, r.session, r.epoch, r.until, r.owner,
            CASE WHEN r.fits THEN r.seq END, r.attempts, r.form & 3::smallint,
-           CASE WHEN r.fits THEN r.expires_at <= moment ELSE true END, r.enqueued_at, r.due_at, r.not_before, r.ttl_us,
+           CASE WHEN r.fits THEN r.expires_at <= moment AND NOT keeper.is_frozen(q, r.session) ELSE true END, r.enqueued_at, r.due_at, r.not_before, r.ttl_us,
            r.message_id, r.content_type,
            CASE WHEN NOT r.fits THEN NULL WHEN r.form < 4 THEN r.body ELSE keeper.shared_body(r.body) END,
            CASE WHEN r.fits THEN r.properties END, r.replays
@@ -328,7 +328,8 @@ DECLARE
   part bigint := most_bytes / (2 * GREATEST(1, cardinality(sessions)));
 BEGIN
   RETURN QUERY
-    SELECT 1::smallint, r.session, r.epoch, r.until, r.owner, r.seq, r.attempts, r.form & 3::smallint, r.expires_at <= moment,
+    SELECT 1::smallint, r.session, r.epoch, r.until, r.owner, r.seq, r.attempts, r.form & 3::smallint,
+           r.expires_at <= moment AND NOT keeper.is_frozen(q, r.session),
            r.enqueued_at, r.due_at, r.not_before, r.ttl_us, r.message_id, r.content_type,
            CASE WHEN r.form < 4 THEN r.body ELSE keeper.shared_body(r.body) END, r.properties, r.replays
       FROM (SELECT f.session, f.epoch, l.until, l.owner, m.*,

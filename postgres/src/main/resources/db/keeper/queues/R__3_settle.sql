@@ -102,23 +102,26 @@ DECLARE
   full_at tid[];
   dues timestamptz[];
   lost text[];
+  is_frozen boolean := false;
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
   -- The fence. No key update: discovery, which takes key shares, is not waited for.
   IF cardinality(kept) > 0 THEN
-    SELECT array_agg(f.session) INTO keeping
+    SELECT array_agg(f.session), COALESCE(bool_or(l.frozen_since IS NOT NULL), false) INTO keeping, is_frozen
       FROM unnest(kept, kept_epochs) f(session, epoch)
-           CROSS JOIN LATERAL (SELECT x.epoch, x.status, x.until FROM keeper.lane x
+           CROSS JOIN LATERAL (SELECT x.epoch, x.status, x.until, x.frozen_since FROM keeper.lane x
                                 WHERE x.queue = q AND x.session = f.session OFFSET 0 FOR NO KEY UPDATE) l
      WHERE l.epoch = f.epoch AND l.status = 1 AND l.until > moment;
   END IF;
   -- A lane that may be deleted is locked against discovery too; then a later statement looks for messages.
   IF cardinality(freed) > 0 THEN
-    SELECT array_agg(f.session), array_agg(l.place_of), array_agg(l.aside) INTO freeing, freeing_at, asides
+    SELECT array_agg(f.session), array_agg(l.place_of), array_agg(l.aside),
+           is_frozen OR COALESCE(bool_or(l.frozen_since IS NOT NULL), false)
+      INTO freeing, freeing_at, asides, is_frozen
       FROM unnest(freed, freed_epochs) f(session, epoch)
-           CROSS JOIN LATERAL (SELECT x.ctid AS place_of, x.epoch, x.status, x.until, x.aside FROM keeper.lane x
+           CROSS JOIN LATERAL (SELECT x.ctid AS place_of, x.epoch, x.status, x.until, x.aside, x.frozen_since FROM keeper.lane x
                                 WHERE x.queue = q AND x.session = f.session OFFSET 0 FOR UPDATE) l
      WHERE l.epoch = f.epoch AND l.status = 1 AND l.until > moment;
   END IF;
@@ -149,6 +152,12 @@ BEGIN
         FROM unnest(full_at, dues) h(place_of, due_at)
        WHERE l.ctid = h.place_of;
     END IF;
+  END IF;
+  IF is_frozen THEN
+    -- Last, because rows were found by their place above. The first message of such a session has gone.
+    PERFORM keeper.thaw_lane(q, d.session)
+       FROM (SELECT DISTINCT u.session FROM unnest(done_sessions) u(session)
+              WHERE (u.session IN (SELECT unnest(lost))) IS NOT TRUE) d;
   END IF;
 END $$;
 
@@ -207,14 +216,22 @@ BEGIN
       WHEN 0 THEN
         DELETE FROM keeper.message m WHERE m.queue = q AND m.session = of_session AND m.seq = seqs[i];
         completed := completed + 1;
+        IF lane.frozen_since IS NOT NULL THEN
+          PERFORM keeper.thaw_lane(q, of_session);
+        END IF;
       WHEN 1 THEN
         PERFORM keeper.fail_head(q, of_session, seqs[i], delays_us[i], limits[i], reasons[i], of_shard);
       WHEN 2 THEN
         PERFORM keeper.bury(q, of_session, seqs[i], 1, reasons[i], errors[i], of_shard);
+        IF lane.frozen_since IS NOT NULL THEN
+          PERFORM keeper.thaw_lane(q, of_session);
+        END IF;
       WHEN 3 THEN
         UPDATE keeper.message m SET attempts = m.attempts + 1, last_error = reasons[i], failed_at = clock_timestamp()
          WHERE m.queue = q AND m.session = of_session AND m.seq = seqs[i];
-        UPDATE keeper.lane l SET aside = 3, reason = reasons[i], since = clock_timestamp()
+        UPDATE keeper.lane l
+           SET aside = 3, reason = reasons[i], since = clock_timestamp(),
+               frozen_since = COALESCE(l.frozen_since, clock_timestamp())
          WHERE l.queue = q AND l.session = of_session;
       WHEN 4 THEN
         PERFORM keeper.bury(q, of_session, seqs[i], 0, 'expired', NULL, of_shard);
@@ -343,7 +360,7 @@ BEGIN
       SELECT * FROM keeper.message m WHERE m.queue = q AND m.session = of_session AND m.seq <> ALL (lane.handed)
        ORDER BY m.seq LIMIT most
     LOOP
-      IF next.expires_at <= clock_timestamp() THEN
+      IF next.expires_at <= clock_timestamp() AND lane.frozen_since IS NULL THEN
         PERFORM keeper.bury(q, of_session, next.seq, 0, 'expired', NULL, -1);
         CONTINUE;
       END IF;

@@ -51,7 +51,9 @@ BEGIN
     WHEN 'PAUSE', 'PARK' THEN
       -- A parked session stays parked when it is paused: parking says more.
       IF lane.aside IS NULL OR (lane.aside <> target AND lane.aside <> 3) THEN
-        UPDATE keeper.lane l SET aside = target, reason = why, since = clock_timestamp()
+        UPDATE keeper.lane l
+           SET aside = target, reason = why, since = clock_timestamp(),
+               frozen_since = COALESCE(l.frozen_since, clock_timestamp())
          WHERE l.queue = q AND l.session = of_session;
         changed := 1;
       END IF;
@@ -62,6 +64,7 @@ BEGIN
       END IF;
       UPDATE keeper.lane l SET aside = NULL, reason = NULL, since = NULL
        WHERE l.queue = q AND l.session = of_session;
+      PERFORM keeper.thaw_lane(q, of_session);
       UPDATE keeper.message m SET due_at = NULL
        WHERE m.queue = q AND m.session = of_session
          AND m.seq = (SELECT min(x.seq) FROM keeper.message x WHERE x.queue = q AND x.session = of_session);
@@ -85,6 +88,7 @@ BEGIN
         changed := changed + 1;
         EXIT WHEN act = 'DEAD_LETTER_HEAD';
       END LOOP;
+      PERFORM keeper.thaw_lane(q, of_session);
   END CASE;
   UPDATE keeper.lane l SET status = 2, until = clock_timestamp() WHERE l.queue = q AND l.session = of_session AND l.status + 0 = 1;
   PERFORM keeper.place_lane(q, of_session, of_shard);

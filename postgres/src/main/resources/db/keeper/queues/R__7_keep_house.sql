@@ -37,7 +37,7 @@ BEGIN
          WHERE m.expires_at <= moment
       LOOP
         PERFORM 1 FROM keeper.lane l
-          WHERE l.queue = of_queue.id AND l.session = old.session AND l.status + 0 IN (0, 2) FOR UPDATE SKIP LOCKED;
+          WHERE l.queue = of_queue.id AND l.session = old.session AND l.status + 0 IN (0, 2) AND l.frozen_since IS NULL FOR UPDATE SKIP LOCKED;
         IF FOUND THEN
           PERFORM keeper.bury(of_queue.id, old.session, old.seq, 0, 'expired', NULL, of_shard);
           PERFORM keeper.place_lane(of_queue.id, old.session, of_shard);

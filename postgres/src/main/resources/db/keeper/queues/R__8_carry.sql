@@ -327,7 +327,8 @@ BEGIN
   END IF;
   IF EXISTS (SELECT FROM keeper.late_session s WHERE s.queue = q) THEN
     PERFORM 1 FROM keeper.reader r
-      WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp() FOR KEY SHARE;
+      WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp()
+        AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch) FOR KEY SHARE;
     IF NOT FOUND THEN
       said.kind := 3;
       RETURN NEXT said;
