@@ -47,8 +47,7 @@ final class HeldLane implements HeldSession {
       OrderedQueue queue, ClaimedLane claimed, Instant moment, long askedAt, long readerEpoch) {
     this.queue = queue;
     this.hold =
-        new Hold(
-            claimed, moment, askedAt, readerEpoch, queue.memory(), () -> queue.forget(this));
+        new Hold(claimed, moment, askedAt, readerEpoch, queue.memory(), () -> queue.forget(this));
     this.settling = new SettleLane(queue, hold);
     this.receiving = new ReceiveMessages(queue, hold, settling);
     hold.fetched.beginRead(askedAt);

@@ -2,7 +2,6 @@ package dev.sessionkeeper.server.operations;
 
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.server.http.HttpServer;
-import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.RequestListener;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;

@@ -139,8 +139,7 @@ final class LeaseRoutes {
     return new AcceptResult.NoSession();
   }
 
-  private Response accepted(
-      QueueName queue, LeaseRequest wish, Actor actor, HeldSession session) {
+  private Response accepted(QueueName queue, LeaseRequest wish, Actor actor, HeldSession session) {
     try {
       if (!limits.begin(queue, session)) {
         session.close();

@@ -27,9 +27,12 @@ final class MemorySubscribers implements Subscribers {
     known.values().removeIf(seen -> seen.at().isBefore(now.minus(config.get().retention())));
     var key = new Key(stream, name);
     if (!known.containsKey(key)) {
-      config.get().subscriberLimits().require(
-          known.keySet().stream().filter(other -> other.stream().equals(stream)).count(),
-          known.values().stream().filter(seen -> seen.credential().equals(credential)).count());
+      config
+          .get()
+          .subscriberLimits()
+          .require(
+              known.keySet().stream().filter(other -> other.stream().equals(stream)).count(),
+              known.values().stream().filter(seen -> seen.credential().equals(credential)).count());
     }
     known.put(key, new Seen(credential, now));
   }

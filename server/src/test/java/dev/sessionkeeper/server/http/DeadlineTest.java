@@ -38,7 +38,8 @@ class DeadlineTest {
             Route.get(
                 "/waits",
                 Role.READ,
-                Scope.server("Tests are"), r -> {
+                Scope.server("Tests are"),
+                r -> {
                   r.mayTake(Duration.ofSeconds(30));
                   return r.await(() -> new CountDownLatch(1).await(1500, TimeUnit.MILLISECONDS))
                       .map(done -> Response.ok(Map.of("waited", true)))

@@ -43,16 +43,27 @@ class HostileRequestsTest {
             Route.get(
                 "/large",
                 Role.ANYONE,
-                Scope.open(), r -> Response.bytes(200, "application/octet-stream", new byte[LARGE])),
-            Route.post("/renew", Role.READ, Scope.server("Tests are"), r -> count(Response.ok(Map.of()))),
-            Route.post("/notes", Role.READ, Scope.server("Tests are"), r -> count(Response.created(r.json(Note::read))))
+                Scope.open(),
+                r -> Response.bytes(200, "application/octet-stream", new byte[LARGE])),
+            Route.post(
+                "/renew", Role.READ, Scope.server("Tests are"), r -> count(Response.ok(Map.of()))),
+            Route.post(
+                    "/notes",
+                    Role.READ,
+                    Scope.server("Tests are"),
+                    r -> count(Response.created(r.json(Note::read))))
                 .takes(Note.class),
-            Route.put("/bytes", Role.READ, Scope.server("Tests are"), r -> count(Response.noContent()))
+            Route.put(
+                    "/bytes",
+                    Role.READ,
+                    Scope.server("Tests are"),
+                    r -> count(Response.noContent()))
                 .takes("application/octet-stream"),
             Route.put(
                     "/boom",
                     Role.READ,
-                    Scope.server("Tests are"), r -> {
+                    Scope.server("Tests are"),
+                    r -> {
                       throw new IllegalStateException("planted");
                     })
                 .takes("application/octet-stream"));

@@ -13,7 +13,8 @@ final class PlantedOutOfMemory {
         Route.get(
             "/planted",
             Role.ANYONE,
-            Scope.open(), request -> {
+            Scope.open(),
+            request -> {
               throw new IllegalStateException(new OutOfMemoryError("planted"));
             });
     var server =

@@ -11,12 +11,12 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.memory.MemoryQueueProvider;
+import dev.sessionkeeper.server.security.ServerSecret;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.HeldSession;
+import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.testkit.DelegatingProvider;
 import dev.sessionkeeper.testkit.SettableClock;
-import dev.sessionkeeper.server.security.ServerSecret;
-import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
@@ -45,7 +45,8 @@ class HeldSessionsTest {
       for (int i = 0; i < 3; i++) {
         ids.add(held.add(QUEUE, OWNER, accept("s" + i)));
       }
-      assertThat(ids).allSatisfy(id -> assertThat(held.get(QUEUE, OWNER, id).renew().until()).isNotNull());
+      assertThat(ids)
+          .allSatisfy(id -> assertThat(held.get(QUEUE, OWNER, id).renew().until()).isNotNull());
     }
   }
 
@@ -59,7 +60,8 @@ class HeldSessionsTest {
       assertThatThrownBy(() -> held.get(QUEUE, OWNER, lost).renew())
           .isInstanceOf(KeeperException.LockLost.class);
       held.add(QUEUE, OWNER, accept("b"));
-      assertThatThrownBy(() -> held.get(QUEUE, OWNER, lost)).isInstanceOf(KeeperException.LockLost.class);
+      assertThatThrownBy(() -> held.get(QUEUE, OWNER, lost))
+          .isInstanceOf(KeeperException.LockLost.class);
     }
   }
 
