@@ -213,7 +213,7 @@ class KeptConnectionsTest {
             })) {
       assertThat(sender.post(to(receiver.url()))).isEqualTo(new Delivered(200));
       assertThat(sender.post(to(receiver.url()).within(Duration.ofMillis(400))))
-          .isEqualTo(new Unreachable("did not answer within pt0.4s"));
+          .isEqualTo(new Unreachable("did not answer within 400ms"));
       assertThat(receiver.requests()).hasSize(1);
     }
   }

@@ -107,7 +107,7 @@ class WebhookSenderTest {
     var never = new CountDownLatch(1);
     try (var receiver = new RawReceiver((socket, request) -> never.await())) {
       assertThat(sender.post(to(receiver.url()).within(SHORT)))
-          .isEqualTo(new Unreachable("did not answer within pt0.4s"));
+          .isEqualTo(new Unreachable("did not answer within 400ms"));
     }
   }
 
@@ -120,7 +120,7 @@ class WebhookSenderTest {
               drip(socket, "X");
             })) {
       assertThat(sender.post(to(receiver.url()).within(SHORT)))
-          .isEqualTo(new Unreachable("did not answer within pt0.4s"));
+          .isEqualTo(new Unreachable("did not answer within 400ms"));
     }
   }
 
@@ -205,7 +205,7 @@ class WebhookSenderTest {
     try (var receiver = new RawReceiver((socket, request) -> never.await())) {
       var request = WebhookRequest.json(receiver.url(), "m-1", large);
       assertThat(sender.post(request.guardedBy(TargetGuard.allowingPrivate()).within(SHORT)))
-          .isEqualTo(new Unreachable("did not answer within pt0.4s"));
+          .isEqualTo(new Unreachable("did not answer within 400ms"));
     }
   }
 

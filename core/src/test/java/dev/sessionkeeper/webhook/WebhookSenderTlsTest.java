@@ -97,7 +97,7 @@ class WebhookSenderTlsTest {
     // A plain receiver takes the client's hello for the beginning of a request and waits for more.
     try (var receiver = new RawReceiver((socket, request) -> never.await())) {
       assertThat(post(receiver, "hooks.example", tls))
-          .isEqualTo(new Unreachable("did not answer within pt3s"));
+          .isEqualTo(new Unreachable("did not answer within 3s"));
     }
   }
 
