@@ -16,7 +16,6 @@ import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.BatchLimit;
 import dev.sessionkeeper.spi.DeadLetter;
 import dev.sessionkeeper.spi.HeldSession;
-import dev.sessionkeeper.spi.ResumableSessions;
 import dev.sessionkeeper.testkit.SettableClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -132,7 +131,7 @@ class BoundedBytesTest {
 
   /** A session as the server holds it for its clients. */
   private HeldSession shared() throws InterruptedException {
-    var sessions = (ResumableSessions) provider.sessions(ORDERED);
+    var sessions = provider.sessions(ORDERED);
     var accepted =
         (AcceptResult.Accepted) sessions.acceptNext(Owner.of("o"), Duration.ofSeconds(5));
     return sessions.resume(A, accepted.session().lease().epoch()).orElseThrow();

@@ -2,7 +2,6 @@ package dev.sessionkeeper.server.streams;
 
 import dev.sessionkeeper.cursors.Cursors;
 import dev.sessionkeeper.time.TimeSource;
-import java.util.concurrent.atomic.AtomicReference;
 
 /** What publishing and reading share. */
 record Streams(
@@ -11,7 +10,7 @@ record Streams(
     Cursors cursors,
     StreamMeters meters,
     ReaderPlaces places,
-    AtomicReference<StreamsConfig> current,
+    CurrentConfig current,
     TimeSource time) {
 
   /** The settings in force now; a reload changes them. */

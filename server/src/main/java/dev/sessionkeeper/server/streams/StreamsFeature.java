@@ -22,7 +22,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
 
 /** Streams of events, and the cursors of their subscribers. */
 public final class StreamsFeature implements Feature {
@@ -32,13 +31,10 @@ public final class StreamsFeature implements Feature {
   private final ForgetOldEvents forget;
   private final CoalescingWriter<String, String> writer;
   private final List<Route> routes;
-  private final AtomicReference<StreamsConfig> config;
+  private final CurrentConfig config;
 
   private StreamsFeature(
-      Stores stores,
-      AtomicReference<StreamsConfig> config,
-      MeterRegistry registry,
-      TimeSource time) {
+      Stores stores, CurrentConfig config, MeterRegistry registry, TimeSource time) {
     this.config = config;
     var log = stores.log();
     var cursors = stores.cursors();
@@ -60,7 +56,7 @@ public final class StreamsFeature implements Feature {
             tails,
             Cursors.of(cursors, writer, time),
             meters,
-            new ReaderPlaces(config::get),
+            new ReaderPlaces(config),
             config,
             time);
     routes = new StreamRoutes(streams, stores.listed(), stores.subscribers()).routes();
@@ -94,13 +90,13 @@ public final class StreamsFeature implements Feature {
       TimeSource time) {
     Migrations.apply(database.source(), "store");
     var cursors = PostgresLastValueStore.create(database, "stream-cursors");
-    var current = new AtomicReference<>(config);
+    var current = new CurrentConfig(config);
     return new StreamsFeature(
         new Stores(
             new PostgresStreamLog(database),
             cursors,
             cursors,
-            new PostgresSubscribers(database, current::get),
+            new PostgresSubscribers(database, current),
             notices),
         current,
         registry,
@@ -110,14 +106,14 @@ public final class StreamsFeature implements Feature {
   /** Streams that live as long as the process. */
   static StreamsFeature inMemory(StreamsConfig config, MeterRegistry registry, TimeSource time) {
     var cursors = MemoryLastValueStore.<String, String>create();
-    var current = new AtomicReference<>(config);
+    var current = new CurrentConfig(config);
     var log = new MemoryStreamLog(() -> current.get().retention(), time);
     return new StreamsFeature(
         new Stores(
             log,
             cursors,
             ListedValues.of(cursors),
-            new MemorySubscribers(current::get, time),
+            new MemorySubscribers(current, time),
             Optional.empty()),
         current,
         registry,
