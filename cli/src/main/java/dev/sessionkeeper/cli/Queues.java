@@ -47,8 +47,7 @@ final class Queues implements Callable<Integer> {
     public Integer call() {
       try (var client = remote.open()) {
         var found = client.queue(queue).describe();
-        remote.tell(
-            found, TABLE.render(List.of(found)) + "\n\n" + QueueSettingsText.lines(found));
+        remote.tell(found, TABLE.render(List.of(found)) + "\n\n" + QueueSettingsText.lines(found));
         return Exit.OK;
       }
     }

@@ -19,7 +19,9 @@ class HelpTest {
     collect(Keeper.commandLine(), List.of(), paths);
     assertThat(paths).hasSizeGreaterThanOrEqualTo(40);
     return paths.stream()
-        .map(path -> DynamicTest.dynamicTest("keeper " + String.join(" ", path), () -> explains(path)));
+        .map(
+            path ->
+                DynamicTest.dynamicTest("keeper " + String.join(" ", path), () -> explains(path)));
   }
 
   private static void explains(List<String> path) {
@@ -70,8 +72,7 @@ class HelpTest {
 
   private static void collect(CommandLine line, List<String> path, List<List<String>> into) {
     into.add(path);
-    line.getSubcommands()
-        .forEach((name, sub) -> collect(sub, List.of(with(path, name)), into));
+    line.getSubcommands().forEach((name, sub) -> collect(sub, List.of(with(path, name)), into));
   }
 
   private static String[] with(List<String> path, String last) {
