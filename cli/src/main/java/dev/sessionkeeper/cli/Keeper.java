@@ -7,7 +7,6 @@ import java.nio.file.NoSuchFileException;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.HelpCommand;
 
 /** The entry point of the command line. */
 @Command(
@@ -44,7 +43,7 @@ import picocli.CommandLine.HelpCommand;
       Simulate.class,
       Doctor.class,
       AutoComplete.GenerateCompletion.class,
-      HelpCommand.class
+      ShowHelp.class
     })
 public final class Keeper {
   private Keeper() {}
@@ -54,10 +53,16 @@ public final class Keeper {
   }
 
   static int run(String... args) {
-    return new CommandLine(new Keeper())
+    return commandLine()
         .setExecutionExceptionHandler((failure, line, parsed) -> explain(failure))
-        .setCaseInsensitiveEnumValuesAllowed(true)
         .execute(args);
+  }
+
+  /** All commands with their options, help and examples. */
+  static CommandLine commandLine() {
+    var line = new CommandLine(new Keeper()).setCaseInsensitiveEnumValuesAllowed(true);
+    Examples.addTo(line);
+    return line;
   }
 
   /** One sentence to the person, and the exit code; never a stack trace. */

@@ -1,12 +1,18 @@
 package dev.sessionkeeper.cli;
 
+import dev.sessionkeeper.client.KeeperClient;
+import dev.sessionkeeper.client.ProblemException;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Lists queues, shows one, or creates one. */
 @Command(
@@ -41,50 +47,95 @@ final class Queues implements Callable<Integer> {
     public Integer call() {
       try (var client = remote.open()) {
         var found = client.queue(queue).describe();
-        remote.tell(found, TABLE.render(java.util.List.of(found)));
+        remote.tell(found, TABLE.render(List.of(found)) + "\n\n" + QueueSettingsText.lines(found));
         return Exit.OK;
       }
     }
   }
 
-  @Command(name = "create", description = "Create a queue; the same again changes nothing.")
+  @Command(
+      name = "create",
+      description = {
+        "Create a queue.",
+        "If the queue exists, only the settings that you name change; its mode cannot change."
+      })
   static final class Create implements Callable<Integer> {
     @Mixin Remote remote = new Remote();
 
     @Parameters(index = "0", paramLabel = "QUEUE")
     String queue = "";
 
-    @Option(
-        names = "--mode",
-        defaultValue = "ORDERED",
-        description = "ORDERED or UNORDERED. Default: ${DEFAULT-VALUE}")
-    String mode = "ORDERED";
+    @Option(names = "--mode", description = "ORDERED or UNORDERED. Default: ORDERED")
+    @Nullable String mode;
 
-    @Option(names = "--max-delivery-count", description = "Attempts before the poison policy")
+    @Option(
+        names = "--max-delivery-count",
+        description = "Attempts before the poison policy decides. Default: 5")
     @Nullable Integer maxDeliveryCount;
 
-    @Option(names = "--lock-duration", description = "Such as 60s or PT1M")
+    @Option(names = "--lock-duration", description = "Such as 60s or PT1M. Default: 1m")
     @Nullable String lockDuration;
 
-    @Option(names = "--poison-policy", description = "DEAD_LETTER, PARK_SESSION, BLOCK or STOP")
+    @Option(
+        names = "--message-ttl",
+        description = "How long a message may wait, such as 48h. Default: 24h")
+    @Nullable String messageTtl;
+
+    @Option(
+        names = "--duplicate-window",
+        description = "How long message ids are remembered, such as 1h. Default: 10m")
+    @Nullable String duplicateWindow;
+
+    @Option(
+        names = "--poison-policy",
+        description = "DEAD_LETTER, PARK_SESSION, BLOCK or STOP. Default: DEAD_LETTER")
     @Nullable String poisonPolicy;
 
     @Override
     public Integer call() {
-      var body = JsonNodeFactory.instance.objectNode().put("mode", mode);
+      try (var client = remote.open()) {
+        var before = existing(client);
+        var after = client.put("/queues/" + KeeperClient.encoded(queue), wish(before.isEmpty()));
+        remote.tell(after, before.map(old -> again(old, after)).orElse("Created " + queue + "."));
+        return Exit.OK;
+      }
+    }
+
+    private Optional<JsonNode> existing(KeeperClient client) {
+      try {
+        return Optional.of(client.queue(queue).describe());
+      } catch (ProblemException e) {
+        if (e.is("unknown-queue")) {
+          return Optional.empty();
+        }
+        throw e;
+      }
+    }
+
+    private ObjectNode wish(boolean isNew) {
+      var body = JsonNodeFactory.instance.objectNode();
+      put(body, "mode", mode == null && isNew ? "ORDERED" : mode);
       if (maxDeliveryCount != null) {
         body.put("maxDeliveryCount", maxDeliveryCount);
       }
-      if (lockDuration != null) {
-        body.put("lockDuration", lockDuration);
+      put(body, "lockDuration", lockDuration);
+      put(body, "messageTtl", messageTtl);
+      put(body, "duplicateWindow", duplicateWindow);
+      put(body, "poisonPolicy", poisonPolicy);
+      return body;
+    }
+
+    private static void put(ObjectNode body, String member, @Nullable String value) {
+      if (value != null) {
+        body.put(member, value);
       }
-      if (poisonPolicy != null) {
-        body.put("poisonPolicy", poisonPolicy);
-      }
-      try (var client = remote.open()) {
-        remote.tell(client.put("/queues/" + queue, body), "Queue " + queue + " is there.");
-        return Exit.OK;
-      }
+    }
+
+    private String again(JsonNode before, JsonNode after) {
+      var changes = QueueSettingsText.changes(before, after);
+      return changes.isEmpty()
+          ? "Queue " + queue + " exists; nothing was changed."
+          : "Queue " + queue + " exists; changed:\n" + changes;
     }
   }
 }

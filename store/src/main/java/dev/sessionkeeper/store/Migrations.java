@@ -5,6 +5,7 @@ import java.time.Duration;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
+import org.flywaydb.core.api.MigrationState;
 
 /**
  * Brings the tables of a module up to date. Forward only, under Flyway's lock, so that nodes may
@@ -22,22 +23,38 @@ public final class Migrations {
   /**
    * Applies what is missing of a module: {@code store}, {@code queues}, {@code jobs}, {@code
    * registry}, …
+   *
+   * @throws KeeperException.Misconfigured if a newer release has changed the tables already
    */
   public static void apply(DataSource source, String module) {
     try {
-      Flyway.configure(Migrations.class.getClassLoader())
-          .dataSource(new PatientSource(source, LONGEST))
-          .schemas("keeper")
-          .createSchemas(true)
-          .locations("classpath:db/keeper/" + module)
-          .table("schema_history_" + module)
-          .baselineOnMigrate(true)
-          .baselineVersion("0")
-          .load()
-          .migrate();
+      var flyway =
+          Flyway.configure(Migrations.class.getClassLoader())
+              .dataSource(new PatientSource(source, LONGEST))
+              .schemas("keeper")
+              .createSchemas(true)
+              .locations("classpath:db/keeper/" + module)
+              .table("schema_history_" + module)
+              .baselineOnMigrate(true)
+              .baselineVersion("0")
+              .load();
+      refuseNewer(flyway, module);
+      flyway.migrate();
     } catch (FlywayException e) {
       throw new KeeperException.Misconfigured(
           "The tables of " + module + " could not be brought up to date: " + e.getMessage(), e);
+    }
+  }
+
+  /** This release does not know what a newer one expects of the rows it would write. */
+  private static void refuseNewer(Flyway flyway, String module) {
+    for (var migration : flyway.info().all()) {
+      if (migration.getState() == MigrationState.FUTURE_SUCCESS) {
+        var version = migration.getVersion();
+        throw new KeeperException.Misconfigured(
+            "The tables of %s have version %s, which this release does not know. Start a release that knows version %s, or restore a backup from before the upgrade"
+                .formatted(module, version, version));
+      }
     }
   }
 }

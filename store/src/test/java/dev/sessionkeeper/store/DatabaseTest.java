@@ -40,6 +40,26 @@ class DatabaseTest {
   }
 
   @Test
+  void tablesOfANewerReleaseAreRefused() throws SQLException {
+    var source = postgres.createDatabase("newer");
+    Migrations.apply(source, "store");
+    try (var connection = source.getConnection()) {
+      run(
+          connection,
+          """
+          INSERT INTO keeper.schema_history_store
+                 (installed_rank, version, description, type, script, checksum, installed_by,
+                  execution_time, success)
+          VALUES (9000, '9000', 'future', 'SQL', 'V9000__future.sql', 1, 'keeper', 1, true)
+          """);
+    }
+    assertThatThrownBy(() -> Migrations.apply(source, "store"))
+        .isInstanceOf(KeeperException.Misconfigured.class)
+        .hasMessageContaining("version 9000")
+        .hasMessageContaining("Start a release that knows version 9000");
+  }
+
+  @Test
   void workThatThrowsLeavesNothingBehind() {
     execute("CREATE TABLE half (n int)");
     assertThatThrownBy(

@@ -3,14 +3,15 @@ package dev.sessionkeeper.server.queues;
 import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.server.http.Problem;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
 import java.time.Duration;
 import java.util.Optional;
 
-/** How a queue is to be: what is left out has the default. */
+/** How a queue is to be: what is left out stays as it is, and is the default for a new queue. */
 record QueueRequest(
-    QueueMode mode,
+    Optional<QueueMode> mode,
     Optional<Integer> maxDeliveryCount,
     Optional<Duration> lockDuration,
     Optional<Duration> messageTtl,
@@ -19,7 +20,7 @@ record QueueRequest(
 
   static QueueRequest read(Fields in) {
     var second = Duration.ofSeconds(1);
-    var mode = in.required("mode", Decode.oneOf(QueueMode.class));
+    var mode = in.optional("mode", Decode.oneOf(QueueMode.class));
     var attempts = in.optional("maxDeliveryCount", Decode.integer(1, 1000));
     var lock = in.optional("lockDuration", Decode.duration(second, Duration.ofHours(12)));
     var ttl = in.optional("messageTtl", Decode.duration(second, Duration.ofDays(366)));
@@ -30,14 +31,29 @@ record QueueRequest(
         mode.get(), attempts.get(), lock.get(), ttl.get(), window.get(), poison.get());
   }
 
-  QueueSettings settings() {
-    var defaults = mode == QueueMode.ORDERED ? QueueSettings.ordered() : QueueSettings.unordered();
+  /**
+   * The settings that are wanted.
+   *
+   * @param existing those of the queue, if it exists
+   */
+  QueueSettings settings(Optional<QueueSettings> existing) {
+    var wanted = mode.or(() -> existing.map(QueueSettings::mode)).orElseThrow(this::modeIsMissing);
+    var base = existing.orElseGet(() -> defaults(wanted));
     return new QueueSettings(
-        mode,
-        maxDeliveryCount.orElse(defaults.maxDeliveryCount()),
-        lockDuration.orElse(defaults.lockDuration()),
-        messageTtl.orElse(defaults.messageTtl()),
-        duplicateWindow.orElse(defaults.duplicateWindow()),
-        poisonPolicy.orElse(defaults.poisonPolicy()));
+        wanted,
+        maxDeliveryCount.orElse(base.maxDeliveryCount()),
+        lockDuration.orElse(base.lockDuration()),
+        messageTtl.orElse(base.messageTtl()),
+        duplicateWindow.orElse(base.duplicateWindow()),
+        poisonPolicy.orElse(base.poisonPolicy()));
+  }
+
+  private static QueueSettings defaults(QueueMode mode) {
+    return mode == QueueMode.ORDERED ? QueueSettings.ordered() : QueueSettings.unordered();
+  }
+
+  private RuntimeException modeIsMissing() {
+    return Problem.invalid("mode", "is required for a new queue: ORDERED or UNORDERED")
+        .toException();
   }
 }

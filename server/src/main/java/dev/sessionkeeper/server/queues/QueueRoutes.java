@@ -31,10 +31,11 @@ final class QueueRoutes {
   List<Route> routes() {
     return List.of(
         Route.put("/queues/{queue}", Role.ADMIN, Scope.queue(), this::declare)
-            .summary("Create a queue, or change the settings of one; its mode is for ever")
+            .summary(
+                "Create a queue, or change the settings that the body names; a mode cannot change")
             .takes(QueueRequest.class)
             .answers(201, "Created", QueueView.class)
-            .answers(200, "It was there and has these settings now", QueueView.class)
+            .answers(200, "The queue existed; it has these settings now", QueueView.class)
             .problems(ProblemType.QUEUE_CONFLICT),
         Route.get("/queues", Role.READ, Scope.queues(), this::list)
             .summary("All queues with their numbers, by name")
@@ -50,7 +51,12 @@ final class QueueRoutes {
 
   private Response declare(Request request) {
     var name = nameOf(request);
-    var settings = request.json(QueueRequest::read).settings();
+    var wish = request.json(QueueRequest::read);
+    var existing = queues.provider().settings(name);
+    var settings = wish.settings(existing);
+    if (existing.filter(settings::equals).isPresent()) {
+      return Response.json(200, view(name));
+    }
     boolean created =
         audited.declare(
             name,

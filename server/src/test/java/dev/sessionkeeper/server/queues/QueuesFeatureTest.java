@@ -41,6 +41,35 @@ class QueuesFeatureTest {
   }
 
   @Test
+  void aQueueThatIsDeclaredAgainKeepsWhatIsNotNamed() {
+    var strict =
+        """
+        {"mode":"ORDERED","maxDeliveryCount":20,"lockDuration":"PT5M","messageTtl":"PT48H",
+         "duplicateWindow":"PT1H","poisonPolicy":"PARK_SESSION"}
+        """;
+    var created = server.put("/queues/strict", strict);
+    assertThat(created.status()).isEqualTo(201);
+    for (var same : new String[] {"{\"mode\":\"ORDERED\"}", "{}", strict}) {
+      var again = server.put("/queues/strict", same);
+      assertThat(again.status()).as(again.body()).isEqualTo(200);
+      assertThat(again.json()).isEqualTo(created.json());
+    }
+    var changed = server.put("/queues/strict", "{\"lockDuration\":\"PT2M\"}").json();
+    assertThat(changed.get("lockDuration").asString()).isEqualTo("PT2M");
+    assertThat(changed.get("maxDeliveryCount").asInt()).isEqualTo(20);
+    assertThat(changed.get("poisonPolicy").asString()).isEqualTo("PARK_SESSION");
+    assertThat(server.get("/queues/strict").json()).isEqualTo(changed);
+  }
+
+  @Test
+  void aNewQueueMustSayItsMode() {
+    var refused = server.put("/queues/new", "{\"maxDeliveryCount\":3}");
+    assertThat(refused.status()).isEqualTo(400);
+    assertThat(refused.json().get("errors").findValuesAsString("field")).containsExactly("mode");
+    assertThat(server.get("/queues/new").status()).isEqualTo(404);
+  }
+
+  @Test
   void aBodyComesBackToTheDigitAsItWasSent() {
     send("s", "{\"z\": 2.50, \"a\":1e400,\"n\":12345678901234567890}");
     assertThat(server.get(accept("s") + "/messages").body())

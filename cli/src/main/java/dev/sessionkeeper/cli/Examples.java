@@ -1,0 +1,92 @@
+package dev.sessionkeeper.cli;
+
+import static java.util.Map.entry;
+
+import java.util.Map;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** Gives every command {@code --help}, and an example that can be copied. */
+final class Examples {
+  private static final Map<String, String> BY_COMMAND =
+      Map.ofEntries(
+          entry("keeper", "keeper serve"),
+          entry("keeper serve", "keeper serve --config keeper.yaml --port 8080"),
+          entry("keeper demo", "keeper demo --sessions 60 --consumers 6"),
+          entry("keeper demo github", "keeper demo github --pulls 60"),
+          entry("keeper check", "keeper check keeper.yaml --connect"),
+          entry("keeper reload", "keeper reload"),
+          entry("keeper queues", "keeper queues -o json"),
+          entry("keeper queues create", "keeper queues create orders --lock-duration 5m"),
+          entry("keeper queues show", "keeper queues show orders"),
+          entry("keeper send", "keeper send orders --session cust-42 '{\"item\":\"tea\"}'"),
+          entry("keeper sessions", "keeper sessions orders --status parked"),
+          entry("keeper sessions pause", "keeper sessions pause orders cust-42 -r 'bad data'"),
+          entry("keeper sessions resume", "keeper sessions resume orders cust-42"),
+          entry("keeper sessions park", "keeper sessions park orders cust-42 -r 'bad data'"),
+          entry("keeper sessions release", "keeper sessions release orders cust-42"),
+          entry(
+              "keeper sessions dead-letter-head",
+              "keeper sessions dead-letter-head orders cust-42 -r 'cannot be parsed'"),
+          entry(
+              "keeper sessions dead-letter-all",
+              "keeper sessions dead-letter-all orders cust-42 -r 'account closed'"),
+          entry("keeper dead-letters", "keeper dead-letters list orders"),
+          entry("keeper dead-letters list", "keeper dead-letters list orders --session cust-42"),
+          entry("keeper dead-letters replay", "keeper dead-letters replay orders --all --dry-run"),
+          entry("keeper events", "keeper events list --bot reviewer"),
+          entry("keeper events list", "keeper events list --repository octo/hello"),
+          entry("keeper events show", "keeper events show 0198c0de-0000-7000-8000-000000000001"),
+          entry("keeper events replay", "keeper events replay --bot reviewer --dry-run"),
+          entry(
+              "keeper send-github",
+              "keeper send-github --event issues.opened --file payload.json --secret s3cret"),
+          entry("keeper listen", "keeper listen --to http://localhost:3000/hook"),
+          entry("keeper jobs", "keeper jobs"),
+          entry("keeper jobs run", "keeper jobs run queue-housekeeping"),
+          entry("keeper jobs pause", "keeper jobs pause queue-housekeeping"),
+          entry("keeper jobs resume", "keeper jobs resume queue-housekeeping"),
+          entry("keeper usage", "keeper usage proof"),
+          entry("keeper usage proof", "keeper usage proof -o json"),
+          entry("keeper usage batches", "keeper usage batches --state dead"),
+          entry("keeper usage replay", "keeper usage replay BATCH"),
+          entry("keeper receiver", "keeper receiver --port 9090"),
+          entry("keeper bench", "keeper bench --messages 20000 --sessions 200"),
+          entry("keeper simulate", "keeper simulate --seed 7 --runs 100"),
+          entry("keeper doctor", "keeper doctor --url http://127.0.0.1:8080"),
+          entry("keeper generate-completion", "source <(keeper generate-completion)"),
+          entry("keeper help", "keeper help sessions pause"));
+
+  private Examples() {}
+
+  static Stream<String> all() {
+    return BY_COMMAND.values().stream();
+  }
+
+  /** Adds both to this command and to all below it. */
+  static void addTo(CommandLine line) {
+    var spec = line.getCommandSpec();
+    if (spec.findOption("--help") == null) {
+      spec.addOption(help());
+    }
+    addExample(spec);
+    line.getSubcommands().values().forEach(Examples::addTo);
+  }
+
+  private static OptionSpec help() {
+    return OptionSpec.builder("-h", "--help")
+        .usageHelp(true)
+        .description("Show this help and exit.")
+        .build();
+  }
+
+  private static void addExample(CommandSpec spec) {
+    var example = BY_COMMAND.get(spec.qualifiedName());
+    if (example != null) {
+      // A percent sign would be read as a format.
+      spec.usageMessage().footer("", "Example:", "  " + example.replace("%", "%%"));
+    }
+  }
+}

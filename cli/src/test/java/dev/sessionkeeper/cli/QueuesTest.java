@@ -1,0 +1,92 @@
+package dev.sessionkeeper.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.config.ConfigSources;
+import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.time.TimeSource;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The commands on queues against a real server in this process. */
+class QueuesTest {
+  private KeeperServer server;
+
+  @BeforeEach
+  void start() {
+    var sources =
+        ConfigSources.of(
+            Optional.empty(), Map.of(), Map.of("server.port", "0", "store.url", "memory"));
+    server = KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system());
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  @Test
+  void creatingAQueueAgainChangesNothing() {
+    assertThat(createStrict().out()).contains("Created strict.");
+    var again = queues("create", "strict");
+    assertThat(again.code()).isZero();
+    assertThat(again.out()).contains("Queue strict exists; nothing was changed.");
+    var settings = queues("show", "strict", "-o", "json").json();
+    assertThat(settings.path("poisonPolicy").asString()).isEqualTo("PARK_SESSION");
+    assertThat(settings.path("maxDeliveryCount").asInt()).isEqualTo(20);
+    assertThat(settings.path("lockDuration").asString()).isEqualTo("PT5M");
+  }
+
+  @Test
+  void creatingAQueueAgainTellsWhatItChanged() {
+    createStrict();
+    var changed = queues("create", "strict", "--lock-duration", "2m", "--message-ttl", "48h");
+    assertThat(changed.out())
+        .contains("Queue strict exists; changed:")
+        .contains("lock-duration: PT5M → PT2M")
+        .contains("message-ttl: PT24H → PT48H")
+        .doesNotContain("max-delivery-count", "poison-policy");
+  }
+
+  @Test
+  void anUnorderedQueueIsCreatedAgainWithoutSayingItsMode() {
+    queues("create", "loose", "--mode", "UNORDERED");
+    assertThat(queues("create", "loose").out()).contains("nothing was changed");
+    var refused = queues("create", "loose", "--mode", "ORDERED");
+    assertThat(refused.code()).isEqualTo(Exit.FAILED);
+  }
+
+  @Test
+  void aShownQueueHasItsSettings() {
+    createStrict();
+    assertThat(queues("show", "strict").out())
+        .contains("strict", "ORDERED", "PARK_SESSION")
+        .containsPattern("max-delivery-count +20")
+        .containsPattern("lock-duration +PT5M")
+        .containsPattern("message-ttl +PT24H")
+        .containsPattern("duplicate-window +PT10M");
+  }
+
+  private Ran createStrict() {
+    return queues(
+        "create",
+        "strict",
+        "--poison-policy",
+        "PARK_SESSION",
+        "--max-delivery-count",
+        "20",
+        "--lock-duration",
+        "5m");
+  }
+
+  private Ran queues(String... args) {
+    var line = new java.util.ArrayList<>(java.util.List.of("queues"));
+    line.addAll(java.util.List.of(args));
+    line.addAll(java.util.List.of("--url", server.address()));
+    return Ran.keeper(line.toArray(String[]::new));
+  }
+}
