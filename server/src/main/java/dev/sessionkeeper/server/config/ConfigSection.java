@@ -86,6 +86,23 @@ public final class ConfigSection<T> {
         Map.of(key, ConfigKey.reload(key)));
   }
 
+  /** The text as written, without where it stands. */
+  private static Object content(JsonValue value) {
+    return switch (value) {
+      case JsonValue.Obj object -> {
+        var members = new LinkedHashMap<String, Object>();
+        object.members().forEach((name, member) -> members.put(name, content(member)));
+        yield members;
+      }
+      case JsonValue.Arr list -> list.items().stream().map(ConfigSection::content).toList();
+      case JsonValue.Text text -> text.value();
+      case JsonValue.Word word -> word.value();
+      case JsonValue.Num number -> number.literal();
+      case JsonValue.Bool bool -> bool.value();
+      case JsonValue.Null nothing -> List.of();
+    };
+  }
+
   private static <T> Read<T> readTogether(
       String key,
       JsonValue value,
@@ -96,7 +113,7 @@ public final class ConfigSection<T> {
     var read = reader.apply(file, context);
     var secrets = context.resolved().subList(before, context.resolved().size());
     // The text as written and the secrets it names: the values themselves need no equality.
-    return new Read<>(read, Map.of(key, List.of(file, secrets)));
+    return new Read<>(read, Map.of(key, List.of(content(file), secrets)));
   }
 
   /** Declares keys that a reload can change. */

@@ -30,7 +30,17 @@ final class Outages {
     this.time = time;
   }
 
-  private record Outage(long since, int times) {}
+  /**
+   * The failures of one message.
+   *
+   * @param times in the outage that lasts; 0 when the endpoint has answered since
+   * @param posts in all outages
+   */
+  private record Outage(long since, int times, int posts) {
+    Outage again(long now) {
+      return new Outage(times == 0 ? now : since, times + 1, posts + 1);
+    }
+  }
 
   /**
    * What a message has met so far.
@@ -44,13 +54,22 @@ final class Outages {
   synchronized Met again(MessageId message) {
     var outage =
         open.merge(
-            message,
-            new Outage(time.nanoTime(), 1),
-            (before, now) -> new Outage(before.since(), before.times() + 1));
+            message, new Outage(time.nanoTime(), 1, 1), (before, now) -> before.again(now.since()));
     return new Met(time.since(outage.since()), outage.times());
   }
 
-  /** The endpoint answered for this message, or the message was given up. */
+  /** How often this message was posted in vain because the endpoint was out of order. */
+  synchronized int postsOf(MessageId message) {
+    var outage = open.get(message);
+    return outage == null ? 0 : outage.posts();
+  }
+
+  /** The endpoint answered for this message, which will be posted again. */
+  synchronized void answered(MessageId message) {
+    open.computeIfPresent(message, (id, outage) -> new Outage(outage.since(), 0, outage.posts()));
+  }
+
+  /** The message was delivered or given up. */
   synchronized void over(MessageId message) {
     open.remove(message);
   }

@@ -79,10 +79,13 @@ final class PushMessages implements MessageHandler {
 
   private Settlement settle(WebhookResult result, Delivery delivery) throws PushFailed {
     if (!isOutage(result)) {
-      outage.over(delivery);
+      outage.answered(delivery);
     }
     return switch (result) {
-      case WebhookResult.Delivered delivered -> Settlement.complete();
+      case WebhookResult.Delivered delivered -> {
+        outage.over(delivery);
+        yield Settlement.complete();
+      }
       case WebhookResult.Refused refused -> settleRefused(refused, delivery);
       case WebhookResult.Unreachable no ->
           outage.settle(delivery, "The endpoint did not answer: " + no.reason(), Optional.empty());
@@ -95,6 +98,7 @@ final class PushMessages implements MessageHandler {
       throws PushFailed {
     var what = "The endpoint answered " + refused.status();
     if (refused.status() == GONE) {
+      outage.over(delivery);
       return Settlement.deadLetter(what + " Gone", shortened(refused.answer()));
     }
     var error = refused.answer().isBlank() ? what : what + ": " + shortened(refused.answer());
@@ -130,7 +134,7 @@ final class PushMessages implements MessageHandler {
     };
   }
 
-  private static WebhookRequest request(Delivery delivery, PushTarget target) {
+  private WebhookRequest request(Delivery delivery, PushTarget target) {
     var message = delivery.message();
     return new WebhookRequest(
         target.url(),
@@ -143,10 +147,12 @@ final class PushMessages implements MessageHandler {
         target.guard());
   }
 
-  private static Map<String, String> headers(Delivery delivery, PushTarget target) {
+  private Map<String, String> headers(Delivery delivery, PushTarget target) {
     var message = delivery.message();
     var headers = new LinkedHashMap<String, String>();
-    headers.put("Keeper-Attempt", Integer.toString(delivery.attempt()));
+    // The receiver counts posts: those in an outage count for it, though not for the poison policy.
+    int post = delivery.attempt() + outage.postsWithoutAttempt(delivery);
+    headers.put("Keeper-Attempt", Integer.toString(post));
     message.session().map(SessionId::value).ifPresent(id -> putSession(id, headers));
     copy(message.properties(), "event_type", headers, "X-GitHub-Event");
     copy(message.properties(), "github_delivery_id", headers, "X-GitHub-Delivery");

@@ -56,7 +56,17 @@ final class SettleOutage {
     };
   }
 
-  /** The endpoint is in order for this message. */
+  /** How often the message was posted so far without using up an attempt. */
+  int postsWithoutAttempt(Delivery delivery) {
+    return outages.postsOf(delivery.id());
+  }
+
+  /** The endpoint refused the message, which comes again. */
+  void answered(Delivery delivery) {
+    outages.answered(delivery.id());
+  }
+
+  /** The message has come to its end. */
   void over(Delivery delivery) {
     outages.over(delivery.id());
   }
