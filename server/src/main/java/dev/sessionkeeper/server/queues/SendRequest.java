@@ -40,7 +40,7 @@ record SendRequest(List<Item> messages) {
 
     static Item read(Fields in) {
       var id = in.optional("messageId", Decode.text().map(text -> MessageId.of(text).value()));
-      var session = in.optional("sessionId", Decode.text().map(text -> SessionId.of(text).value()));
+      var session = in.optional("sessionId", Decode.text().map(Item::sessionId));
       var body = in.optional("body", Decode.any());
       var text = in.optional("bodyText", Decode::anyText);
       var bytes = in.optional("bodyBase64", Decode.base64());
@@ -69,6 +69,14 @@ record SendRequest(List<Item> messages) {
       } else if (given.size() > 1) {
         in.reject(given.get(1), "must not be there together with " + given.get(0));
       }
+    }
+
+    /** Sent ids fit every provider and every header; only foreign messages have others. */
+    private static String sessionId(String text) {
+      if (!text.chars().allMatch(c -> c >= 0x20 && c < 0x7f)) {
+        throw new IllegalArgumentException("A session id that is sent has printable ASCII only");
+      }
+      return SessionId.of(text).value();
     }
 
     private static String mediaType(String text) {

@@ -115,7 +115,7 @@ class QueuesFeatureTest {
             """
             {"messages":[
               {"sessionId":"s","body":1},
-              {"sessionId":"","body":1,"ttl":5},
+              {"sessionId":"é","body":1,"ttl":5},
               {"sessionId":"s","body":1,"bodyText":"x"}]}
             """);
     assertThat(reply.status()).isEqualTo(400);
