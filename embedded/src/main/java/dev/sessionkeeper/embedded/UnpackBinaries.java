@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Locale;
+import java.util.Optional;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
 import org.tukaani.xz.XZInputStream;
@@ -23,6 +24,8 @@ import org.tukaani.xz.XZInputStream;
  * appears by a rename, so that a half-unpacked one is never used.
  */
 final class UnpackBinaries {
+  private static Optional<Path> verified = Optional.empty();
+
   private final Path home;
   private final BinariesDigest expected;
 
@@ -31,10 +34,19 @@ final class UnpackBinaries {
     this.expected = expected;
   }
 
-  /** The folder with {@code bin}, {@code lib} and {@code share}, for this platform. */
+  /**
+   * The folder with {@code bin}, {@code lib} and {@code share}, for this platform; verified once per
+   * process. Threads wait for each other here, because a file lock is for processes.
+   */
   static Path once() {
-    return new UnpackBinaries(BinariesHome.ofThisUser(), BinariesDigest.expected(platform()))
-        .unpackAndVerify();
+    synchronized (UnpackBinaries.class) {
+      if (verified.isEmpty()) {
+        var unpack =
+            new UnpackBinaries(BinariesHome.ofThisUser(), BinariesDigest.expected(platform()));
+        verified = Optional.of(unpack.unpackAndVerify());
+      }
+      return verified.get();
+    }
   }
 
   /**

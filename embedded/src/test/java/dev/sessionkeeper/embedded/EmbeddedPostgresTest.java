@@ -12,7 +12,10 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -116,6 +119,16 @@ class EmbeddedPostgresTest {
     child.startTemporaryAndTerminate();
 
     await().atMost(Duration.ofSeconds(20)).until(() -> !EndProcess.isRunning(child.pid()));
+  }
+
+  @Test
+  void threadsOfOneProcessFindTheProgramsAtTheSameTime() throws Exception {
+    try (var threads = Executors.newFixedThreadPool(4)) {
+      var found = threads.invokeAll(Collections.<Callable<Path>>nCopies(8, UnpackBinaries::once));
+      for (var one : found) {
+        assertThat(one.get()).isDirectory();
+      }
+    }
   }
 
   @Test
