@@ -35,8 +35,8 @@ final class UnpackBinaries {
   }
 
   /**
-   * The folder with {@code bin}, {@code lib} and {@code share}, for this platform; verified once per
-   * process. Threads wait for each other here, because a file lock is for processes.
+   * The folder with {@code bin}, {@code lib} and {@code share}, for this platform; verified once
+   * per process. Threads wait for each other here, because a file lock is for processes.
    */
   static Path once() {
     synchronized (UnpackBinaries.class) {

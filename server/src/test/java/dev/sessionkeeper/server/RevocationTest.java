@@ -137,7 +137,9 @@ class RevocationTest {
     var token = new SignedJWT(new JWSHeader.Builder(JWSAlgorithm.ES256).keyID("k").build(), claims);
     token.sign(new ECDSASigner(key));
     var time = new ShiftedTime();
-    var yaml = "security: { jwt: { issuer: i, audience: a, jwks_file: \"%s\" } }".formatted(file);
+    var yaml =
+        "security: { jwt: { issuer: i, audience: a, bound_to_tenant: false, jwks_file: \"%s\" } }"
+            .formatted(file);
     try (var server = TestServer.start(yaml, time);
         var open =
             OpenStream.of(server, "s", Map.of("Authorization", "Bearer " + token.serialize()))) {

@@ -34,7 +34,7 @@ class AccessMatrixTest {
       """
       usage: { interval: 1s }
       github: { secrets: [ "%s" ] }
-      bots: [ { name: mine, events: ["*"], ordering_scope: entity } ]
+      bots: [ { name: mine, events: ["*"], ordering_scope: entity, max_concurrent_sessions: 1000 } ]
       """;
 
   @TempDir static Path folder;

@@ -148,7 +148,7 @@ class AuditTest {
     assertThat(audit("?action=config.reload"))
         .satisfiesExactly(
             row -> assertThat(row.get("reason").asString()).startsWith("refused with 1 errors"),
-            row -> assertThat(row.get("reason").asString()).isEqualTo("taken over"));
+            row -> assertThat(row.get("reason").asString()).isEqualTo("Nothing was applied."));
     assertThat(audit("?target=" + session))
         .singleElement()
         .satisfies(
