@@ -72,8 +72,7 @@ public record SecurityConfig(
     /** The names of tokens and of callers without credential are taken. */
     private static String name(String text) {
       if (text.startsWith(VerifyTokens.PREFIX)
-          || text.equals(Caller.LOCAL.name())
-          || text.equals(Caller.ANONYMOUS.name())) {
+          || Set.of(Caller.LOCAL.name(), Caller.ANONYMOUS.name()).contains(text)) {
         throw new IllegalArgumentException(
             "must not be local or anonymous, and must not begin with " + VerifyTokens.PREFIX);
       }
