@@ -62,7 +62,7 @@ final class Databases implements FreshDatabases {
   }
 
   void clear() throws SQLException {
-    try (var connection = postgres.dataSource().getConnection();
+    try (var connection = postgres.adminDataSource().getConnection();
         var statement = connection.createStatement()) {
       for (var name : names) {
         statement.execute("DROP DATABASE " + name + " WITH (FORCE)");

@@ -88,7 +88,7 @@ public final class PostgresBenchmark {
    */
   private DataSource fresh() {
     int last = databases.getAndIncrement();
-    try (var connection = postgres.dataSource().getConnection();
+    try (var connection = postgres.adminDataSource().getConnection();
         var statement = connection.createStatement()) {
       statement.execute("DROP DATABASE IF EXISTS bench" + last + " WITH (FORCE)");
       statement.execute("CHECKPOINT");
