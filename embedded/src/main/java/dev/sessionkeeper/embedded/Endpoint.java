@@ -12,7 +12,7 @@ import java.util.Map;
 /** Where a database listens, and the address that reaches it. */
 sealed interface Endpoint {
 
-  /** What the database is told about where to listen. */
+  /** The parameters that tell the database where to listen. */
   Map<String, String> settings();
 
   /** The address of a database, without credentials. */

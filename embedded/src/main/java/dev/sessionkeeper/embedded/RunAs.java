@@ -87,7 +87,7 @@ record RunAs(List<String> prefix, Optional<String> user) {
     }
   }
 
-  /** Whoever owned the database so far goes on to own it. */
+  /** Returns the users to try; the present owner of the database comes first. */
   private static List<String> candidates(Path folder) {
     var database = folder.resolve("postgres");
     if (!Files.exists(database)) {

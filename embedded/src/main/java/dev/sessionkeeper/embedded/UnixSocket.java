@@ -29,7 +29,7 @@ final class UnixSocket extends Socket {
   private volatile State state = State.NEW;
   private volatile int timeoutMillis;
 
-  /** What the socket is connected to; one value, so that closing sees all of it or nothing. */
+  /** The connection; one value, so that closing sees all of it or nothing. */
   private sealed interface State {
     State NEW = new Unconnected();
 
