@@ -4,7 +4,7 @@ import java.time.Duration;
 
 /**
  * Everything the runtime reports to its caller. The family is closed: switch over it. Codes are in
- * docs/errors.md.
+ * docs/reference/errors.md.
  */
 public abstract sealed class KeeperException extends RuntimeException {
   private static final long serialVersionUID = 1;
@@ -86,7 +86,7 @@ public abstract sealed class KeeperException extends RuntimeException {
     }
   }
 
-  /** Someone has written a newer state. Nothing was changed; read it and decide again. */
+  /** The state has a newer version. Nothing was changed; read it and decide again. */
   public static final class StaleState extends KeeperException {
     public StaleState(SessionId session, long expected, long actual) {
       super(
@@ -153,11 +153,17 @@ public abstract sealed class KeeperException extends RuntimeException {
   /** A queue of that name exists with another mode. */
   public static final class QueueConflict extends KeeperException {
     public QueueConflict(QueueName queue, QueueMode existing) {
-      super("SK-304", "Queue " + queue + " exists with mode " + existing + "; a mode is for ever");
+      super(
+          "SK-304",
+          "Queue "
+              + queue
+              + " exists with mode "
+              + existing
+              + "; the mode of a queue cannot change");
     }
   }
 
-  /** The provider refused a message for good. */
+  /** The provider, or the codec that reads its body, refused a message for good. */
   public static final class Rejected extends KeeperException {
     public Rejected(String why) {
       super("SK-305", why);

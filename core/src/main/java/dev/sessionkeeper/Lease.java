@@ -5,9 +5,8 @@ import java.time.Instant;
 /**
  * Exclusive ownership for a bounded time, of a session, a job or a delivery.
  *
- * <p>The epoch grows at every acquisition. Whoever writes under a lease shows its epoch, and a
- * store that has seen a higher one refuses: an owner that was frozen cannot undo what its successor
- * did.
+ * <p>The epoch grows at every acquisition. Every write under a lease carries its epoch, and a store
+ * that has seen a higher one refuses: an owner that was frozen cannot undo what its successor did.
  */
 public record Lease(String resource, Owner owner, long epoch, Instant until) {
   public Lease {

@@ -25,17 +25,17 @@ public record MessageId(String value) {
   }
 
   /**
-   * One that nobody else has: a UUID that begins with the time (version 7). Stores that index ids
-   * write those that are made together to one place.
+   * Creates a unique id: a UUID that begins with the time (version 7). Stores that index ids write
+   * those that are made together to one place.
    */
   public static MessageId random() {
     return new MessageId(TimedIds.next().toString());
   }
 
   /**
-   * For providers: whether this process has made the id, and nobody has asked so before. Whoever is
-   * told so is the first to use it, unless the id was given away. An id that has not been used for
-   * long is not known any more, and then this is false.
+   * For providers: returns whether this process created the id, at the first call only. A caller
+   * that is told so is the first to use it, unless the id was given away. An id that has not been
+   * used for long is not known any more, and then this is false.
    */
   public static boolean isFirstUse(UUID id) {
     return TimedIds.takeUnused(id);

@@ -5,8 +5,8 @@ import java.net.UnknownHostException;
 import java.util.UUID;
 
 /**
- * Who holds a lease: a name for people, 1 to 128 characters. The epoch, not the name, tells two
- * holders apart.
+ * The holder of a lease: a name for operators, 1 to 128 characters. The epoch, not the name, tells
+ * two holders apart.
  */
 public record Owner(String name) {
   private static final int MAX_HOST = 64;
@@ -23,7 +23,7 @@ public record Owner(String name) {
     return new Owner(name);
   }
 
-  /** An owner that no other process has: the prefix and a random part. */
+  /** Creates a unique owner name: the prefix and a random part. */
   public static Owner unique(String prefix) {
     return new Owner(prefix + "-" + UUID.randomUUID().toString().substring(0, 8));
   }

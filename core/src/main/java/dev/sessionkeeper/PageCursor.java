@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.zip.CRC32;
 
 /**
- * The place where a list goes on: an opaque text that holds the key of the last item, the name of
- * its list, and a check sum, so that a text which no list issued is refused instead of misread.
+ * The token for the next page of a list: opaque text with the last item's key, the list's name and
+ * a checksum. The checksum lets a list refuse text that it did not issue.
  */
 public final class PageCursor {
   private static final char SEPARATOR = '\u001f';

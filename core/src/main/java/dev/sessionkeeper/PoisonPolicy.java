@@ -1,6 +1,6 @@
 package dev.sessionkeeper;
 
-/** What follows when a message has failed as often as its queue allows. */
+/** Decides what happens to a message that failed as often as its queue allows. */
 public enum PoisonPolicy {
   /** Set the message aside and go on with the session. */
   DEAD_LETTER,

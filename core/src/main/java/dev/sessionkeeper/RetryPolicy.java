@@ -46,7 +46,7 @@ public record RetryPolicy(
     return new RetryPolicy(attempts, first, factor, most, jitter);
   }
 
-  /** Whether a thing that failed at this attempt may be tried again. The first attempt is 1. */
+  /** Returns whether a failure at this attempt may be retried. The first attempt is 1. */
   public boolean allowsAfter(int attempt) {
     return attempt < maxAttempts;
   }

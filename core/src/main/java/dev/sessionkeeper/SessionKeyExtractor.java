@@ -84,7 +84,7 @@ public interface SessionKeyExtractor<T> {
     return by(message -> JsonScalar.at(steps, message.payload().asText()).orElse(null));
   }
 
-  /** What to do where this one finds no key. */
+  /** Returns an extractor that uses the fallback if this one finds no key. */
   default SessionKeyExtractor<T> orElse(SessionKeyExtractor<? super T> fallback) {
     return source -> {
       var found = extract(source);

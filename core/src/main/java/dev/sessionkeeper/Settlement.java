@@ -13,7 +13,7 @@ public sealed interface Settlement {
    *
    * @param limited whether the queue's poison policy decides once its attempts are used up
    * @param counted whether this delivery was an attempt
-   * @param reason why, for the person who looks at the session; may be blank
+   * @param reason why, for the operator; may be blank
    */
   record Retry(Duration delay, boolean limited, boolean counted, String reason)
       implements Settlement {

@@ -25,7 +25,7 @@ final class TimedIds {
 
   private TimedIds() {}
 
-  /** The second halves of the last ones that nobody has used, each at the place of its count. */
+  /** The second halves of recent ids that no send has used yet, each at the index of its count. */
   private static final AtomicLongArray UNUSED = new AtomicLongArray(1 << 16);
 
   static UUID next() {

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Every error a user can meet is explained in docs/errors.md, and nothing else is. */
+/** Every error a user can meet is explained in docs/reference/errors.md, and nothing else is. */
 class ErrorsDocumentTest {
   private static final Pattern HEADING = Pattern.compile("(?m)^## (SK-\\d{3}) (\\w+)$");
 
@@ -77,6 +77,6 @@ class ErrorsDocumentTest {
   }
 
   private static Path document() {
-    return Path.of("..", "docs", "errors.md");
+    return Path.of("..", "docs", "reference", "errors.md");
   }
 }

@@ -6,7 +6,6 @@ import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.SessionSource;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -105,7 +104,7 @@ final class AcceptSessions implements Slots.TakeWork {
       } catch (RuntimeException e) {
         hasFailed = true;
         log.warn("Could not take a session of {}; the slot tries again", setup.queue(), e);
-        setup.report().failed(Phase.ACCEPT, Optional.empty(), e);
+        setup.report().failed(Phase.ACCEPT, e);
         return;
       }
       slot.worked();

@@ -5,6 +5,7 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.processor.SessionHooks.Phase;
 import dev.sessionkeeper.time.TimeSource;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 
@@ -45,11 +46,39 @@ final class CallHandler {
     return settlement;
   }
 
+  /** Tells that a handler is about to be called with these messages. */
+  void started(List<Delivery> batch, SessionContext context, Hold hold) {
+    if (report.isHeard()) {
+      batch.forEach(
+          delivery ->
+              report.tell(
+                  new ProcessorEvent.HandlingStarted(context.id(), hold.epoch(), delivery)));
+    }
+  }
+
+  /** Tells how the first messages of a batch ended. */
+  void ended(
+      List<Delivery> batch,
+      List<Settlement> settlements,
+      SessionContext context,
+      Hold hold,
+      long now) {
+    if (report.isHeard() && hold.isHeld() && !hold.isCutShort()) {
+      var took = time.since(now);
+      for (int i = 0; i < settlements.size(); i++) {
+        report.tell(
+            new ProcessorEvent.HandlingEnded(
+                context.id(), hold.epoch(), batch.get(i), settlements.get(i), took));
+      }
+    }
+  }
+
   private Settlement call(Delivery delivery, SessionContext context, Hold hold, long now) {
     Settlement settlement;
     hold.beginCall(now);
     if (!hold.isHeld()) {
-      // Lost just before: whoever ended the hold saw nobody to interrupt, so nobody may begin.
+      // The lease was lost just before. The thread that ended the hold found no handler to
+      // interrupt, so no handler may start.
       hold.endCall();
       return Settlement.complete();
     }
@@ -63,8 +92,7 @@ final class CallHandler {
     return checked(delivery, hold, settlement);
   }
 
-  private Settlement afterFailure(
-      Delivery delivery, Hold hold, Throwable thrown, boolean interrupted) {
+  Settlement afterFailure(Delivery delivery, Hold hold, Throwable thrown, boolean interrupted) {
     if (interrupted && hold.isHeld()) {
       // The drain interrupted it. The message is not finished and has not failed: it comes again.
       hold.cutShort();
@@ -77,7 +105,7 @@ final class CallHandler {
   }
 
   @SuppressWarnings("ConstantValue") // application code may not know about nullness
-  private Settlement checked(Delivery delivery, Hold hold, Settlement settlement) {
+  Settlement checked(Delivery delivery, Hold hold, Settlement settlement) {
     if (settlement == null) {
       return failed(
           delivery, hold, new IllegalStateException("The handler returned no settlement"));
@@ -91,16 +119,17 @@ final class CallHandler {
 
   /** Decides about a failure of the handler, or of what it left to be written. */
   Settlement failed(Delivery delivery, Hold hold, Throwable thrown) {
-    report.failed(Phase.HANDLE, Optional.of(hold.id()), thrown);
+    report.failed(Phase.HANDLE, hold, delivery, thrown);
     var failure = thrown instanceof Exception e ? e : new ExecutionException(thrown);
     try {
-      var settlement = failures.onFailure(delivery, failure);
+      var context = report.contextOf(Phase.HANDLE, hold, Optional.of(delivery));
+      var settlement = failures.onFailure(delivery, failure, context);
       if (settlement instanceof Settlement.Park && !parks) {
         throw new KeeperException.NotSupported(provider, "park this session");
       }
       return settlement;
     } catch (RuntimeException e) {
-      report.failed(Phase.HANDLE, Optional.of(hold.id()), e);
+      report.failed(Phase.HANDLE, hold, delivery, e);
       return lastResort.onFailure(delivery, failure);
     }
   }

@@ -3,7 +3,6 @@ package dev.sessionkeeper.processor;
 import dev.sessionkeeper.processor.SessionHooks.Phase;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
-import java.util.Optional;
 
 /** Calls what the application does around a session, and tells the listeners. */
 final class CallHooks {
@@ -19,12 +18,12 @@ final class CallHooks {
     this.report = setup.report();
   }
 
-  /** Whether there is anything to call. */
+  /** Returns whether any hook is set. */
   boolean takeTime() {
     return !areNone;
   }
 
-  /** Whether the open hook let the session be served. */
+  /** Returns whether the open hook allowed the session to be served. */
   boolean opened(SessionContext context, Hold hold) {
     if (report.isHeard()) {
       report.tell(new ProcessorEvent.SessionOpened(hold.id(), hold.epoch()));
@@ -32,7 +31,7 @@ final class CallHooks {
     return call(Phase.OPEN, hold, () -> hooks.onSessionOpened(context));
   }
 
-  /** Whether somebody wants to know how a hold ended, before it does. */
+  /** Returns whether a hook runs when a hold ends. */
   boolean areHeard() {
     return report.isHeard() || !areNone;
   }
@@ -55,7 +54,7 @@ final class CallHooks {
       hook.run();
       return true;
     } catch (Throwable e) {
-      report.failed(phase, Optional.of(hold.id()), e);
+      report.failed(phase, hold, e);
       return false;
     } finally {
       hold.endCall();

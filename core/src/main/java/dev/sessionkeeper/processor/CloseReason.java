@@ -4,11 +4,11 @@ package dev.sessionkeeper.processor;
 public enum CloseReason {
   /** No work came for the idle timeout. */
   IDLE,
-  /** It had no work and other sessions waited for the slot. */
+  /** The session had no work, and other sessions waited for the slot. */
   DRAINED,
-  /** It was held for the maximum duration, or as long as its lock may be renewed. */
+  /** The hold reached its maximum duration, or the longest time its lease may be renewed. */
   MAX_DURATION,
-  /** It had its share of messages for one hold. */
+  /** The hold reached its maximum number of messages. */
   QUANTUM,
   /** The lease ran out or was taken. */
   LOCK_LOST,

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
@@ -59,7 +58,7 @@ final class DrainSlots {
     return reportOn(inHand);
   }
 
-  /** Whoever interrupts a drain is in a hurry: the step ends, but no lease is kept for that. */
+  /** An interrupted drain ends its current step at once, and still releases every lease. */
   private boolean isDoneWithin(Duration atMost, CompletableFuture<Void> done) {
     try {
       return Pause.await(time, done, atMost);
@@ -90,7 +89,7 @@ final class DrainSlots {
               try {
                 hold.giveBack();
               } catch (RuntimeException e) {
-                report.failed(Phase.CLOSE, Optional.of(hold.id()), e);
+                report.failed(Phase.CLOSE, hold, e);
               } finally {
                 done.complete(null);
               }

@@ -8,7 +8,6 @@ import dev.sessionkeeper.spi.MessageSource.Receipted;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -84,7 +83,7 @@ final class HandleMessages implements Slots.TakeWork {
       return ended;
     } catch (RuntimeException e) {
       log.error("A slot failed while it handled message {}; it goes on", receipted, e);
-      setup.report().failed(Phase.HANDLE, Optional.of(hold.id()), e);
+      setup.report().failed(Phase.HANDLE, hold, e);
       return time.nanoTime();
     } finally {
       slot.holdsNothing();
@@ -115,7 +114,7 @@ final class HandleMessages implements Slots.TakeWork {
     if (cause instanceof KeeperException.LockLost) {
       setup.report().tell(new ProcessorEvent.LeaseLost(hold.id(), hold.epoch()));
     }
-    setup.report().failed(Phase.SETTLE, Optional.of(hold.id()), cause);
+    setup.report().failed(Phase.SETTLE, hold, cause);
   }
 
   private void giveBack(Receipted receipted) {
@@ -123,7 +122,7 @@ final class HandleMessages implements Slots.TakeWork {
       new MessageHold(source, receipted, time.nanoTime(), setup.lockNanos(), setup.jitter())
           .giveBack();
     } catch (RuntimeException e) {
-      setup.report().failed(Phase.CLOSE, Optional.empty(), e);
+      setup.report().failed(Phase.CLOSE, e);
     }
   }
 
@@ -152,7 +151,7 @@ final class HandleMessages implements Slots.TakeWork {
       } catch (RuntimeException e) {
         hasFailed = true;
         log.warn("Could not take messages of {}; the slot tries again", setup.queue(), e);
-        setup.report().failed(Phase.RECEIVE, Optional.empty(), e);
+        setup.report().failed(Phase.RECEIVE, e);
         return;
       }
       slot.worked();

@@ -4,6 +4,7 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.processor.SessionHooks.Phase;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,11 @@ final class HeldContext implements SessionContext {
   }
 
   @Override
+  public Instant lockedUntil() {
+    return hold.lockedUntil();
+  }
+
+  @Override
   public SessionState state() {
     return whileHeld(hold.session::state);
   }
@@ -59,7 +65,7 @@ final class HeldContext implements SessionContext {
     return released;
   }
 
-  /** What is to be written with the settlement of the message in hand; asked once. */
+  /** Returns and clears the state write that goes with the settlement of the open message. */
   Optional<SessionState.Write> takePendingWrite() {
     if (pending == null) {
       return Optional.empty();

@@ -2,6 +2,7 @@ package dev.sessionkeeper.processor;
 
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
+import java.time.Instant;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 /**
@@ -47,7 +48,10 @@ abstract sealed class Hold permits SessionHold, MessageHold {
 
   abstract long epoch();
 
-  /** Asks the store for more time. */
+  /** The end of the lease by the store's clock, as last seen. */
+  abstract Instant lockedUntil();
+
+  /** Renews the lease in the store. */
   abstract void renewLease();
 
   /** Gives the lease back, from a thread that is not its worker's. */
@@ -111,7 +115,7 @@ abstract sealed class Hold permits SessionHold, MessageHold {
     return pastRenewal;
   }
 
-  /** The drain interrupted the call, and it did not finish its message. */
+  /** Records that a drain interrupted the handler before it finished its message. */
   void cutShort() {
     cutShort = true;
   }

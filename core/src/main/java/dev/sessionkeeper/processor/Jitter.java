@@ -5,7 +5,10 @@ import java.time.Duration;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 
-/** Spreads times, so that those who began together do not go on together. Safe for many threads. */
+/**
+ * Adds random jitter to delays, so that slots that started together do not poll together.
+ * Thread-safe.
+ */
 final class Jitter {
   private final RandomGenerator random;
 

@@ -76,6 +76,33 @@ final class LeasedSessionProcessor implements SessionProcessor {
   }
 
   @Override
+  public synchronized void pause() {
+    if (become(State.RUNNING, State.PAUSED)) {
+      log.info("Paused the processor of {}", setup.queue());
+      slots.resize(0);
+    } else {
+      require(State.PAUSED, "paused");
+    }
+  }
+
+  @Override
+  public synchronized void resume() {
+    if (become(State.PAUSED, State.RUNNING)) {
+      log.info("Resumed the processor of {}", setup.queue());
+      slots.resize(concurrency);
+    } else {
+      require(State.RUNNING, "resumed");
+    }
+  }
+
+  private void require(State expected, String act) {
+    if (state != expected) {
+      throw new IllegalStateException(
+          "The processor of " + setup.queue() + " is " + state + " and cannot be " + act);
+    }
+  }
+
+  @Override
   public DrainReport drain() {
     if (slots.isCurrentThreadOne()) {
       throw new IllegalStateException(
@@ -109,7 +136,7 @@ final class LeasedSessionProcessor implements SessionProcessor {
       drained.complete(new DrainReport(0, List.of()));
       return false;
     }
-    return become(State.RUNNING, State.DRAINING);
+    return become(State.RUNNING, State.DRAINING) || become(State.PAUSED, State.DRAINING);
   }
 
   private synchronized boolean become(State expected, State next) {

@@ -3,6 +3,7 @@ package dev.sessionkeeper.processor;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
+import java.time.Instant;
 
 /** A message of an unordered queue as its handler sees it: a lane of its own, without memory. */
 record LoneContext(MessageHold hold, String provider) implements SessionContext {
@@ -20,6 +21,11 @@ record LoneContext(MessageHold hold, String provider) implements SessionContext 
   @Override
   public boolean isLockHeld() {
     return hold.isHeld();
+  }
+
+  @Override
+  public Instant lockedUntil() {
+    return hold.lockedUntil();
   }
 
   @Override

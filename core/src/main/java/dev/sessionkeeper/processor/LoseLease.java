@@ -2,11 +2,10 @@ package dev.sessionkeeper.processor;
 
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.processor.SessionHooks.Phase;
-import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Ends a hold whose lease is gone: once, whoever notices first. */
+/** Ends a hold whose lease is lost, exactly once, on the first thread that notices. */
 final class LoseLease {
   private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
 
@@ -26,6 +25,6 @@ final class LoseLease {
         hold.id(),
         hold.epoch());
     report.tell(new ProcessorEvent.LeaseLost(hold.id(), hold.epoch()));
-    report.failed(phase, Optional.of(hold.id()), error);
+    report.failed(phase, hold, error);
   }
 }

@@ -5,17 +5,20 @@ import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.MessageSource;
 import dev.sessionkeeper.spi.MessageSource.Receipted;
 import java.time.Duration;
+import java.time.Instant;
 
 /** The lock on one message of an unordered queue: a lane of its own. */
 final class MessageHold extends Hold {
   private final MessageSource source;
   private final Receipted receipted;
+  private volatile Instant lockedUntil;
 
   MessageHold(
       MessageSource source, Receipted receipted, long askedAt, long lockNanos, Jitter jitter) {
     super(askedAt, lockNanos, jitter);
     this.source = source;
     this.receipted = receipted;
+    this.lockedUntil = receipted.lockedUntil();
   }
 
   @Override
@@ -29,8 +32,13 @@ final class MessageHold extends Hold {
   }
 
   @Override
+  Instant lockedUntil() {
+    return lockedUntil;
+  }
+
+  @Override
   void renewLease() {
-    source.renew(receipted.receipt());
+    lockedUntil = source.renew(receipted.receipt());
   }
 
   @Override

@@ -23,7 +23,9 @@ final class ProcessorBuilder implements SessionProcessor.Builder {
   private final QueueProvider provider;
   private final QueueName queue;
   private final MessageHandler handler;
+  private final Optional<CallBatchHandler> batches;
   private final List<Consumer<? super ProcessorEvent>> listeners = new ArrayList<>();
+  private final List<FailureRule> rules = new ArrayList<>();
   private ProcessorOptions options = ProcessorOptions.ofDefaults();
   private Optional<FailurePolicy> failurePolicy = Optional.empty();
   private SessionHooks hooks = SessionHooks.NONE;
@@ -33,9 +35,23 @@ final class ProcessorBuilder implements SessionProcessor.Builder {
   private ThreadFactory threads = Thread.ofVirtual().name("keeper-slot-", 0).factory();
 
   ProcessorBuilder(QueueProvider provider, QueueName queue, MessageHandler handler) {
+    this(provider, queue, handler, Optional.empty());
+  }
+
+  private ProcessorBuilder(
+      QueueProvider provider,
+      QueueName queue,
+      MessageHandler handler,
+      Optional<CallBatchHandler> batches) {
     this.provider = provider;
     this.queue = queue;
     this.handler = handler;
+    this.batches = batches;
+  }
+
+  static ProcessorBuilder ofBatches(
+      QueueProvider provider, QueueName queue, CallBatchHandler batches) {
+    return new ProcessorBuilder(provider, queue, batches.forOne(), Optional.of(batches));
   }
 
   @Override
@@ -91,6 +107,12 @@ final class ProcessorBuilder implements SessionProcessor.Builder {
   }
 
   @Override
+  public SessionProcessor.Builder rule(FailureRule rule) {
+    rules.add(rule);
+    return this;
+  }
+
+  @Override
   public SessionProcessor.Builder drainTimeout(Duration timeout) {
     return with(o -> o.withDrainTimeout(timeout));
   }
@@ -135,6 +157,10 @@ final class ProcessorBuilder implements SessionProcessor.Builder {
   public SessionProcessor build() {
     var settings =
         provider.settings(queue).orElseThrow(() -> new KeeperException.UnknownQueue(queue));
+    if (batches.isPresent() && settings.mode() == QueueMode.UNORDERED) {
+      throw new KeeperException.Misconfigured(
+          "Queue " + queue + " is UNORDERED; a batch has messages of one session");
+    }
     var effective = effective(settings);
     boolean parks = settings.mode() == QueueMode.ORDERED && provider.capabilities().parksSessions();
     var poison = effective.poisonPolicy().orElse(settings.poisonPolicy());
@@ -157,19 +183,21 @@ final class ProcessorBuilder implements SessionProcessor.Builder {
             settings,
             effective,
             handler,
+            batches,
             hooks,
             owner,
             time,
             jitter,
             threads,
-            new Report(listeners, hooks));
+            new Report(queue, listeners, hooks));
     return new LeasedSessionProcessor(
         setup,
         (shared, stop) -> {
           var lastResort = new RetryThenPoison(effective.retry(), poison, jitter, stop);
           // The provider makes a dead letter of an unordered message that is to be parked.
           boolean takesPark = parks || settings.mode() == QueueMode.UNORDERED;
-          return new CallHandler(shared, failurePolicy.orElse(lastResort), lastResort, takesPark);
+          var policy = new RulesThenPolicy(List.copyOf(rules), failurePolicy.orElse(lastResort));
+          return new CallHandler(shared, policy, lastResort, takesPark);
         });
   }
 
@@ -180,7 +208,8 @@ final class ProcessorBuilder implements SessionProcessor.Builder {
         options.retry().equals(RetryPolicy.ofDefaults())
             ? options.retry().withMaxAttempts(settings.maxDeliveryCount())
             : options.retry();
-    return options.withRetry(retry).withPoisonPolicy(poison);
+    int prefetch = Math.max(options.prefetch(), batches.map(CallBatchHandler::most).orElse(1));
+    return options.withRetry(retry).withPoisonPolicy(poison).withPrefetch(prefetch);
   }
 
   private SessionProcessor.Builder with(UnaryOperator<ProcessorOptions> change) {

@@ -5,10 +5,7 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
 import java.time.Duration;
 
-/**
- * What a processor reports while it runs: for metrics, traces and the dashboard. Listeners must be
- * quick.
- */
+/** An event of a running processor, for metrics, traces and dashboards. Listeners must be fast. */
 public sealed interface ProcessorEvent {
 
   /** A session was taken. */
@@ -31,7 +28,7 @@ public sealed interface ProcessorEvent {
   /** A lease was extended. */
   record LeaseRenewed(SessionId session, long epoch) implements ProcessorEvent {}
 
-  /** A lease is gone; the handler was told and its settlement is refused. */
+  /** The lease was lost: the handler is interrupted, and its settlement is refused. */
   record LeaseLost(SessionId session, long epoch) implements ProcessorEvent {}
 
   /**

@@ -4,7 +4,6 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.processor.SessionHooks.Phase;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -101,7 +100,7 @@ final class RenewLeases implements Runnable {
       losses.lost(hold, Phase.RENEW, e);
     } catch (RuntimeException e) {
       next = time.nanoTime() + setup.jitter().shorten(setup.lockNanos() / 12);
-      setup.report().failed(Phase.RENEW, Optional.of(hold.id()), e);
+      setup.report().failed(Phase.RENEW, hold, e);
     } finally {
       hold.endRenewal(next);
     }

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.processor;
 
-import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.processor.SessionHooks.ErrorContext;
 import dev.sessionkeeper.processor.SessionHooks.Phase;
 import java.util.List;
@@ -9,19 +10,23 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells listeners and the error hook what happens; what they throw stops nobody. */
+/**
+ * Reports events to the listeners and the error hook. An exception of theirs is logged and ignored.
+ */
 final class Report {
   private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
 
+  private final QueueName queue;
   private final List<Consumer<? super ProcessorEvent>> listeners;
   private final SessionHooks hooks;
 
-  Report(List<Consumer<? super ProcessorEvent>> listeners, SessionHooks hooks) {
+  Report(QueueName queue, List<Consumer<? super ProcessorEvent>> listeners, SessionHooks hooks) {
+    this.queue = queue;
     this.listeners = List.copyOf(listeners);
     this.hooks = hooks;
   }
 
-  /** Whether it is worth making an event. */
+  /** Returns whether a listener is set, so that an event is worth creating. */
   boolean isHeard() {
     return !listeners.isEmpty();
   }
@@ -36,9 +41,28 @@ final class Report {
     }
   }
 
-  void failed(Phase phase, Optional<SessionId> session, Throwable error) {
-    log.debug("{} failed, session {}", phase, session, error);
-    var context = new ErrorContext(phase, session);
+  /** Something failed while no lease was held. */
+  void failed(Phase phase, Throwable error) {
+    failed(
+        new ErrorContext(queue, phase, Optional.empty(), Optional.empty(), Optional.empty()),
+        error);
+  }
+
+  void failed(Phase phase, Hold hold, Throwable error) {
+    failed(contextOf(phase, hold, Optional.empty()), error);
+  }
+
+  void failed(Phase phase, Hold hold, Delivery delivery, Throwable error) {
+    failed(contextOf(phase, hold, Optional.of(delivery)), error);
+  }
+
+  ErrorContext contextOf(Phase phase, Hold hold, Optional<Delivery> delivery) {
+    return new ErrorContext(
+        queue, phase, Optional.of(hold.id()), delivery, Optional.of(hold.lockedUntil()));
+  }
+
+  private void failed(ErrorContext context, Throwable error) {
+    log.debug("{} failed, session {}", context.phase(), context.session(), error);
     try {
       hooks.onError(error, context);
     } catch (RuntimeException e) {

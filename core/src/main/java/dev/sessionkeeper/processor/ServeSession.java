@@ -67,7 +67,7 @@ final class ServeSession {
     this.messages = messages;
   }
 
-  /** Whether all went well; after trouble the slot does better to wait a little. */
+  /** Returns whether the hold ended without a failure. After a failure, the slot pauses. */
   boolean run() {
     var reason = hooks.areHeard() ? serveWithHooks() : serveFromFirst();
     if (session.closesBehindSettlements() && !hooks.areHeard()) {
@@ -93,7 +93,7 @@ final class ServeSession {
     return serve();
   }
 
-  /** With nobody between the session and its first messages one look at the clock is enough. */
+  /** Without a hook between accept and first message, one reading of the clock is enough. */
   private CloseReason serveFromFirst() {
     var first = messages.now(slot, hold, most());
     begin();
@@ -141,6 +141,12 @@ final class ServeSession {
   }
 
   private Optional<CloseReason> serve(List<Delivery> batch) {
+    return setup.batches().isEmpty()
+        ? serveEach(batch)
+        : serveTogether(batch, setup.batches().get());
+  }
+
+  private Optional<CloseReason> serveEach(List<Delivery> batch) {
     for (var delivery : batch) {
       var ending = ending();
       if (ending.isPresent()) {
@@ -153,19 +159,62 @@ final class ServeSession {
         return ending();
       }
       handled++;
-      switch (settle(delivery, settlement)) {
-        case Settlement.Complete complete -> {}
-        case Settlement.DeadLetter dead -> {}
-        case Settlement.Retry retry -> {
-          // What came behind it is void now, so nothing of this batch is handled any more (S-04).
-          return afterRetry(retry.delay());
-        }
-        case Settlement.Park park -> {
-          return Optional.of(CloseReason.ERROR);
-        }
+      var sent = settle(delivery, settlement);
+      if (endsBatch(sent)) {
+        return afterLast(sent);
       }
     }
     return Optional.empty();
+  }
+
+  /** As {@link #serveEach}, several messages per call of the handler. */
+  private Optional<CloseReason> serveTogether(List<Delivery> batch, CallBatchHandler batches) {
+    for (int from = 0; from < batch.size(); ) {
+      var ending = ending();
+      if (ending.isPresent()) {
+        return ending;
+      }
+      var waiting = batch.subList(from, batch.size());
+      int size = batches.nextSize(hold.id(), waiting);
+      if (size == 1) {
+        var reason = serveEach(waiting.subList(0, 1));
+        // A retry forgets the last sequence: what came behind the retried message is void.
+        if (reason.isPresent() || lastSequence == Long.MIN_VALUE) {
+          return reason;
+        }
+        from++;
+        continue;
+      }
+      var part = waiting.subList(0, size);
+      part.forEach(this::checkOrder);
+      var settled = batches.handle(part, handler, context, hold, now);
+      now = time.nanoTime();
+      if (!hold.isHeld() || hold.isCutShort()) {
+        return ending();
+      }
+      handled += settled.size();
+      from += settled.size();
+      lastSequence = settled.get(settled.size() - 1).sequence();
+      var sent = settleTogether(part.get(settled.size() - 1), settled);
+      if (endsBatch(sent)) {
+        return afterLast(sent);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static boolean endsBatch(Settlement sent) {
+    return sent instanceof Settlement.Retry || sent instanceof Settlement.Park;
+  }
+
+  private Optional<CloseReason> afterLast(Settlement sent) {
+    return switch (sent) {
+      // What came behind it is void now, so nothing of this batch is handled any more (S-04).
+      case Settlement.Retry retry -> afterRetry(retry.delay());
+      case Settlement.Park park -> Optional.of(CloseReason.ERROR);
+      case Settlement.Complete complete -> Optional.empty();
+      case Settlement.DeadLetter dead -> Optional.empty();
+    };
   }
 
   /** Why no further message is taken; empty when one is. */
@@ -214,18 +263,31 @@ final class ServeSession {
   private Settlement settle(Delivery delivery, Settlement settlement) {
     var write = context.takePendingWrite();
     if (write.isPresent()) {
-      return settleWithState(delivery, settlement, write.get());
+      var settled = List.of(new Settled(delivery.sequence(), settlement));
+      return settleWithState(delivery, settled, settlement, write.get());
     }
     send(delivery, settlement);
     return settlement;
   }
 
+  /** Sends the settlements of a batch and tells which one was sent last. */
+  private Settlement settleTogether(Delivery last, List<Settled> settled) {
+    var ending = settled.get(settled.size() - 1).settlement();
+    var write = context.takePendingWrite();
+    if (write.isPresent()) {
+      return settleWithState(last, settled, ending, write.get());
+    }
+    send(settled);
+    return ending;
+  }
+
   private void send(Delivery delivery, Settlement settlement) {
+    send(List.of(new Settled(delivery.sequence(), settlement)));
+  }
+
+  private void send(List<Settled> settled) {
     try {
-      var future =
-          session
-              .settle(List.of(new Settled(delivery.sequence(), settlement)))
-              .toCompletableFuture();
+      var future = session.settle(settled).toCompletableFuture();
       if (!future.isDone() || future.isCompletedExceptionally()) {
         settling().add(future);
       }
@@ -253,13 +315,10 @@ final class ServeSession {
 
   /** Waits for it: when the state is stale the message is not settled, and has failed instead. */
   private Settlement settleWithState(
-      Delivery delivery, Settlement settlement, SessionState.Write write) {
+      Delivery delivery, List<Settled> settled, Settlement settlement, SessionState.Write write) {
     awaitSettlements();
     try {
-      session
-          .settle(List.of(new Settled(delivery.sequence(), settlement)), write)
-          .toCompletableFuture()
-          .join();
+      session.settle(settled, write).toCompletableFuture().join();
       return settlement;
     } catch (CompletionException | KeeperException e) {
       var cause = e instanceof CompletionException && e.getCause() != null ? e.getCause() : e;
@@ -304,7 +363,7 @@ final class ServeSession {
       session.close();
     } catch (RuntimeException e) {
       isDisturbed = true;
-      setup.report().failed(Phase.CLOSE, Optional.of(hold.id()), e);
+      setup.report().failed(Phase.CLOSE, hold, e);
     }
   }
 }

@@ -3,6 +3,7 @@ package dev.sessionkeeper.processor;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
+import java.time.Instant;
 
 /**
  * The held session as its handler sees it. Valid during the call it was given to, on that thread.
@@ -18,8 +19,14 @@ public interface SessionContext {
    */
   long epoch();
 
-  /** Whether the lease is still held, as far as this process knows. False is final. */
+  /** Returns whether the lease is still held, as far as this process knows. False is final. */
   boolean isLockHeld();
+
+  /**
+   * The end of the lease by the store's clock, as last seen. The processor renews the lease in
+   * time, so it moves while the handler runs.
+   */
+  Instant lockedUntil();
 
   /** The session's memory. */
   SessionState state();
@@ -27,7 +34,7 @@ public interface SessionContext {
   /**
    * Replaces the session's memory now.
    *
-   * @throws KeeperException.StaleState if someone wrote it meanwhile
+   * @throws KeeperException.StaleState if another write has replaced that version
    */
   SessionState writeState(SessionState.Write write);
 

@@ -3,6 +3,7 @@ package dev.sessionkeeper.processor;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.HeldSession;
 import java.time.Duration;
+import java.time.Instant;
 
 /** The lease on a session of an ordered queue. */
 final class SessionHold extends Hold {
@@ -24,6 +25,11 @@ final class SessionHold extends Hold {
   long epoch() {
     // Asked each time: where nothing can be held without messages, a receive takes it anew.
     return session.lease().epoch();
+  }
+
+  @Override
+  Instant lockedUntil() {
+    return session.lease().until();
   }
 
   @Override

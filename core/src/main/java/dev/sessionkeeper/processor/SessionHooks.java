@@ -1,6 +1,9 @@
 package dev.sessionkeeper.processor;
 
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
+import java.time.Instant;
 import java.util.Optional;
 
 /**
@@ -28,11 +31,25 @@ public interface SessionHooks {
   /**
    * Where it failed.
    *
+   * @param queue the queue of the processor
    * @param session the session at hand; empty when none is known, as in a failed accept
+   * @param delivery the message at hand, with its attempt; empty when the failure is about none
+   * @param lockedUntil the end of the lease as last seen; empty when no lease is held
    */
-  record ErrorContext(Phase phase, Optional<SessionId> session) {}
+  record ErrorContext(
+      QueueName queue,
+      Phase phase,
+      Optional<SessionId> session,
+      Optional<Delivery> delivery,
+      Optional<Instant> lockedUntil) {
 
-  /** What the processor was doing. */
+    /** Which attempt failed, from 1 on; 0 when the failure is about no message. */
+    public int attempt() {
+      return delivery.map(Delivery::attempt).orElse(0);
+    }
+  }
+
+  /** The phase in which the processor failed. */
   enum Phase {
     ACCEPT,
     OPEN,

@@ -23,10 +23,22 @@ public interface SessionProcessor extends AutoCloseable {
     return new ProcessorBuilder(provider, queue, handler);
   }
 
+  /**
+   * A processor that hands several messages of one session to a call of its handler.
+   *
+   * @param maxBatch the most messages of one call; 1 or more
+   */
+  static Builder batches(
+      QueueProvider provider, QueueName queue, int maxBatch, BatchHandler handler) {
+    return ProcessorBuilder.ofBatches(provider, queue, new CallBatchHandler(handler, maxBatch));
+  }
+
   /** Where a processor stands. */
   enum State {
     NEW,
     RUNNING,
+    /** It takes no session until it is resumed. */
+    PAUSED,
     DRAINING,
     CLOSED
   }
@@ -36,7 +48,7 @@ public interface SessionProcessor extends AutoCloseable {
 
   State state();
 
-  /** What is set now. */
+  /** Returns the options in force. */
   ProcessorOptions options();
 
   /** Sessions in hand now. */
@@ -49,6 +61,22 @@ public interface SessionProcessor extends AutoCloseable {
   void changeConcurrency(int maxConcurrentSessions);
 
   /**
+   * Takes no new session until {@link #resume()}, and gives those in hand back after their current
+   * message. It returns at once; {@link #activeSessions()} tells when nothing is in hand. Pausing
+   * twice does nothing.
+   *
+   * @throws IllegalStateException if the processor is not running
+   */
+  void pause();
+
+  /**
+   * Takes sessions again. Resuming a running processor does nothing.
+   *
+   * @throws IllegalStateException if the processor is neither paused nor running
+   */
+  void resume();
+
+  /**
    * Takes no new session, finishes the messages in hand, gives every session back. Returns within
    * the drain timeout; handlers that are still running then are interrupted and reported.
    */
@@ -58,7 +86,7 @@ public interface SessionProcessor extends AutoCloseable {
   @Override
   void close();
 
-  /** What can be wished; everything has a default. */
+  /** Sets options; each has a default. */
   interface Builder {
     /** All options at once, as a start. */
     Builder options(ProcessorOptions options);
@@ -84,19 +112,22 @@ public interface SessionProcessor extends AutoCloseable {
     /** Delays and attempts after failures. The default tries 5 times, from one second, doubling. */
     Builder retry(RetryPolicy policy);
 
-    /** What follows the last attempt. The default is the queue's own policy. */
+    /** Sets the poison policy. The default is the policy of the queue. */
     Builder poisonPolicy(PoisonPolicy policy);
 
     /** Decides instead of {@link #retry} and {@link #poisonPolicy} when a handler throws. */
     Builder onFailure(FailurePolicy policy);
 
+    /** Is asked before {@link #onFailure}; may be given several times, the first answer counts. */
+    Builder rule(FailureRule rule);
+
     /** How long {@link SessionProcessor#close()} waits for handlers. The default is 30 seconds. */
     Builder drainTimeout(Duration timeout);
 
-    /** What is done around the handling of a session. The default is nothing. */
+    /** Sets hooks that run when a session opens and closes. The default is none. */
     Builder hooks(SessionHooks hooks);
 
-    /** Who takes the sessions, for people who look. The default is a unique name. */
+    /** Sets the owner's name that operators see. The default is a unique name. */
     Builder owner(Owner owner);
 
     /** Told what happens; may be given several times. */

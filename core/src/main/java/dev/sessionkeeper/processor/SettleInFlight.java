@@ -3,7 +3,6 @@ package dev.sessionkeeper.processor;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.processor.SessionHooks.Phase;
 import dev.sessionkeeper.time.TimeSource;
-import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Semaphore;
@@ -97,7 +96,7 @@ final class SettleInFlight {
     if (cause instanceof KeeperException.LockLost lost) {
       losses.lost(hold, Phase.SETTLE, lost);
     } else {
-      report.failed(Phase.SETTLE, Optional.of(hold.id()), cause);
+      report.failed(Phase.SETTLE, hold, cause);
     }
   }
 

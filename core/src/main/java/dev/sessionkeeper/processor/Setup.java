@@ -5,15 +5,17 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.time.TimeSource;
+import java.util.Optional;
 import java.util.concurrent.ThreadFactory;
 
-/** What all workers of one processor share; nothing in it changes. */
+/** The immutable dependencies that all workers of one processor share. */
 record Setup(
     QueueProvider provider,
     QueueName queue,
     QueueSettings settings,
     ProcessorOptions options,
     MessageHandler handler,
+    Optional<CallBatchHandler> batches,
     SessionHooks hooks,
     Owner owner,
     TimeSource time,

@@ -44,7 +44,7 @@ final class Slot extends SlotsApart {
   Slot(Slots slots, Thread thread, Jitter jitter, long now) {
     this.slots = slots;
     this.jitter = jitter;
-    // A new one does not come from another session, also for one who read the clock before it.
+    // A new slot does not come from another session, even for a reader that read the clock earlier.
     this.freeSince = now - LONG_AGO;
     this.thread = thread;
     this.waiting = new InterruptGate(thread);
@@ -62,19 +62,23 @@ final class Slot extends SlotsApart {
     HOLD.lazySet(this, null);
   }
 
-  /** It asks for a session now; if it has no luck, it is free since then. */
+  /**
+   * Marks the slot as asking for a session. If it gets none, it counts as free from this moment.
+   */
   void asks(long now) {
     if (freeSince == NOT_FREE) {
       FREE_SINCE.lazySet(this, now);
     }
   }
 
-  /** It has got one. */
+  /** Marks the slot as holding a session. */
   void isServed() {
     FREE_SINCE.lazySet(this, NOT_FREE);
   }
 
-  /** Whether it waits for a session, and would take the next one that becomes ready. */
+  /**
+   * Returns whether the slot waits for a session and would accept the next one that becomes ready.
+   */
   boolean isFree(long now) {
     long since = freeSince;
     return since != NOT_FREE && now - since >= ON_ITS_WAY;
@@ -92,7 +96,9 @@ final class Slot extends SlotsApart {
     retiring = retire;
   }
 
-  /** Whether to take no new message: the processor stops or this slot is one too many. */
+  /**
+   * Returns whether to take no new message: the processor stops, or its concurrency was lowered.
+   */
   boolean isCalledAway() {
     return retiring || slots.isStopping();
   }
@@ -111,7 +117,8 @@ final class Slot extends SlotsApart {
   void waitUnlessCalledAway(Wait wait) {
     waiting.enter();
     try {
-      // Looked at after the gate is open: whoever calls away first marks, then interrupts.
+      // Checked after the gate opens: a caller that stops the slot first sets the mark, then
+      // interrupts.
       if (!isCalledAway()) {
         wait.run();
       }

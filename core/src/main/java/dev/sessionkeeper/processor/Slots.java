@@ -30,12 +30,12 @@ final class Slots {
     this.setup = setup;
   }
 
-  /** What the slots do; said once, before the first one starts. */
+  /** Sets the task of the slots. Called once, before the first slot starts. */
   void doing(TakeWork taking) {
     work = taking;
   }
 
-  /** What a slot does again and again: take work, do it, give it back. */
+  /** The task that a slot repeats: accept work, do it, release it. */
   @FunctionalInterface
   interface TakeWork {
     void once(Slot slot);
@@ -155,7 +155,8 @@ final class Slots {
   }
 
   private void retire(List<Slot> staying, int surplus) {
-    // Slots without a session go first: nobody notices. Asked once: they take sessions meanwhile.
+    // Slots without a session end first, which interrupts no work. Read once, because slots accept
+    // sessions meanwhile.
     var order = new ArrayDeque<Slot>();
     for (var slot : staying) {
       if (slot.hold() == null) {

@@ -28,7 +28,7 @@ final class WaitForMessages {
 
   private static final long SHORTEST_LOOK = Pause.nanos(Duration.ofMillis(1));
 
-  /** What came of waiting. */
+  /** The result of waiting. */
   sealed interface Next {}
 
   /** Messages, in order. */
@@ -80,12 +80,12 @@ final class WaitForMessages {
     return next.get();
   }
 
-  /** What is there without waiting. */
+  /** Returns messages that are available without waiting. */
   Optional<Next> now(Slot slot, SessionHold hold, int most) {
     return receive(slot, hold, most, 0);
   }
 
-  /** Whether the lease must be taken as lost by our own clock; ends the hold then. */
+  /** Returns whether the lease has expired by the local clock, and ends the hold if so. */
   boolean isPastDeadline(Hold hold, long now) {
     if (!hold.isPastDeadline(now)) {
       return false;
@@ -122,7 +122,7 @@ final class WaitForMessages {
     return slots.areAllTaken(now) || source.isFull();
   }
 
-  /** Whether a session waits that no slot but this one would take; looks twice. */
+  /** Returns whether a session waits that only this slot would accept. Checks twice. */
   @SuppressWarnings("ThreadPriorityCheck") // Nothing relies on it: without it one looks later.
   private boolean isSlotWanted(long now) {
     if (!noneIsFree(now)) {
@@ -139,7 +139,7 @@ final class WaitForMessages {
     try {
       return source.hasReadySession();
     } catch (RuntimeException e) {
-      report.failed(Phase.ACCEPT, Optional.empty(), e);
+      report.failed(Phase.ACCEPT, e);
       return false;
     }
   }
@@ -177,7 +177,7 @@ final class WaitForMessages {
         next = Optional.of(new Over(CloseReason.LOCK_LOST));
         return;
       } catch (RuntimeException e) {
-        report.failed(Phase.RECEIVE, Optional.of(hold.id()), e);
+        report.failed(Phase.RECEIVE, hold, e);
         next = Optional.of(new Failed());
         return;
       }

@@ -16,6 +16,6 @@ public sealed interface AcceptResult {
   /** Another owner holds it, at least until then unless it is released. */
   record Locked(Instant until) implements AcceptResult {}
 
-  /** An operator or the poison policy has set it aside. */
+  /** The session is paused or parked. */
   record SetAside(SessionStatus status, String reason, Instant since) implements AcceptResult {}
 }

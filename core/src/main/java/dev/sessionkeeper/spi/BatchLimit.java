@@ -19,7 +19,7 @@ public record BatchLimit(int messages, long bytes) {
     }
   }
 
-  /** So many messages, of any size. */
+  /** Limits the number of messages, not their size. */
   public static BatchLimit of(int messages) {
     return new BatchLimit(messages, Long.MAX_VALUE);
   }

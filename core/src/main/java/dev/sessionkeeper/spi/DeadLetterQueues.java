@@ -13,6 +13,19 @@ public interface DeadLetterQueues {
   /** Dead letters, oldest first; of one session where one is given. */
   Page<DeadLetter> deadLetters(QueueName queue, Optional<SessionId> session, Page.Request page);
 
+  /** One dead letter; empty when there is none of that id. By default this walks the list. */
+  default Optional<DeadLetter> deadLetter(QueueName queue, String id) {
+    var request = Page.Request.first(Page.Request.MAX_LIMIT);
+    while (true) {
+      var page = deadLetters(queue, Optional.empty(), request);
+      var found = page.items().stream().filter(letter -> letter.id().equals(id)).findFirst();
+      if (found.isPresent() || page.next().isEmpty()) {
+        return found;
+      }
+      request = new Page.Request(Page.Request.MAX_LIMIT, page.next());
+    }
+  }
+
   /** How many messages {@link #replay} would put back now (D-03). */
   int countReplayable(QueueName queue, Selection selection);
 

@@ -50,7 +50,7 @@ public interface HeldSession extends AutoCloseable {
   }
 
   /**
-   * As {@link #receive}, for who asks again and again: the store need not be asked whether
+   * As {@link #receive}, for callers that poll repeatedly: the store need not be asked whether
    * something has come in the last moment, if it comes here by itself soon.
    */
   default List<Delivery> receiveKnown(int max, Duration wait) throws InterruptedException {
@@ -103,8 +103,8 @@ public interface HeldSession extends AutoCloseable {
 
   /**
    * Whether a receive that does not wait may bring something, as far as is known without asking the
-   * store. Whoever has others to serve can give the session back if not: what has come meanwhile is
-   * seen then.
+   * store. A caller with other sessions to serve can release this one if not: what has come
+   * meanwhile is seen then.
    */
   default boolean mayHaveMore() {
     return true;
@@ -112,7 +112,7 @@ public interface HeldSession extends AutoCloseable {
 
   /**
    * Whether a close lets the settlements sent before it become durable, and itself with them. Then
-   * nobody has to wait for these first, and both are one step for the store.
+   * the caller need not wait for these first, and both are one step for the store.
    */
   default boolean closesBehindSettlements() {
     return false;

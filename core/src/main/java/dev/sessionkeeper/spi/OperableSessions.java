@@ -7,13 +7,13 @@ import dev.sessionkeeper.SessionId;
 public interface OperableSessions {
 
   /**
-   * What a person can do to a session. Every act but RESUME takes the session from whoever holds
-   * it.
+   * The actions of an operator on a session. Every action except RESUME takes the session from the
+   * owner that holds it.
    */
   enum Act {
-    /** Hand it out to nobody until it is resumed. */
+    /** Pause: no consumer can accept the session until it is resumed. */
     PAUSE,
-    /** Take a pause or a parking back; a head that waits, set aside or not, is due at once. */
+    /** Resume a paused or parked session. A head that waits for its retry becomes due now. */
     RESUME,
     /** Set it aside with everything in it until it is resumed. */
     PARK,

@@ -11,20 +11,19 @@ import java.util.Optional;
 /**
  * A queue technology. Every implementation passes {@code QueueProviderContract} of the test kit.
  *
- * <p>Safe for use by many threads. What only some technologies can do is in interfaces of its own:
- * {@link AddressableSessions}, {@link ResumableSessions}, {@link InspectableQueues}, {@link
- * OperableSessions}, {@link DeadLetterQueues}.
+ * <p>Safe for use by many threads. Optional features are separate interfaces: {@link
+ * AddressableSessions}, {@link ResumableSessions}, {@link InspectableQueues}, {@link
+ * OperableSessions}, {@link DeadLetterQueues}, {@link RemovableQueues}, {@link CountableQueues}.
  */
 public interface QueueProvider extends AutoCloseable {
 
-  /** What differs between providers, as a value. */
+  /** Returns the limits and optional features in which providers differ. */
   Capabilities capabilities();
 
   /**
-   * Creates the queue, or finds it. A queue that exists takes over the new settings; its mode never
-   * changes.
+   * Creates a queue, or updates the settings of an existing one. The mode of a queue cannot change.
    *
-   * @return whether it was created now
+   * @return whether the queue was created by this call
    * @throws KeeperException.QueueConflict if it exists with another mode
    */
   boolean declare(QueueName queue, QueueSettings settings);
@@ -34,6 +33,14 @@ public interface QueueProvider extends AutoCloseable {
 
   /** All queues of this provider, by name. */
   List<QueueName> queues();
+
+  /**
+   * The queues that were declared here, by name. A broker may have others, of other applications,
+   * which housekeeping leaves alone.
+   */
+  default List<QueueName> declaredQueues() {
+    return queues();
+  }
 
   /**
    * Stores the messages in the order of the list. When it returns they are durable (Q-02), and are
@@ -46,6 +53,11 @@ public interface QueueProvider extends AutoCloseable {
    *     nothing was stored
    */
   List<SendOutcome> send(QueueName queue, List<Message> messages);
+
+  /** Stores one message, as {@link #send(QueueName, List)} does. */
+  default SendOutcome send(QueueName queue, Message message) {
+    return send(queue, List.of(message)).get(0);
+  }
 
   /**
    * The sessions of an ordered queue.

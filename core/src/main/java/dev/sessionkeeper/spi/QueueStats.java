@@ -7,7 +7,7 @@ import java.time.Duration;
  *
  * @param depth messages accepted and not yet completed or dead
  * @param readySessions sessions (or messages of an unordered queue) that wait for an owner
- * @param heldSessions sessions (or messages of an unordered queue) in somebody's hands
+ * @param heldSessions sessions (or messages of an unordered queue) that an owner holds
  * @param deadLetters messages set aside
  * @param oldestAge how long the oldest message has waited; zero when there is none
  * @param waitingSessions sessions whose head waits for its retry or its earliest time
@@ -24,7 +24,7 @@ public record QueueStats(
     long parkedSessions,
     long pausedSessions) {
 
-  /** The numbers of a queue in which no session waits or is set aside. */
+  /** The numbers of a queue without waiting, parked or paused sessions. */
   public QueueStats(
       long depth, long readySessions, long heldSessions, long deadLetters, Duration oldestAge) {
     this(depth, readySessions, heldSessions, deadLetters, oldestAge, 0, 0, 0);

@@ -1,4 +1,6 @@
-/** What a queue technology implements. Every implementation passes the contract of the test kit. */
+/**
+ * The interfaces that a provider implements. Every provider passes the contract of the test kit.
+ */
 @NullMarked
 package dev.sessionkeeper.spi;
 

@@ -10,8 +10,7 @@ import java.util.regex.Pattern;
  * Reads and writes durations as people do: {@code 5m} or ISO 8601's {@code PT5M}, and nothing else.
  *
  * <p>The units of the short form are {@code ms}, {@code s}, {@code m}, {@code h} and {@code d}. A
- * number without a unit is refused, because nobody knows what it means; so is more than 36,500
- * days.
+ * number without a unit is refused, because its unit would be a guess; so is more than 36,500 days.
  */
 public final class DurationText {
   // A longer one is a slip of the pen, and would not fit into nanoseconds.

@@ -6,7 +6,9 @@ import java.net.UnknownHostException;
 import java.util.Arrays;
 import java.util.List;
 
-/** What an address is for, by the special-purpose registries of IANA (RFC 6890 and followers). */
+/**
+ * The purpose of an address, by the special-purpose registries of IANA (RFC 6890 and successors).
+ */
 enum AddressKind {
   PUBLIC,
   /** Loopback, link-local, private networks, carrier-grade NAT, unique local. */

@@ -118,7 +118,7 @@ final class ReadAnswer {
     return new Head(Integer.parseInt(status.group(2)), status.group(1).equals("0"), headers);
   }
 
-  /** Whether the last chunk was read, and what may follow it. */
+  /** Returns whether the last chunk and its trailers were read. */
   private boolean readChunks(ByteArrayOutputStream kept) throws IOException {
     while (bodyBytes < READ) {
       var size = CHUNK.matcher(line());
@@ -149,7 +149,7 @@ final class ReadAnswer {
     }
   }
 
-  /** Whether all of it was read. */
+  /** Returns whether the whole answer was read. */
   private boolean copy(long length, ByteArrayOutputStream kept) throws IOException {
     var buffer = new byte[512];
     long left = length;

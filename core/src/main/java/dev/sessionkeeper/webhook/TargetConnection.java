@@ -12,7 +12,7 @@ import java.time.Duration;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 
-/** A connection to the address that was checked. One request at a time. */
+/** A connection to a checked address, for one request at a time. */
 final class TargetConnection {
   /**
    * Where a connection leads. Two requests may share one exactly if these are equal: the
@@ -78,7 +78,7 @@ final class TargetConnection {
     socket.setSoTimeout(millis(most));
   }
 
-  /** Whether nothing has come since the last answer, not even the end. */
+  /** Returns whether neither bytes nor the end of the stream have arrived since the last answer. */
   boolean isQuiet() {
     try {
       if (in.available() > 0) {

@@ -9,7 +9,7 @@ import java.util.Optional;
  *
  * <p>The name is resolved once, and the caller connects to the address it gets here: a second
  * lookup could be answered differently. A name with several addresses is refused when one of them
- * is, so that nobody hides a private address behind a public one.
+ * is, so that a public name cannot hide a private address.
  */
 public final class TargetGuard {
   /** Where addresses come from. */
@@ -18,12 +18,12 @@ public final class TargetGuard {
     InetAddress[] resolve(String host) throws UnknownHostException;
   }
 
-  /** What the guard says. */
+  /** The decision of the guard. */
   public sealed interface Verdict {
     /** Connect to exactly this address. */
     record Allowed(InetAddress address) implements Verdict {}
 
-    /** Do not connect. */
+    /** The address is forbidden. */
     record Forbidden(String reason) implements Verdict {}
 
     /** The name has no address now; it may have one later. */

@@ -29,7 +29,7 @@ import javax.net.ssl.SSLException;
  *
  * <p>The guard is asked before every request. A connection serves further requests, one after the
  * other, if they go to the same name and the guard gave the same address again; after an idle
- * moment it is closed. A request whose connection broke is not repeated here, since nobody knows
+ * moment it is closed. A request whose connection broke is not repeated here, since it is unknown
  * whether it was handled.
  *
  * <p>Any thread may call it. A call blocks for the request's timeout at most: a timer then closes
@@ -162,7 +162,8 @@ public final class WebhookSender {
       return new Said(answerAfter(unwritten, answer), Optional.empty());
     }
     var head = answer.head();
-    // Who has answered gets a moment to finish: closing at once would look like an error there.
+    // The endpoint gets a moment to finish its answer: an immediate close would look like an error
+    // there.
     connection.patience(PATIENCE.compareTo(request.timeout()) < 0 ? PATIENCE : request.timeout());
     var body = answer.body(head);
     return new Said(resultOf(head, body), body.framed() ? head.keptFor(KEEP) : Optional.empty());

@@ -60,8 +60,8 @@ public final class WebhookSignature {
   }
 
   /**
-   * Whether a request is from someone who knows a secret and is no older, and no further in the
-   * future, than the tolerance.
+   * Returns whether the sender of a request knows a secret and the request is no older, and no
+   * further in the future, than the tolerance.
    *
    * @param timestamp the header as received
    * @param signatures the header as received

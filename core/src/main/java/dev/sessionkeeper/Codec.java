@@ -1,0 +1,63 @@
+package dev.sessionkeeper;
+
+/**
+ * Turns values of the application into bodies and back. Safe for use by many threads.
+ *
+ * <p>{@code sessionkeeper-jackson} has one for JSON.
+ */
+public interface Codec<T> {
+
+  /**
+   * Writes a value as a body.
+   *
+   * @throws KeeperException.Rejected if the value has no such form
+   */
+  Payload encode(T value);
+
+  /**
+   * Reads a body.
+   *
+   * @throws KeeperException.Rejected if the body cannot be read; trying again does not help
+   */
+  T decode(Payload payload);
+
+  /** Text as UTF-8. */
+  static Codec<String> text() {
+    return TextCodec.INSTANCE;
+  }
+
+  /** Bytes as they are. */
+  static Codec<byte[]> bytes() {
+    return BytesCodec.INSTANCE;
+  }
+}
+
+/** Reads bodies of every form as text. */
+enum TextCodec implements Codec<String> {
+  INSTANCE;
+
+  @Override
+  public Payload encode(String value) {
+    return Payload.text(value);
+  }
+
+  @Override
+  public String decode(Payload payload) {
+    return payload.asText();
+  }
+}
+
+/** Reads bodies of every form as bytes. */
+enum BytesCodec implements Codec<byte[]> {
+  INSTANCE;
+
+  @Override
+  public Payload encode(byte[] value) {
+    return Payload.bytes(value, "application/octet-stream");
+  }
+
+  @Override
+  public byte[] decode(Payload payload) {
+    return payload.toBytes();
+  }
+}

@@ -1,0 +1,21 @@
+package dev.sessionkeeper.processor;
+
+import dev.sessionkeeper.spi.DeadLetter;
+
+/** Application code that looks at messages that were set aside. */
+@FunctionalInterface
+public interface DeadLetterHandler {
+
+  /** Decides about one dead letter. When it throws, the dead letter stays and is shown again. */
+  Decision handle(DeadLetter letter) throws Exception;
+
+  /** What becomes of a dead letter. */
+  enum Decision {
+    /** It goes back into its queue, before newer messages of its session where possible. */
+    REPLAY,
+    /** It is forgotten for good. */
+    DISCARD,
+    /** It stays; this process does not show it again until it was replayed. */
+    KEEP
+  }
+}

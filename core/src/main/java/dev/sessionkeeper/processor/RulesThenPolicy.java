@@ -1,0 +1,26 @@
+package dev.sessionkeeper.processor;
+
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.processor.SessionHooks.ErrorContext;
+import java.util.List;
+
+/** Asks the rules in their order, and the policy for what no rule knows. */
+record RulesThenPolicy(List<FailureRule> rules, FailurePolicy policy) implements FailurePolicy {
+
+  @Override
+  public Settlement onFailure(Delivery delivery, Exception failure) {
+    return policy.onFailure(delivery, failure);
+  }
+
+  @Override
+  public Settlement onFailure(Delivery delivery, Exception failure, ErrorContext context) {
+    for (var rule : rules) {
+      var decided = rule.decide(failure, context);
+      if (decided.isPresent()) {
+        return decided.get();
+      }
+    }
+    return policy.onFailure(delivery, failure, context);
+  }
+}
