@@ -70,9 +70,23 @@ final class DeadLetterShelf {
         .toList();
   }
 
+  /** One letter; empty when there is none of that id. */
+  Optional<DeadLetter> find(String id) {
+    return isNumber(id) ? Optional.ofNullable(letters.get(Long.parseLong(id))) : Optional.empty();
+  }
+
+  /** Takes all letters away that are here now, and returns how many they were. */
+  long clear() {
+    return letters.keySet().stream().filter(id -> remove(Long.toString(id))).count();
+  }
+
+  private static boolean isNumber(String id) {
+    return id.matches("[0-9]{1,18}");
+  }
+
   /** Takes a letter away; false when someone was faster. */
   boolean remove(String id) {
-    boolean removed = id.matches("[0-9]{1,18}") && letters.remove(Long.parseLong(id)) != null;
+    boolean removed = isNumber(id) && letters.remove(Long.parseLong(id)) != null;
     if (removed) {
       count.decrementAndGet();
     }

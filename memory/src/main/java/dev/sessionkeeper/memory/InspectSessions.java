@@ -94,7 +94,8 @@ final class InspectSessions {
         lane.held ? Optional.of(lane.lockedUntil(queue.ticks())) : Optional.empty(),
         head == null ? 0 : head.attempts + (lane.handed > 0 ? 1 : 0),
         aside.map(Lane.Aside::reason).or(() -> whyWaiting(status, head)),
-        aside.map(Lane.Aside::since).or(() -> sinceWhen(status, head)));
+        aside.map(Lane.Aside::since).or(() -> sinceWhen(status, head)),
+        lane.held ? Optional.of(queue.ticks().wallAt(lane.takenAt)) : Optional.empty());
   }
 
   private static SessionStatus statusOf(Lane lane, long now) {

@@ -29,6 +29,7 @@ final class Lane extends Due {
   int handed;
   boolean held;
   long epoch;
+  long takenAt;
   long leaseEnd;
   @Nullable Owner owner;
   private @Nullable Instant lockedUntil;
@@ -124,8 +125,9 @@ final class Lane extends Due {
         && (acceptors == null || acceptors.isEmpty());
   }
 
-  void take(Owner newOwner, long newEpoch, long end) {
+  void take(Owner newOwner, long newEpoch, long now, long end) {
     held = true;
+    takenAt = now;
     owner = newOwner;
     epoch = newEpoch;
     extend(end);

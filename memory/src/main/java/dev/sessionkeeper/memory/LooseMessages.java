@@ -3,6 +3,7 @@ package dev.sessionkeeper.memory;
 import dev.sessionkeeper.KeeperException;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -107,6 +108,15 @@ final class LooseMessages {
 
   int lockedCount() {
     return locked.size();
+  }
+
+  /** All messages, locked or not. */
+  List<Loose> all() {
+    var all = new ArrayList<>(replayed.values());
+    for (var message = oldest; message != null; message = message.younger) {
+      all.add(message);
+    }
+    return all;
   }
 
   /** When the oldest message was sent. */

@@ -16,6 +16,9 @@ sealed interface MemoryQueue permits OrderedQueue, UnorderedQueue {
 
   QueueStats stats();
 
+  /** Deletes all messages and takes them from their owners; returns how many there were. */
+  long purge();
+
   /** Does what its time has come for. */
   void runDue();
 

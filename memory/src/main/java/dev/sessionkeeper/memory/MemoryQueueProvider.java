@@ -17,6 +17,7 @@ import dev.sessionkeeper.spi.MessageSource;
 import dev.sessionkeeper.spi.OperableSessions;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.spi.QueueStats;
+import dev.sessionkeeper.spi.RemovableQueues;
 import dev.sessionkeeper.spi.ResumableSessions;
 import dev.sessionkeeper.spi.SessionStatus;
 import dev.sessionkeeper.spi.SessionView;
@@ -41,7 +42,11 @@ import java.util.concurrent.ConcurrentHashMap;
  * becomes a dead letter.
  */
 public final class MemoryQueueProvider
-    implements QueueProvider, InspectableQueues, OperableSessions, DeadLetterQueues {
+    implements QueueProvider,
+        InspectableQueues,
+        OperableSessions,
+        DeadLetterQueues,
+        RemovableQueues {
   private static final Capabilities CAPABILITIES =
       new Capabilities("memory", Limits.DEFAULT, false, true, true, Map.of());
 
@@ -153,6 +158,11 @@ public final class MemoryQueueProvider
   }
 
   @Override
+  public Optional<DeadLetter> deadLetter(QueueName queue, String id) {
+    return find(queue).books().shelf.find(id);
+  }
+
+  @Override
   public int countReplayable(QueueName queue, Selection selection) {
     return find(queue).books().shelf.select(selection).size();
   }
@@ -165,6 +175,27 @@ public final class MemoryQueueProvider
   @Override
   public boolean discard(QueueName queue, String id) {
     return find(queue).books().shelf.remove(id);
+  }
+
+  @Override
+  public long purge(QueueName queue, Part part) {
+    var found = find(queue);
+    return switch (part) {
+      case MESSAGES -> found.purge();
+      case DEAD_LETTERS -> found.books().shelf.clear();
+    };
+  }
+
+  @Override
+  public boolean delete(QueueName queue) {
+    requireOpen();
+    var removed = queues.remove(queue);
+    if (removed != null) {
+      removed.books().delete();
+      removed.purge();
+      removed.close();
+    }
+    return removed != null;
   }
 
   private OrderedQueue ordered(QueueName queue) {

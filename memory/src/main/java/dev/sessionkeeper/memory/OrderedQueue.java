@@ -253,6 +253,27 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     return new InspectSessions(this).stats();
   }
 
+  @Override
+  public long purge() {
+    long purged = 0;
+    for (var lane : lanes.values()) {
+      lane.lock.lock();
+      try {
+        release(lane);
+        for (; !lane.messages.isEmpty(); purged++) {
+          lane.removeHead();
+          books.left();
+        }
+        lane.aside = null;
+        lane.thawUnlessAside(ticks.now());
+        place(lane, ticks.now());
+      } finally {
+        lane.lock.unlock();
+      }
+    }
+    return purged;
+  }
+
   /** Ends a lease that has run out, and puts the lane where it belongs. */
   void look(Lane lane, long now) {
     endIfRunOut(lane, now);
@@ -331,7 +352,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
   }
 
   private HeldSession take(Lane lane, Owner owner, long epoch, long now) {
-    lane.take(owner, epoch, leaseEnd(now));
+    lane.take(owner, epoch, now, leaseEnd(now));
     place(lane, now);
     return new MemoryHeldSession(this, lane, owner, false);
   }
@@ -371,7 +392,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
 
   private void requireOpen() {
     if (closed) {
-      throw new KeeperException.Closed("Queue " + books.queue);
+      throw books.ended();
     }
   }
 

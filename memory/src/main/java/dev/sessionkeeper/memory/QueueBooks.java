@@ -36,6 +36,7 @@ final class QueueBooks {
   private final LongAdder depth = new LongAdder();
   private long lastSequence;
   private volatile QueueSettings settings;
+  private volatile boolean isDeleted;
 
   QueueBooks(QueueName queue, QueueSettings settings, Ticks ticks, long maxMessages) {
     this.queue = queue;
@@ -51,12 +52,29 @@ final class QueueBooks {
     return settings;
   }
 
-  /** Takes over new settings; the mode is for ever. */
+  /** Takes over new settings; the mode cannot change. */
   void change(QueueSettings changed) {
     if (changed.mode() != settings.mode()) {
       throw new KeeperException.QueueConflict(queue, settings.mode());
     }
     settings = changed;
+  }
+
+  /** Refuses every later call: the queue was deleted. */
+  void delete() {
+    intake.lock();
+    try {
+      isDeleted = true;
+    } finally {
+      intake.unlock();
+    }
+  }
+
+  /** The failure of a call that comes after the end of the queue. */
+  KeeperException ended() {
+    return isDeleted
+        ? new KeeperException.UnknownQueue(queue)
+        : new KeeperException.Closed("Queue " + queue);
   }
 
   /** Messages that are neither completed nor dead; of an unordered queue. */
@@ -83,6 +101,9 @@ final class QueueBooks {
     Limits.DEFAULT.check(queue, now.mode(), messages);
     intake.lock();
     try {
+      if (isDeleted) {
+        throw ended();
+      }
       long moment = ticks.now();
       duplicates.forgetOlderThan(now.duplicateWindow(), moment);
       requireRoomFor(messages);

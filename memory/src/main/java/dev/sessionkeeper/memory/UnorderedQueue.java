@@ -269,9 +269,27 @@ final class UnorderedQueue implements MemoryQueue, MessageSource {
     }
   }
 
+  @Override
+  public long purge() {
+    lock.lock();
+    try {
+      var all = messages.all();
+      for (var message : all) {
+        if (messages.isLocked(message)) {
+          messages.unlock(message);
+        }
+        messages.forget(message);
+        books.left();
+      }
+      return all.size();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private void requireOpen() {
     if (closed) {
-      throw new KeeperException.Closed("Queue " + books.queue);
+      throw books.ended();
     }
   }
 

@@ -17,6 +17,7 @@ import dev.sessionkeeper.spi.MessageSource;
 import dev.sessionkeeper.spi.OperableSessions;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.spi.QueueStats;
+import dev.sessionkeeper.spi.RemovableQueues;
 import dev.sessionkeeper.spi.ResumableSessions;
 import dev.sessionkeeper.spi.SessionStatus;
 import dev.sessionkeeper.spi.SessionView;
@@ -26,7 +27,12 @@ import java.util.List;
 import java.util.Optional;
 
 /** The memory provider, to be broken in one place by a subclass. */
-class Breakable implements QueueProvider, InspectableQueues, OperableSessions, DeadLetterQueues {
+class Breakable
+    implements QueueProvider,
+        InspectableQueues,
+        OperableSessions,
+        DeadLetterQueues,
+        RemovableQueues {
   final TimeSource time;
   final MemoryQueueProvider inner;
 
@@ -163,6 +169,16 @@ class Breakable implements QueueProvider, InspectableQueues, OperableSessions, D
   @Override
   public boolean discard(QueueName queue, String id) {
     return inner.discard(queue, id);
+  }
+
+  @Override
+  public long purge(QueueName queue, Part part) {
+    return inner.purge(queue, part);
+  }
+
+  @Override
+  public boolean delete(QueueName queue) {
+    return inner.delete(queue);
   }
 
   @Override

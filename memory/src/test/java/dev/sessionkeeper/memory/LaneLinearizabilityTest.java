@@ -25,12 +25,14 @@ import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Whatever threads do to one lane at the same time looks as if they had done it one after the
  * other.
  */
+@Tag("slow")
 class LaneLinearizabilityTest {
 
   @Test

@@ -14,7 +14,12 @@ import java.util.stream.Stream;
 record PlantedBug(String rule, String defect, Function<TimeSource, QueueProvider> provider) {
 
   static List<PlantedBug> all() {
-    return Stream.of(SendingBugs.all(), HoldingBugs.all(), SettlingBugs.all(), DeadLetterBugs.all())
+    return Stream.of(
+            SendingBugs.all(),
+            HoldingBugs.all(),
+            SettlingBugs.all(),
+            DeadLetterBugs.all(),
+            RemovalBugs.all())
         .flatMap(List::stream)
         .toList();
   }

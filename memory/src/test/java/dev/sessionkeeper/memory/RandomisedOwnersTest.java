@@ -8,10 +8,12 @@ import dev.sessionkeeper.testkit.RandomisedOwners;
 import dev.sessionkeeper.testkit.RandomisedOwners.Plan;
 import dev.sessionkeeper.testkit.Violation;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("slow")
 class RandomisedOwnersTest {
   private static final int MOST_RUNS = 50;
   private static final QueueName QUEUE = QueueName.of("random");

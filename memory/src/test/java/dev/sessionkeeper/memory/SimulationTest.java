@@ -3,13 +3,15 @@ package dev.sessionkeeper.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sessionkeeper.testkit.Simulation;
-import dev.sessionkeeper.testkit.Simulation.Plan;
+import dev.sessionkeeper.simulator.Simulation;
+import dev.sessionkeeper.simulator.Simulation.Plan;
 import dev.sessionkeeper.testkit.Violation;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("slow")
 class SimulationTest {
 
   @Test

@@ -217,7 +217,12 @@ class ProcessorTest {
       eventually().until(() -> bench.handled.size() == 2);
     }
     assertThat(errors)
-        .contains(new SessionHooks.ErrorContext(Phase.CLOSE, Optional.of(SessionId.of("a"))));
+        .anySatisfy(
+            context -> {
+              assertThat(context.phase()).isEqualTo(Phase.CLOSE);
+              assertThat(context.queue()).isEqualTo(Workbench.QUEUE);
+              assertThat(context.session()).contains(SessionId.of("a"));
+            });
   }
 
   @Test

@@ -87,7 +87,7 @@ public final class CheckOrder {
     lane.lastEnd = settled.sequence();
   }
 
-  /** What is open of a session, and the last sequence whose end was confirmed. */
+  /** The open messages of a session, and the last sequence whose end was confirmed. */
   private static final class Lane {
     final TreeSet<Long> open = new TreeSet<>();
     final Set<Long> ended = new HashSet<>();

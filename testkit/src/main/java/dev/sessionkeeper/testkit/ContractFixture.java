@@ -30,7 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What every test of the contract needs: a provider, a queue of its own, and time. */
+/** The fixture of every contract test: a provider, a queue of its own, and time. */
 @ExtendWith({RecordContractResults.class, RepeatAfterStall.class})
 public abstract class ContractFixture {
   /** The shortest lock; leases are let run out in real time too. */
@@ -94,7 +94,7 @@ public abstract class ContractFixture {
     open();
   }
 
-  /** Whether a machine that stands still lets leases of the test run out. */
+  /** Returns whether a stall of the machine lets leases of the test expire. */
   final boolean runsInRealTime() {
     return time instanceof RealContractTime;
   }
@@ -111,7 +111,7 @@ public abstract class ContractFixture {
   /** The provider as something that only some are; skipped where this one is not. */
   protected final <T> T provider(Class<T> ability) {
     if (!ability.isInstance(provider)) {
-      skip("the provider is no " + ability.getSimpleName());
+      skip(Abilities.missing(ability));
     }
     return ability.cast(provider);
   }
@@ -119,7 +119,7 @@ public abstract class ContractFixture {
   protected final <T> T sessions(Class<T> ability) {
     var sessions = provider.sessions(queue);
     if (!ability.isInstance(sessions)) {
-      skip("its sessions are no " + ability.getSimpleName());
+      skip(Abilities.missing(ability));
     }
     return ability.cast(sessions);
   }
@@ -201,7 +201,7 @@ public abstract class ContractFixture {
     return batch.getFirst();
   }
 
-  /** That many messages of a session, however many calls they take. */
+  /** Receives that many messages of a session, in as many calls as needed. */
   protected final List<Delivery> received(HeldSession session, int count)
       throws InterruptedException {
     var all = new ArrayList<Delivery>();

@@ -12,9 +12,9 @@ import java.util.concurrent.CompletionStage;
 /** The messages of an unordered queue of a {@link FaultyProvider}. */
 final class FaultyMessages implements MessageSource {
   private final MessageSource inner;
-  private final Mishaps mishaps;
+  private final InjectedFaults mishaps;
 
-  FaultyMessages(MessageSource inner, Mishaps mishaps) {
+  FaultyMessages(MessageSource inner, InjectedFaults mishaps) {
     this.inner = inner;
     this.mishaps = mishaps;
   }
@@ -36,7 +36,7 @@ final class FaultyMessages implements MessageSource {
     return mishaps.losesAnswer()
         ? stage.thenRun(
             () -> {
-              throw Mishaps.lostAnswer("settle");
+              throw InjectedFaults.lostAnswer("settle");
             })
         : stage;
   }

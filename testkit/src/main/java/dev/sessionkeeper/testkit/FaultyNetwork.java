@@ -79,7 +79,7 @@ public final class FaultyNetwork implements AutoCloseable {
     refusingAfterCut = true;
   }
 
-  /** Lets nothing pass from now on; connections stay open. */
+  /** Stops forwarding bytes; connections stay open. */
   public void freeze() {
     frozen = new CountDownLatch(1);
   }

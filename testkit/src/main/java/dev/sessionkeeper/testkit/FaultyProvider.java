@@ -26,15 +26,15 @@ import java.util.Optional;
  */
 public final class FaultyProvider implements QueueProvider {
   private final QueueProvider inner;
-  private final Mishaps mishaps;
+  private final InjectedFaults mishaps;
 
-  private FaultyProvider(QueueProvider inner, Mishaps mishaps) {
+  private FaultyProvider(QueueProvider inner, InjectedFaults mishaps) {
     this.inner = inner;
     this.mishaps = mishaps;
   }
 
   public static FaultyProvider around(QueueProvider inner, Faults faults, long seed) {
-    return new FaultyProvider(inner, new Mishaps(faults, seed));
+    return new FaultyProvider(inner, new InjectedFaults(faults, seed));
   }
 
   /** The next calls fail as unavailable, whatever they are. */
@@ -88,7 +88,7 @@ public final class FaultyProvider implements QueueProvider {
       inner.send(queue, messages);
     }
     if (mishaps.losesAnswer()) {
-      throw Mishaps.lostAnswer("send");
+      throw InjectedFaults.lostAnswer("send");
     }
     return outcomes;
   }

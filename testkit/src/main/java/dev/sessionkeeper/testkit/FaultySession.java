@@ -15,9 +15,9 @@ import java.util.function.Supplier;
 /** A held session of a {@link FaultyProvider}. */
 final class FaultySession implements HeldSession {
   private final HeldSession inner;
-  private final Mishaps mishaps;
+  private final InjectedFaults mishaps;
 
-  FaultySession(HeldSession inner, Mishaps mishaps) {
+  FaultySession(HeldSession inner, InjectedFaults mishaps) {
     this.inner = inner;
     this.mishaps = mishaps;
   }
@@ -63,7 +63,7 @@ final class FaultySession implements HeldSession {
     return mishaps.losesAnswer()
         ? stage.thenRun(
             () -> {
-              throw Mishaps.lostAnswer("settle");
+              throw InjectedFaults.lostAnswer("settle");
             })
         : stage;
   }
@@ -93,7 +93,7 @@ final class FaultySession implements HeldSession {
 
   private void before(String call) {
     if (mishaps.losesLock(id())) {
-      // The lease is given back, so whoever takes the session next gets it at once.
+      // The lease is released, so the next owner gets the session at once.
       inner.close();
       throw new KeeperException.LockLost("session " + id(), lease().epoch());
     }

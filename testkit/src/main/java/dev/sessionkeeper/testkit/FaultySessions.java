@@ -13,9 +13,9 @@ import java.util.Optional;
 /** The sessions of a {@link FaultyProvider}, with the abilities of those inside. */
 class FaultySessions implements SessionSource {
   private final SessionSource inner;
-  private final Mishaps mishaps;
+  private final InjectedFaults mishaps;
 
-  FaultySessions(SessionSource inner, Mishaps mishaps) {
+  FaultySessions(SessionSource inner, InjectedFaults mishaps) {
     this.inner = inner;
     this.mishaps = mishaps;
   }
@@ -40,9 +40,9 @@ class FaultySessions implements SessionSource {
   /** For providers that can lock a chosen session. */
   static class Addressable extends FaultySessions implements AddressableSessions {
     private final AddressableSessions inner;
-    private final Mishaps mishaps;
+    private final InjectedFaults mishaps;
 
-    Addressable(AddressableSessions inner, Mishaps mishaps) {
+    Addressable(AddressableSessions inner, InjectedFaults mishaps) {
       super(inner, mishaps);
       this.inner = inner;
       this.mishaps = mishaps;
@@ -59,9 +59,9 @@ class FaultySessions implements SessionSource {
   /** For providers whose leases live in the store. */
   static final class Resumable extends Addressable implements ResumableSessions {
     private final ResumableSessions inner;
-    private final Mishaps mishaps;
+    private final InjectedFaults mishaps;
 
-    Resumable(ResumableSessions inner, Mishaps mishaps) {
+    Resumable(ResumableSessions inner, InjectedFaults mishaps) {
       super(inner, mishaps);
       this.inner = inner;
       this.mishaps = mishaps;

@@ -16,7 +16,7 @@ import java.util.Optional;
 public final class History {
   private final List<Optional<Event>> events = new ArrayList<>();
 
-  /** What was recorded so far. */
+  /** Returns the events that were recorded so far. */
   public synchronized List<Event> events() {
     return events.stream().flatMap(Optional::stream).toList();
   }
@@ -49,8 +49,8 @@ public final class History {
   }
 
   /**
-   * A settlement is about to be sent. It is recorded here and now if it is confirmed later: whoever
-   * takes the session after it took effect may be recorded before its confirmation is.
+   * Records a settlement before it is sent, if it is confirmed later: whoever takes the session
+   * after it took effect may be recorded before its confirmation is.
    *
    * @return to be run when the provider has confirmed it
    */
@@ -111,8 +111,8 @@ public final class History {
   /** A message came back. */
   public record Replayed(SessionId session, MessageId id, long sequence) implements Event {}
 
-  /** Whether a settlement is the end of its message. */
-  static boolean isFinal(Settlement settlement) {
+  /** Returns whether a settlement ends its message. */
+  public static boolean isFinal(Settlement settlement) {
     return switch (settlement) {
       case Settlement.Complete complete -> true;
       case Settlement.DeadLetter letter -> true;

@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What a person sees and can do: O-01 to O-05. */
+/** The operator's view and actions: O-01 to O-05. */
 public abstract class OperatorContract extends UnorderedContract {
 
   @Test

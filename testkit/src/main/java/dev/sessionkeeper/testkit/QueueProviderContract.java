@@ -1,7 +1,7 @@
 package dev.sessionkeeper.testkit;
 
 /**
- * The contract of docs/contract.md, for every provider.
+ * The contract of docs/reference/contract.md, for every provider.
  *
  * <p>A provider's test extends this class and says how a provider is created, and, if the provider
  * can run by a clock that a test moves, that it shall:
@@ -22,4 +22,4 @@ package dev.sessionkeeper.testkit;
  * so does a test that needs an interface which the provider does not implement. How each rule ended
  * is written to {@code target/contract/<provider>.json}.
  */
-public abstract class QueueProviderContract extends OperatorContract {}
+public abstract class QueueProviderContract extends BoundedBytesContract {}

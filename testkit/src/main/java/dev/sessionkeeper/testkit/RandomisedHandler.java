@@ -28,7 +28,7 @@ final class RandomisedHandler implements MessageHandler, Consumer<ProcessorEvent
   private final QueueProvider provider;
   private final QueueName queue;
   private final long seed;
-  private final RunLedger ledger;
+  private final RunRecord ledger;
   private final History history;
   private final TimeSource time;
   private final Set<MessageId> setAside = ConcurrentHashMap.newKeySet();
@@ -41,7 +41,7 @@ final class RandomisedHandler implements MessageHandler, Consumer<ProcessorEvent
       QueueProvider provider,
       QueueName queue,
       long seed,
-      RunLedger ledger,
+      RunRecord ledger,
       History history,
       TimeSource time) {
     this.provider = provider;
@@ -156,7 +156,7 @@ final class RandomisedHandler implements MessageHandler, Consumer<ProcessorEvent
     over.await();
   }
 
-  /** What the processor decided about a failure is known from its events. */
+  /** Records the processor's decision about a failure, from its events. */
   @Override
   public void accept(ProcessorEvent event) {
     record(event);

@@ -86,7 +86,7 @@ final class RandomisedOwner {
     }
   }
 
-  /** Whether to go on with this hold. */
+  /** Returns whether to continue this hold. */
   private boolean handle(HeldSession session, List<Delivery> batch, AtomicInteger finished) {
     long epoch = session.lease().epoch();
     for (var delivery : batch) {

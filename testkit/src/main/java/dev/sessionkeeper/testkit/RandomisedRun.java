@@ -42,7 +42,7 @@ public final class RandomisedRun {
   private final TimeSource time;
   private final Runnable tick;
   private final Trouble trouble;
-  private final RunLedger ledger = new RunLedger();
+  private final RunRecord ledger = new RunRecord();
   private final History history = new History();
   private final Random random;
 
@@ -66,7 +66,7 @@ public final class RandomisedRun {
     this.random = new Random(seed);
   }
 
-  /** 200 sessions, 20,000 messages, on the clock of this machine. */
+  /** Creates a run of 20,000 messages in 200 sessions, in real time. */
   public static RandomisedRun on(QueueProvider provider, QueueName queue, long seed) {
     return new RandomisedRun(
         provider, queue, seed, 200, 20_000, TimeSource.system(), RandomisedRun::rest, Trouble.NONE);
@@ -144,7 +144,9 @@ public final class RandomisedRun {
         violations(dead));
   }
 
-  /** What the ledger saw at once, and what the checkers find in the history. */
+  /**
+   * Returns the violations that the ledger saw at once and that the checkers find in the history.
+   */
   private List<String> violations(Optional<Set<MessageId>> dead) {
     var events = new ArrayList<>(history.events());
     // A handler may start before the send that it follows has returned to its sender.
@@ -163,7 +165,7 @@ public final class RandomisedRun {
     return sent == messages && handler.settled() >= messages && ledgerIsFull(sent, handler);
   }
 
-  /** Whether every message is done, as far as handlers know. */
+  /** Returns whether every message is done, as far as handlers know. */
   private boolean ledgerIsFull(int sent, RandomisedHandler handler) {
     for (int i = 0; i < sent; i++) {
       if (!ledger.isCompleted(sessionOf(i), numberOf(i)) && !handler.isSetAside(idOf(i))) {

@@ -10,7 +10,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 
-/** Time as it is, on a machine that may be busy: what came late by chance is tried again. */
+/** Real time. A test that failed while the machine stalled is repeated. */
 final class RealContractTime implements ContractTime {
   private static final Duration SLACK = Duration.ofMillis(60);
   private static final Duration EARLY = Duration.ofMillis(100);

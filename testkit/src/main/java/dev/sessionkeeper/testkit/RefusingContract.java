@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What is not stored, and says so. */
+/** Refused messages and limits. */
 public abstract class RefusingContract extends SendingContract {
 
   @Test

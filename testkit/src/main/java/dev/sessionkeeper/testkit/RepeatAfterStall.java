@@ -9,11 +9,11 @@ import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 import org.opentest4j.TestAbortedException;
 
 /**
- * Tries a failed test again if the machine stood still meanwhile.
+ * Repeats a failed test if the machine stalled during it.
  *
- * <p>In real time a lease of a second runs out while nobody runs for a second, rightly so; such a
- * failure tells nothing about the provider. A failure without a stall stands at once, and one that
- * comes with every try stands too.
+ * <p>In real time a lease of one second expires while the machine stalls for a second, as it
+ * should; such a failure tells nothing about the provider. A failure without a stall counts at
+ * once, and so does one that every repetition shows.
  */
 final class RepeatAfterStall implements InvocationInterceptor {
   private static final int TRIES = 5;

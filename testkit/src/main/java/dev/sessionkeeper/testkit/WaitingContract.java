@@ -17,7 +17,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Leases that end, who comes next, and how long one waits: S-05, S-07, S-08, S-10, S-11. */
+/** Expired leases, the order of sessions, and waits: S-05, S-07, S-08, S-10, S-11. */
 public abstract class WaitingContract extends HoldingContract {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final Duration WAIT = Duration.ofSeconds(1);

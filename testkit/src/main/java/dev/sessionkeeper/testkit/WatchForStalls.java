@@ -27,7 +27,7 @@ final class WatchForStalls {
     return WATCH.lastStall - begin > 0 || System.nanoTime() - WATCH.lastBeat > STALL;
   }
 
-  /** As if there had been one, for the tests of those who ask. */
+  /** Records a stall without one having happened, for tests. */
   static void pretendOne() {
     WATCH.lastStall = System.nanoTime();
   }

@@ -12,7 +12,7 @@ import java.util.function.Function;
 /**
  * Makes the capability table of the docs from the results of the kit.
  *
- * <p>Usage: {@code WriteCapabilityTable docs/capabilities.md a/target/contract/a.json …}
+ * <p>Usage: {@code WriteCapabilityTable docs/reference/capabilities.md a/target/contract/a.json …}
  */
 public final class WriteCapabilityTable {
   private final List<ContractResults> providers;
@@ -37,7 +37,7 @@ public final class WriteCapabilityTable {
     return new WriteCapabilityTable(providers).table();
   }
 
-  /** What the cell of a provider says about a rule, for comparison with a table that is stored. */
+  /** Returns the cell of a provider for a rule, for comparison with a stored table. */
   static String cell(ContractResults provider, String rule) {
     var result = Optional.ofNullable(provider.rules().get(rule));
     return result.map(WriteCapabilityTable::cell).orElse("not checked");

@@ -32,7 +32,7 @@ class ContractResultsTest {
         .contains("| rule | sqs |")
         .contains("| Q-01 | yes (2) |")
         .contains("| Q-02 | **broken** |")
-        .contains("| S-01 | in part (1 of 2): its sessions are no AddressableSessions |")
+        .contains("| S-01 | in part (1 of 2): this provider cannot lease a chosen session |")
         .contains("| S-07 | no: the broker chooses |");
   }
 
@@ -58,7 +58,7 @@ class ContractResultsTest {
     results.passed("Q-01");
     results.failed("Q-02");
     results.passed("S-01");
-    results.skipped("S-01", "its sessions are no AddressableSessions");
+    results.skipped("S-01", "this provider cannot lease a chosen session");
     results.skipped("S-07", "the broker chooses");
     return results;
   }

@@ -15,6 +15,7 @@ import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.HeldSession.Settled;
 import dev.sessionkeeper.spi.SessionSource;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -243,6 +244,11 @@ final class NaiveProcessor implements AutoCloseable {
     @Override
     public boolean isLockHeld() {
       return held;
+    }
+
+    @Override
+    public Instant lockedUntil() {
+      return session.lease().until();
     }
 
     @Override

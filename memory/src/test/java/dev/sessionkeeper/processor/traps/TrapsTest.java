@@ -7,12 +7,14 @@ import dev.sessionkeeper.RetryPolicy;
 import dev.sessionkeeper.processor.SessionProcessor;
 import java.time.Duration;
 import java.util.EnumSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Our processor falls into no trap; every trap catches the processor that was made to fall. */
 @Timeout(120)
+@Tag("slow")
 class TrapsTest {
   private static final Duration LONG = Duration.ofSeconds(20);
   private static final Duration SHORT = Duration.ofSeconds(2);

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>It is a fenced store, as a user should have one: what shows an old epoch is refused. Safe for
  * many threads.
  */
-final class RunLedger {
+final class RunRecord {
   private static final int MOST_VIOLATIONS = 10;
   private static final int MOST_LATELY = 16;
 

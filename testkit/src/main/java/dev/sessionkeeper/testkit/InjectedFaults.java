@@ -9,14 +9,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Decides which call meets which fault: by chance, from a seed, or because a test wants so. */
-final class Mishaps {
+final class InjectedFaults {
   private final Random random;
   private final Set<SessionId> doomed = ConcurrentHashMap.newKeySet();
   private final AtomicInteger failures = new AtomicInteger();
   private final AtomicLong count = new AtomicLong();
   private volatile Faults faults;
 
-  Mishaps(Faults faults, long seed) {
+  InjectedFaults(Faults faults, long seed) {
     this.faults = faults;
     this.random = new Random(seed);
   }

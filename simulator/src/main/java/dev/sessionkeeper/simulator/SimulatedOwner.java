@@ -1,4 +1,4 @@
-package dev.sessionkeeper.testkit;
+package dev.sessionkeeper.simulator;
 
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.KeeperException;
@@ -8,6 +8,9 @@ import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.HeldSession.Settled;
 import dev.sessionkeeper.spi.SessionSource;
+import dev.sessionkeeper.testkit.History;
+import dev.sessionkeeper.testkit.SettableClock;
+import dev.sessionkeeper.testkit.Violation;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -42,7 +45,7 @@ final class SimulatedOwner {
     this.history = history;
   }
 
-  /** Messages that this owner brought to their end. */
+  /** Returns how many messages this owner completed or dead-lettered. */
   int finished() {
     return finished;
   }
@@ -111,7 +114,7 @@ final class SimulatedOwner {
         stalled.add(
             new Stalled(session, delivery, clock.nanoTime() + Duration.ofSeconds(2).toNanos()));
       }
-      forget(); // A crash, or a long pause: nobody gives the session back.
+      forget(); // A crash or a long pause: the session is not released.
     } else if (dice < 50) {
       giveUp(session, delivery);
     } else {
@@ -139,7 +142,7 @@ final class SimulatedOwner {
     }
   }
 
-  /** The run is over: whoever is at work hears how its lease stands. */
+  /** Ends the run: an owner that holds a session learns whether its lease is still valid. */
   void stop() {
     if (held != null && inWork != null) {
       giveUp(held, inWork);
@@ -169,7 +172,7 @@ final class SimulatedOwner {
     }
   }
 
-  /** Whether the store took it; not if the lease is gone. */
+  /** Returns whether the store applied the settlement; false if the lease is lost. */
   private static boolean isTaken(HeldSession session, Delivery delivery, Settlement settlement) {
     try {
       session

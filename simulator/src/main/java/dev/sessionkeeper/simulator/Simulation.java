@@ -1,4 +1,4 @@
-package dev.sessionkeeper.testkit;
+package dev.sessionkeeper.simulator;
 
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.MessageId;
@@ -12,6 +12,12 @@ import dev.sessionkeeper.spi.DeadLetterQueues;
 import dev.sessionkeeper.spi.OperableSessions;
 import dev.sessionkeeper.spi.OperableSessions.Act;
 import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.testkit.CheckConservation;
+import dev.sessionkeeper.testkit.CheckOrder;
+import dev.sessionkeeper.testkit.CheckOwners;
+import dev.sessionkeeper.testkit.History;
+import dev.sessionkeeper.testkit.SettableClock;
+import dev.sessionkeeper.testkit.Violation;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
