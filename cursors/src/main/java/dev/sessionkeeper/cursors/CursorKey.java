@@ -16,7 +16,7 @@ public record CursorKey(String stream, String subscriber) {
     requireName("subscriber", subscriber);
   }
 
-  /** Whether the text may name a stream or a subscriber. */
+  /** Returns whether the text may name a stream or a subscriber. */
   public static boolean isName(String text) {
     return NAME.matcher(text).matches();
   }
@@ -28,7 +28,7 @@ public record CursorKey(String stream, String subscriber) {
     }
   }
 
-  /** What the keys of all cursors on a stream begin with. */
+  /** Returns the prefix of the keys of all cursors on a stream. */
   static String prefixOf(String stream) {
     return stream + "/";
   }

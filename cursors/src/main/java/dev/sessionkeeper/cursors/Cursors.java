@@ -1,11 +1,16 @@
 package dev.sessionkeeper.cursors;
 
+import dev.sessionkeeper.coalescing.CoalescingWriter;
+import dev.sessionkeeper.coalescing.LastValueStore;
+import dev.sessionkeeper.coalescing.ListedValues;
+import dev.sessionkeeper.coalescing.Outcome;
 import dev.sessionkeeper.time.TimeSource;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.CompletionStage;
 
-/** The cursors of all subscribers: where each one is, and trackers that move it on. */
+/** The cursors of all subscribers, and trackers that move them. */
 public final class Cursors {
   private final LastValueStore<String, String> store;
   private final CoalescingWriter<String, String> writer;
@@ -53,6 +58,16 @@ public final class Cursors {
       positions.put(entry.key().substring(prefix.length()), entry.version());
     }
     return positions;
+  }
+
+  /**
+   * Acknowledges all events up to this one. The position never falls: an older event changes
+   * nothing.
+   *
+   * @return completes when the position, or a later one, is durable
+   */
+  public CompletionStage<Outcome> acknowledge(CursorKey key, long event) {
+    return writer.submit(key.asText(), event, Long.toString(event));
   }
 
   /**

@@ -1,5 +1,7 @@
 package dev.sessionkeeper.cursors;
 
+import dev.sessionkeeper.coalescing.CoalescingWriter;
+import dev.sessionkeeper.coalescing.Outcome;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.NavigableSet;
@@ -9,7 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Knows which events a subscriber has acknowledged, and saves the point from which it resumes.
+ * Tracks which events a subscriber has acknowledged, and saves the point from which the subscriber
+ * resumes.
  *
  * <p>Events of a stream are numbered without gaps, so the resume point is the last event before
  * which nothing is missing: acknowledging 7 before 6 saves nothing until 6 comes. I1: the saved
@@ -40,7 +43,7 @@ public final class EventTracker {
     this.point = point;
   }
 
-  /** What became of an acknowledgement. */
+  /** The result of an acknowledgement. */
   public enum Recorded {
     /** The event counts; the resume point may have moved. */
     NEW,
@@ -126,7 +129,7 @@ public final class EventTracker {
     }
   }
 
-  /** Nobody else would save the last event of a stream, so try again until it is taken. */
+  /** Retries until the writer accepts the point: no later event may come that would save it. */
   private void rejected(Outcome.Why why) {
     if (why == Outcome.Why.CLOSED || why == Outcome.Why.TOO_LARGE) {
       log.warn("The cursor {} was not saved ({}); events come again", key, why);

@@ -1,7 +1,4 @@
-/**
- * One coalescing, backpressured writer for last values, and the cursor of a stream's subscriber on
- * top of it.
- */
+/** Resume points of the subscribers of a stream. */
 @NullMarked
 package dev.sessionkeeper.cursors;
 

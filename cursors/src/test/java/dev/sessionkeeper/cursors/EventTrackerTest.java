@@ -1,6 +1,5 @@
 package dev.sessionkeeper.cursors;
 
-import static dev.sessionkeeper.cursors.WriterFixture.options;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -12,8 +11,7 @@ import org.junit.jupiter.api.Test;
 class EventTrackerTest {
   private static final CursorKey ANN = new CursorKey("orders", "ann");
 
-  private final WriterFixture given =
-      new WriterFixture(options().withRoomFor(5, 1 << 20).withWhenFull(new WhenFull.Reject()));
+  private final StandingWriter given = new StandingWriter();
   private final Cursors cursors = Cursors.of(given.store, given.writer, given.clock);
 
   @Test
@@ -29,7 +27,7 @@ class EventTrackerTest {
     }
     given.advance(50);
     assertThat(given.store.stored("orders/ann")).isEqualTo(20);
-    assertThat(given.store.attempts).as("20 events, one write").hasSize(1);
+    assertThat(given.store.writes).as("20 events, one write").isEqualTo(1);
     assertThat(cursors.position(ANN)).hasValue(20);
   }
 
@@ -103,6 +101,30 @@ class EventTrackerTest {
               given.clock.advance(Duration.ofMillis(100));
               return given.store.stored("orders/ann") == 1;
             });
+  }
+
+  @Test
+  void theCursorNeverRunsAheadOfWhatWasAcknowledged() {
+    var tracker = cursors.track(ANN, 10);
+    // Delivered, and the process dies before the acknowledgement: the tracker hears nothing.
+    given.advance(60_000);
+    assertThat(cursors.position(ANN)).isEmpty();
+    tracker.acknowledge(12);
+    given.advance(60_000);
+    assertThat(cursors.position(ANN)).as("11 is open, so 12 comes again as well").isEmpty();
+    tracker.acknowledge(11);
+    given.advance(60_000);
+    assertThat(cursors.position(ANN)).hasValue(12);
+  }
+
+  @Test
+  void theWriterClosesWhileTrackersAreAlive() {
+    var tracker = cursors.track(ANN, 0);
+    tracker.acknowledge(1);
+    assertThat(given.writer.close(Duration.ofSeconds(20)).isComplete()).isTrue();
+    assertThat(given.store.stored("orders/ann")).isEqualTo(1);
+    tracker.acknowledge(2);
+    assertThat(given.store.stored("orders/ann")).isEqualTo(1);
   }
 
   @Test

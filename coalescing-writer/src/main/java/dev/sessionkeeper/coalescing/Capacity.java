@@ -1,0 +1,157 @@
+package dev.sessionkeeper.coalescing;
+
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Counts what the writer holds, in items and bytes, and lets callers wait for room.
+ *
+ * <p>I1: everything that is taken is released exactly once, when the store has it, when it is set
+ * aside, or when close gives it up. Never waits while a stripe's lock is held.
+ */
+final class Capacity {
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private final long maxItems;
+  private final long maxBytes;
+  private long items;
+  private long bytes;
+  private int waiting;
+  private boolean closed;
+
+  Capacity(long maxItems, long maxBytes) {
+    this.maxItems = maxItems;
+    this.maxBytes = maxBytes;
+  }
+
+  boolean canEverHold(long size) {
+    return size <= maxBytes;
+  }
+
+  /** Takes room for so many more items and bytes (which may be fewer), if there is. */
+  boolean tryTake(int moreItems, long moreBytes) {
+    lock.lock();
+    try {
+      boolean itemsFit = moreItems <= 0 || items + moreItems <= maxItems;
+      boolean bytesFit = moreBytes <= 0 || bytes + moreBytes <= maxBytes;
+      if (!itemsFit || !bytesFit) {
+        return false;
+      }
+      items += moreItems;
+      bytes += moreBytes;
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void release(long fewerItems, long fewerBytes) {
+    lock.lock();
+    try {
+      items -= fewerItems;
+      bytes -= fewerBytes;
+      if (waiting > 0) {
+        changed.signalAll();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Waits until the value may fit.
+   *
+   * @return false when the time is up, the thread was interrupted, or the writer was closed
+   */
+  boolean await(long size, Deadline deadline) {
+    lock.lock();
+    try {
+      waiting++;
+      while (!closed && !deadline.isOver() && (items >= maxItems || bytes + size > maxBytes)) {
+        changed.await();
+      }
+      return !closed && !deadline.isOver();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    } finally {
+      waiting--;
+      lock.unlock();
+    }
+  }
+
+  /** Ends all waits, now and later. */
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The fuller one of both bounds, 0 to 1. */
+  double filled() {
+    lock.lock();
+    try {
+      return Math.max((double) items / maxItems, (double) bytes / maxBytes);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  long items() {
+    lock.lock();
+    try {
+      return items;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  long bytes() {
+    lock.lock();
+    try {
+      return bytes;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The end of one caller's patience, kept by the time source so that a test can move it. */
+  final class Deadline implements AutoCloseable {
+    private final TimeSource.Timer timer;
+    private boolean over;
+
+    Deadline(TimeSource time, Duration patience) {
+      timer = time.schedule(patience, this::end);
+    }
+
+    private void end() {
+      lock.lock();
+      try {
+        over = true;
+        changed.signalAll();
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    boolean isOver() {
+      lock.lock();
+      try {
+        return over;
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    @Override
+    public void close() {
+      timer.cancel();
+    }
+  }
+}

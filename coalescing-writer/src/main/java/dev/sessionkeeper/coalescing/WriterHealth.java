@@ -1,0 +1,19 @@
+package dev.sessionkeeper.coalescing;
+
+/**
+ * * The health of a writer.
+ *
+ * @param status what to show
+ * @param detail one sentence on why
+ */
+public record WriterHealth(Status status, String detail) {
+
+  /** From good to bad. */
+  public enum Status {
+    UP,
+    /** Values wait longer than usual, but nothing is lost. */
+    DEGRADED,
+    /** A worker died and its replacement has not written yet, or the writer is closed. */
+    DOWN
+  }
+}

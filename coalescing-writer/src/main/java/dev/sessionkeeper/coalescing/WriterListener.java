@@ -1,0 +1,30 @@
+package dev.sessionkeeper.coalescing;
+
+import java.time.Duration;
+
+/** Receives events of a writer, for metrics and alerts. Methods must be fast and must not throw. */
+public interface WriterListener {
+
+  /** A write reached the store. */
+  default void flushed(Flush flush) {}
+
+  /**
+   * The writer became 80 % full, or is below that again: callers should slow down, or may go on.
+   */
+  default void pressureChanged(boolean high) {}
+
+  /**
+   * One successful write.
+   *
+   * @param rows values written
+   * @param submits how many submits they stand for
+   * @param oldest from the first submit of the oldest value until it was durable
+   * @param took the time of the write itself
+   */
+  record Flush(int rows, long submits, Duration oldest, Duration took) {}
+
+  /** Hears nothing. */
+  static WriterListener none() {
+    return new WriterListener() {};
+  }
+}
