@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The database files of one folder, and the programs that create and serve them. */
-record Cluster(Path binaries, DataFolder folder, RunAs runAs) {
+record Cluster(Path binaries, DataFolder folder, RunAsUser runAs) {
   private static final Duration START_PATIENCE = Duration.ofSeconds(60);
 
   /**
@@ -98,7 +98,7 @@ record Cluster(Path binaries, DataFolder folder, RunAs runAs) {
                 + prepare.lastError()
                 + ")");
       }
-      EndProcess.pause();
+      TerminateProcess.pause();
     }
   }
 

@@ -105,16 +105,16 @@ final class DataFolder implements AutoCloseable {
 
   /**
    * Ends a database that an earlier process left running on this folder, and waits until all its
-   * processes are gone: as long as one of them is there, also a dead one that nobody has reaped,
-   * the next database refuses to start.
+   * processes are gone: as long as one of them exists, even a dead one that is not reaped yet, the
+   * next database refuses to start.
    */
   void endWhatWasLeftRunning() {
     recordedPid()
         .filter(this::isOurDatabase)
-        .ifPresent(pid -> EndProcess.gracefully(pid, PATIENCE));
+        .ifPresent(pid -> TerminateProcess.gracefully(pid, PATIENCE));
     var gone = ProcessesOf.folder(database()).areGoneWithin(PATIENCE);
     if (gone) {
-      if (recordedPid().filter(EndProcess::isUnreaped).isPresent()) {
+      if (recordedPid().filter(TerminateProcess::isUnreaped).isPresent()) {
         forgetRecordedPid();
       }
       forgetSocket();
@@ -143,7 +143,7 @@ final class DataFolder implements AutoCloseable {
   }
 
   /**
-   * The number in the file may belong to somebody else by now; only a process on this folder is
+   * The pid in the file may belong to another process by now; only a process on this folder is
    * ended.
    */
   private boolean isOurDatabase(long pid) {

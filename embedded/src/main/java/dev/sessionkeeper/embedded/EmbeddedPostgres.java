@@ -77,7 +77,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
     var folder = DataFolder.open(data);
     try {
       folder.endWhatWasLeftRunning();
-      var cluster = new Cluster(binaries, folder, RunAs.choose(folder.path(), binaries));
+      var cluster = new Cluster(binaries, folder, RunAsUser.choose(folder.path(), binaries));
       cluster.createIfMissing();
       var supervisor = Supervisor.start(cluster, settings, endpoints.apply(cluster));
       return new EmbeddedPostgres(folder, supervisor, afterClose);

@@ -18,7 +18,7 @@ sealed interface Endpoint {
   /** The address of a database, without credentials. */
   String jdbcUrl(String database);
 
-  /** For a person who reads the log. */
+  /** Returns a description for the log. */
   String description();
 
   /**

@@ -25,7 +25,7 @@ record ProcessesOf(Path folder) {
       if (time.since(begun).compareTo(patience) > 0) {
         return false;
       }
-      EndProcess.pause();
+      TerminateProcess.pause();
     }
     return true;
   }

@@ -54,7 +54,7 @@ final class Supervisor implements AutoCloseable {
         if (attempt == START_TRIES) {
           throw e;
         }
-        EndProcess.pause();
+        TerminateProcess.pause();
         cluster.folder().endWhatWasLeftRunning();
       }
     }
@@ -83,7 +83,7 @@ final class Supervisor implements AutoCloseable {
       }
       log.info("The embedded PostgreSQL is back at {}", endpoint.description());
     }
-    EndProcess.gracefully(process.pid(), STOP_PATIENCE);
+    TerminateProcess.gracefully(process.pid(), STOP_PATIENCE);
   }
 
   /**
@@ -107,7 +107,7 @@ final class Supervisor implements AutoCloseable {
   @Override
   public void close() {
     closing = true;
-    EndProcess.gracefully(process.pid(), STOP_PATIENCE);
+    TerminateProcess.gracefully(process.pid(), STOP_PATIENCE);
     // It may be in the middle of a restart; then it ends what it started.
     waitFor(watcher);
   }

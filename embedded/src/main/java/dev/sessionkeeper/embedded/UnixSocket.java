@@ -29,7 +29,7 @@ final class UnixSocket extends Socket {
   private volatile State state = State.NEW;
   private volatile int timeoutMillis;
 
-  /** The connection; one value, so that closing sees all of it or nothing. */
+  /** The state of the connection, in one reference, so that close sees a consistent state. */
   private sealed interface State {
     State NEW = new Unconnected();
 
@@ -143,7 +143,7 @@ final class UnixSocket extends Socket {
    * @throws java.net.SocketTimeoutException if that took longer than the timeout
    */
   private void await(Selector selector) throws IOException {
-    var wait = new Patience(timeoutMillis);
+    var wait = new SocketDeadline(timeoutMillis);
     boolean wasInterrupted = false;
     try {
       while (selector.select(wait.millisLeft()) == 0) {

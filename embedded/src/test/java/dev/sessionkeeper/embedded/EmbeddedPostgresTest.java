@@ -17,9 +17,11 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("slow")
 class EmbeddedPostgresTest {
   @TempDir Path data;
 
@@ -118,7 +120,7 @@ class EmbeddedPostgresTest {
     var child = new LeaveRunning(data);
     child.startTemporaryAndTerminate();
 
-    await().atMost(Duration.ofSeconds(20)).until(() -> !EndProcess.isRunning(child.pid()));
+    await().atMost(Duration.ofSeconds(20)).until(() -> !TerminateProcess.isRunning(child.pid()));
   }
 
   @Test
@@ -162,7 +164,7 @@ class EmbeddedPostgresTest {
     orphan.startAndAbandon("CREATE TABLE kept (n int); INSERT INTO kept VALUES (3)");
     try (var postgres = EmbeddedPostgres.start(data)) {
       assertThat(read(postgres, "SELECT n FROM kept")).isEqualTo("3");
-      assertThat(EndProcess.isRunning(orphan.pid())).isFalse();
+      assertThat(TerminateProcess.isRunning(orphan.pid())).isFalse();
     }
   }
 

@@ -1,22 +1,20 @@
 package dev.sessionkeeper.store;
 
-import java.io.PrintWriter;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.SQLFeatureNotSupportedException;
 import java.time.Duration;
-import java.util.logging.Logger;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Connections of another source for statements that may take long, such as migrations: both the
  * database and the driver wait for them. A connection goes back with the limits it came with.
  */
-final class PatientSource implements DataSource {
-  private static final org.slf4j.Logger log = LoggerFactory.getLogger(PatientSource.class);
+final class PatientSource extends ForwardingSource {
+  private static final Logger log = LoggerFactory.getLogger(PatientSource.class);
 
   /** The database ends a statement before the driver gives it up. */
   private static final Duration MARGIN = Duration.ofSeconds(5);
@@ -32,27 +30,17 @@ final class PatientSource implements DataSource {
              set_config('idle_in_transaction_session_timeout', ?, false)
       """;
 
-  private final DataSource source;
   private final Duration statement;
 
   private record Limits(String statement, String idle) {}
 
   PatientSource(DataSource source, Duration statement) {
-    this.source = source;
+    super(source);
     this.statement = statement;
   }
 
   @Override
-  public Connection getConnection() throws SQLException {
-    return patient(source.getConnection());
-  }
-
-  @Override
-  public Connection getConnection(String user, String password) throws SQLException {
-    return patient(source.getConnection(user, password));
-  }
-
-  private Connection patient(Connection own) throws SQLException {
+  protected Connection prepared(Connection own) throws SQLException {
     try {
       int network = own.getNetworkTimeout();
       var before = read(own);
@@ -109,40 +97,5 @@ final class PatientSource implements DataSource {
       query.setString(2, limits.idle());
       query.execute();
     }
-  }
-
-  @Override
-  public PrintWriter getLogWriter() throws SQLException {
-    return source.getLogWriter();
-  }
-
-  @Override
-  public void setLogWriter(PrintWriter out) throws SQLException {
-    source.setLogWriter(out);
-  }
-
-  @Override
-  public void setLoginTimeout(int seconds) throws SQLException {
-    source.setLoginTimeout(seconds);
-  }
-
-  @Override
-  public int getLoginTimeout() throws SQLException {
-    return source.getLoginTimeout();
-  }
-
-  @Override
-  public Logger getParentLogger() throws SQLFeatureNotSupportedException {
-    return source.getParentLogger();
-  }
-
-  @Override
-  public <T> T unwrap(Class<T> type) throws SQLException {
-    return type.isInstance(this) ? type.cast(this) : source.unwrap(type);
-  }
-
-  @Override
-  public boolean isWrapperFor(Class<?> type) throws SQLException {
-    return type.isInstance(this) || source.isWrapperFor(type);
   }
 }

@@ -12,10 +12,12 @@ import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** Connections that are cut after the database has committed and before it could say so. */
+@Tag("slow")
 class UnknownOutcomeTest {
   private static EmbeddedPostgres postgres;
   private static FaultyNetwork network;

@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /** Ends a database process: first with PostgreSQL's fast shutdown, then at once. */
-final class EndProcess {
-  private EndProcess() {}
+final class TerminateProcess {
+  private TerminateProcess() {}
 
   static void gracefully(long pid, Duration patience) {
     signal("-INT", pid);

@@ -5,12 +5,12 @@ import java.net.SocketTimeoutException;
 import java.util.concurrent.TimeUnit;
 
 /** How long a read or write of a socket may still wait. A timeout of zero means for ever. */
-final class Patience {
+final class SocketDeadline {
   private final int timeoutMillis;
   private final TimeSource time = TimeSource.system();
   private final long begun = time.nanoTime();
 
-  Patience(int timeoutMillis) {
+  SocketDeadline(int timeoutMillis) {
     this.timeoutMillis = timeoutMillis;
   }
 

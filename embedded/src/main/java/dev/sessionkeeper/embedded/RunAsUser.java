@@ -17,33 +17,33 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The user under which PostgreSQL runs. It refuses to run as root, so root steps down to an
- * unprivileged user, who then owns the folders of the database.
+ * unprivileged user, which then owns the folders of the database.
  *
  * <p>Where such a user cannot enter the folder, for example below {@code /root}, a user namespace
  * hides from PostgreSQL that it runs as root; the log says so.
  *
  * @param prefix what stands before the program on its command line
- * @param user who owns the folders of the database; empty if this process does
+ * @param user the owner of the database's folders; empty if it is the user of this process
  */
-record RunAs(List<String> prefix, Optional<String> user) {
-  private static final Logger log = LoggerFactory.getLogger(RunAs.class);
+record RunAsUser(List<String> prefix, Optional<String> user) {
+  private static final Logger log = LoggerFactory.getLogger(RunAsUser.class);
 
   /** In the order of preference; {@code nobody} is last, because other services use it as well. */
   private static final List<String> USERS = List.of("keeper", "postgres", "nobody");
 
   /**
-   * Chooses a user who can enter the folder and run the programs.
+   * Chooses a user that can enter the folder and run the programs.
    *
    * @param folder the data folder
    * @param programs where PostgreSQL's programs are
    */
-  static RunAs choose(Path folder, Path programs) {
+  static RunAsUser choose(Path folder, Path programs) {
     if (!CurrentUser.isRoot()) {
-      return new RunAs(List.of(), Optional.empty());
+      return new RunAsUser(List.of(), Optional.empty());
     }
     for (var user : candidates(folder)) {
       if (mayUse(user, folder, programs)) {
-        return new RunAs(stepDown(user), Optional.of(user));
+        return new RunAsUser(stepDown(user), Optional.of(user));
       }
     }
     if (succeeds(List.of("unshare", "-U", "true"))) {
@@ -52,7 +52,7 @@ record RunAs(List<String> prefix, Optional<String> user) {
               + " Choose a folder that they can enter with --data, or start keeper as another user",
           String.join(", ", USERS),
           folder);
-      return new RunAs(List.of("unshare", "-U"), Optional.empty());
+      return new RunAsUser(List.of("unshare", "-U"), Optional.empty());
     }
     throw new KeeperException.Misconfigured(
         "PostgreSQL does not run as root, and none of the users "
