@@ -10,6 +10,7 @@ import dev.sessionkeeper.time.TimeSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.concurrent.Callable;
 import java.util.concurrent.Semaphore;
 import java.util.random.RandomGenerator;
 import javax.sql.DataSource;
@@ -78,6 +79,16 @@ final class Connections implements AutoCloseable {
     forHandlers.acquire();
     try (var connection = pool.getConnection()) {
       return work.run(connection);
+    } finally {
+      forHandlers.release();
+    }
+  }
+
+  /** As {@link #callForHandler}, for a handler whose transaction opens its own connection. */
+  <T> T callForHandler(Callable<T> work) throws Exception {
+    forHandlers.acquire();
+    try {
+      return work.call();
     } finally {
       forHandlers.release();
     }

@@ -96,6 +96,25 @@ final class DeadLetterTable {
         row.getInt(16));
   }
 
+  /** One letter; empty when there is none of that id. */
+  Optional<DeadLetter> find(String id) {
+    if (!isNumber(id)) {
+      return Optional.empty();
+    }
+    return setup
+        .connections()
+        .look(
+            connection ->
+                read(connection, Optional.empty(), Long.parseLong(id) - 1, Page.Request.first(1)))
+        .stream()
+        .filter(letter -> letter.id().equals(id))
+        .findFirst();
+  }
+
+  private static boolean isNumber(String id) {
+    return id.matches("[0-9]{1,18}");
+  }
+
   /** Counts in the database; the letters stay there. */
   int count(Selection selection) {
     return setup
@@ -192,7 +211,7 @@ final class DeadLetterTable {
   }
 
   boolean discard(String id, Alongside alongside) {
-    if (!id.matches("[0-9]{1,18}")) {
+    if (!isNumber(id)) {
       return false;
     }
     return inTransaction(

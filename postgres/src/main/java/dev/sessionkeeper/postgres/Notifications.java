@@ -28,6 +28,8 @@ final class Notifications implements AutoCloseable {
 
     void news(int queue, SessionId session);
 
+    void deleted(int queue);
+
     /** Something may have been missed. */
     void everything();
   }
@@ -40,6 +42,11 @@ final class Notifications implements AutoCloseable {
   /** A session that this node holds has news. */
   void news(String ofNode, int queue, SessionId session) {
     notices.tell(CHANNEL, "n " + ofNode + " " + queue + " " + session);
+  }
+
+  /** The queue was deleted. */
+  void deleted(int queue) {
+    notices.tell(CHANNEL, "d " + node.id() + " " + queue);
   }
 
   /** Listens from now on. */
@@ -58,6 +65,8 @@ final class Notifications implements AutoCloseable {
         heard.wake(Integer.parseInt(parts[2]));
       } else if (parts[0].equals("n") && fromHere) {
         heard.news(Integer.parseInt(parts[2]), SessionId.of(parts[3]));
+      } else if (parts[0].equals("d") && !fromHere) {
+        heard.deleted(Integer.parseInt(parts[2]));
       }
     }
 

@@ -19,6 +19,7 @@ import dev.sessionkeeper.spi.MessageSource;
 import dev.sessionkeeper.spi.OperableSessions;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.spi.QueueStats;
+import dev.sessionkeeper.spi.RemovableQueues;
 import dev.sessionkeeper.spi.ResumableSessions;
 import dev.sessionkeeper.spi.SessionStatus;
 import dev.sessionkeeper.spi.SessionView;
@@ -45,7 +46,11 @@ import org.slf4j.LoggerFactory;
  * as one statement and one commit.
  */
 public final class PostgresQueueProvider
-    implements QueueProvider, InspectableQueues, OperableSessions, DeadLetterQueues {
+    implements QueueProvider,
+        InspectableQueues,
+        OperableSessions,
+        DeadLetterQueues,
+        RemovableQueues {
   private static final Logger log = LoggerFactory.getLogger(PostgresQueueProvider.class);
   private static final Capabilities CAPABILITIES =
       new Capabilities("postgres", Limits.DEFAULT, true, true, true, Map.of());
@@ -78,7 +83,7 @@ public final class PostgresQueueProvider
             notifications,
             new BodyMemory(options.bodyMemory()),
             log);
-    this.table = new QueueTable(connections);
+    this.table = new QueueTable(connections, this::drop);
     this.keep = new Keep(setup);
   }
 
@@ -147,7 +152,15 @@ public final class PostgresQueueProvider
   public List<SendOutcome> send(QueueName queue, List<Message> messages) {
     var known = find(queue);
     Limits.DEFAULT.check(queue, known.mode(), messages);
-    return sender(known).send(messages);
+    try {
+      return sender(known).send(messages);
+    } catch (KeeperException.Rejected e) {
+      // Nothing can be stored in a queue that another process has deleted.
+      if (table.current(queue).equals(known)) {
+        throw e;
+      }
+      return send(queue, messages);
+    }
   }
 
   /**
@@ -199,6 +212,15 @@ public final class PostgresQueueProvider
    */
   public MessageHandler transactional(QueueName queue, TransactionalHandler handler) {
     return new RunInTransaction(ordered(queue), handler);
+  }
+
+  /**
+   * As {@link #transactional(QueueName, TransactionalHandler)}, in transactions of the application
+   * on the same database.
+   */
+  public MessageHandler transactional(
+      QueueName queue, TransactionalHandler handler, HandlerTransactions transactions) {
+    return new RunInTransaction(ordered(queue), handler, transactions);
   }
 
   @Override
@@ -260,6 +282,11 @@ public final class PostgresQueueProvider
   }
 
   @Override
+  public Optional<DeadLetter> deadLetter(QueueName queue, String id) {
+    return new DeadLetterTable(find(queue), setup).find(id);
+  }
+
+  @Override
   public int countReplayable(QueueName queue, Selection selection) {
     return new DeadLetterTable(find(queue), setup).count(selection);
   }
@@ -296,6 +323,51 @@ public final class PostgresQueueProvider
   /** As {@link #discard(QueueName, String)}, with more in its transaction if there is one. */
   public boolean discard(QueueName queue, String id, Alongside alongside) {
     return new DeadLetterTable(find(queue), setup).discard(id, alongside);
+  }
+
+  @Override
+  public long purge(QueueName queue, Part part) {
+    return purge(queue, part, NOTHING);
+  }
+
+  /** As {@link #purge(QueueName, Part)}, with more in its transaction. */
+  public long purge(QueueName queue, Part part, Alongside alongside) {
+    requireOpen();
+    var known = table.current(queue);
+    var remove = new RemoveQueue(setup);
+    return switch (part) {
+      case MESSAGES -> remove.purge(known, local(known), alongside);
+      case DEAD_LETTERS -> remove.purgeDeadLetters(known, alongside);
+    };
+  }
+
+  @Override
+  public boolean delete(QueueName queue) {
+    return delete(queue, NOTHING);
+  }
+
+  /** As {@link #delete(QueueName)}, with more in its transaction if there is a queue. */
+  public boolean delete(QueueName queue, Alongside alongside) {
+    requireOpen();
+    if (table.settings(queue).isEmpty()) {
+      return false;
+    }
+    var known = table.known(queue);
+    // This process writes down what it carries; another one finds its lease gone.
+    drop(known);
+    boolean isGone = new RemoveQueue(setup).delete(known, alongside);
+    table.forget(known.id());
+    setup.notifications().deleted(known.id());
+    return isGone;
+  }
+
+  /** Ends the use of a queue in this process. */
+  private void drop(QueueTable.Known deleted) {
+    senders.remove(deleted.id());
+    var local = queues.remove(deleted.id());
+    if (local != null) {
+      local.close();
+    }
   }
 
   /** Bodies that were read and that no handler has yet, in bytes. */
@@ -388,8 +460,22 @@ public final class PostgresQueueProvider
     }
 
     @Override
+    public void deleted(int queue) {
+      Thread.ofVirtual().name("keeper-deleted").start(() -> table.forget(queue));
+    }
+
+    @Override
     public void everything() {
       queues.values().forEach(LocalQueue::wake);
+      Thread.ofVirtual().name("keeper-look-again").start(this::lookAgain);
+    }
+
+    private void lookAgain() {
+      try {
+        table.lookAgain();
+      } catch (KeeperException e) {
+        log.debug("The queues could not be looked at again: {}", e.getMessage());
+      }
     }
   }
 }

@@ -14,10 +14,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 
 /**
- * The table of queues. What never changes, number and mode, is remembered here; settings are read
- * by the statements that need them, so a change holds in all processes at once.
+ * The table of queues. What never changes, number and mode, is remembered here until the queue is
+ * deleted; settings are read by the statements that need them, so a change holds in all processes
+ * at once.
  */
 final class QueueTable {
   private static final String CREATE =
@@ -42,11 +44,18 @@ final class QueueTable {
 
   private final Connections connections;
   private final Database database;
+  private final Consumer<Known> onDeleted;
   private final ConcurrentHashMap<QueueName, Known> known = new ConcurrentHashMap<>();
 
-  QueueTable(Connections connections) {
+  /**
+   * Reads the queues of this database.
+   *
+   * @param onDeleted is told of queues that were in use here and are deleted
+   */
+  QueueTable(Connections connections, Consumer<Known> onDeleted) {
     this.connections = connections;
     this.database = Database.of(connections.source());
+    this.onDeleted = onDeleted;
   }
 
   /** What never changes of a queue. */
@@ -60,7 +69,7 @@ final class QueueTable {
             alongside.write(connection, 1);
             return true;
           }
-          var existing = find(connection, queue).orElseThrow().mode();
+          var existing = find(connection, queue).orElseThrow().known().mode();
           if (existing != settings.mode()) {
             throw new KeeperException.QueueConflict(queue, existing);
           }
@@ -71,7 +80,41 @@ final class QueueTable {
   }
 
   Optional<QueueSettings> settings(QueueName queue) {
-    return connections.look(connection -> find(connection, queue));
+    var row = connections.look(connection -> find(connection, queue));
+    forgetUnless(queue, row.map(Row::known));
+    return row.map(Row::settings);
+  }
+
+  /**
+   * The queue as the database has it now, whatever is remembered of it.
+   *
+   * @throws KeeperException.UnknownQueue if there is none of that name
+   */
+  Known current(QueueName queue) {
+    settings(queue);
+    return known(queue);
+  }
+
+  /** A queue of this number was deleted. */
+  void forget(int id) {
+    known.values().stream().filter(one -> one.id() == id).toList().forEach(this::forget);
+  }
+
+  /** Looks whether all queues that are remembered still exist. */
+  void lookAgain() {
+    known.keySet().forEach(this::settings);
+  }
+
+  private void forgetUnless(QueueName queue, Optional<Known> current) {
+    var remembered = known.get(queue);
+    if (remembered != null && !current.equals(Optional.of(remembered))) {
+      forget(remembered);
+    }
+  }
+
+  private void forget(Known deleted) {
+    known.remove(deleted.name(), deleted);
+    onDeleted.accept(deleted);
   }
 
   List<QueueName> names() {
@@ -97,22 +140,13 @@ final class QueueTable {
     if (found != null) {
       return found;
     }
-    var read = connections.look(connection -> read(connection, queue));
+    var read =
+        connections
+            .look(connection -> find(connection, queue))
+            .orElseThrow(() -> new KeeperException.UnknownQueue(queue))
+            .known();
     known.put(queue, read);
     return read;
-  }
-
-  private static Known read(Connection connection, QueueName queue) throws SQLException {
-    try (var statement = connection.prepareStatement(FIND)) {
-      statement.setString(1, queue.value());
-      try (var rows = statement.executeQuery()) {
-        if (!rows.next()) {
-          throw new KeeperException.UnknownQueue(queue);
-        }
-        return new Known(
-            rows.getInt(1), queue, rows.getBoolean(2) ? QueueMode.ORDERED : QueueMode.UNORDERED);
-      }
-    }
   }
 
   private static boolean create(Connection connection, QueueName queue, QueueSettings settings)
@@ -142,22 +176,26 @@ final class QueueTable {
     }
   }
 
-  private static Optional<QueueSettings> find(Connection connection, QueueName queue)
-      throws SQLException {
+  private record Row(Known known, QueueSettings settings) {}
+
+  private static Optional<Row> find(Connection connection, QueueName queue) throws SQLException {
     try (var statement = connection.prepareStatement(FIND)) {
       statement.setString(1, queue.value());
       try (var rows = statement.executeQuery()) {
         if (!rows.next()) {
           return Optional.empty();
         }
+        var mode = rows.getBoolean(2) ? QueueMode.ORDERED : QueueMode.UNORDERED;
         return Optional.of(
-            new QueueSettings(
-                rows.getBoolean(2) ? QueueMode.ORDERED : QueueMode.UNORDERED,
-                rows.getInt(3),
-                Duration.of(rows.getLong(4), ChronoUnit.MICROS),
-                Duration.of(rows.getLong(5), ChronoUnit.MICROS),
-                Duration.of(rows.getLong(6), ChronoUnit.MICROS),
-                PoisonPolicy.valueOf(rows.getString(7))));
+            new Row(
+                new Known(rows.getInt(1), queue, mode),
+                new QueueSettings(
+                    mode,
+                    rows.getInt(3),
+                    Duration.of(rows.getLong(4), ChronoUnit.MICROS),
+                    Duration.of(rows.getLong(5), ChronoUnit.MICROS),
+                    Duration.of(rows.getLong(6), ChronoUnit.MICROS),
+                    PoisonPolicy.valueOf(rows.getString(7)))));
       }
     }
   }

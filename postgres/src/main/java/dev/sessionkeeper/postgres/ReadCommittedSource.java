@@ -1,13 +1,11 @@
 package dev.sessionkeeper.postgres;
 
-import java.io.PrintWriter;
+import dev.sessionkeeper.store.ForwardingSource;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.SQLFeatureNotSupportedException;
 import java.util.Collections;
 import java.util.Set;
 import java.util.WeakHashMap;
-import java.util.logging.Logger;
 import javax.sql.DataSource;
 import org.postgresql.PGConnection;
 
@@ -19,28 +17,17 @@ import org.postgresql.PGConnection;
  * <p>The level of a physical connection is asked for once. Where the pool's default is another one,
  * it is set for each use, which costs a round trip, and the pool sets its own again.
  */
-final class ReadCommittedSource implements DataSource {
-  private final DataSource pool;
-
+final class ReadCommittedSource extends ForwardingSource {
   /** Physical connections that the pool hands out in this level. */
   private final Set<PGConnection> asWanted =
       Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
   ReadCommittedSource(DataSource pool) {
-    this.pool = pool;
+    super(pool);
   }
 
   @Override
-  public Connection getConnection() throws SQLException {
-    return readCommitted(pool.getConnection());
-  }
-
-  @Override
-  public Connection getConnection(String user, String password) throws SQLException {
-    return readCommitted(pool.getConnection(user, password));
-  }
-
-  private Connection readCommitted(Connection connection) throws SQLException {
+  protected Connection prepared(Connection connection) throws SQLException {
     try {
       if (!isAsWanted(connection)) {
         connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
@@ -65,40 +52,5 @@ final class ReadCommittedSource implements DataSource {
 
   private static boolean isReadCommitted(Connection connection) throws SQLException {
     return connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED;
-  }
-
-  @Override
-  public PrintWriter getLogWriter() throws SQLException {
-    return pool.getLogWriter();
-  }
-
-  @Override
-  public void setLogWriter(PrintWriter out) throws SQLException {
-    pool.setLogWriter(out);
-  }
-
-  @Override
-  public void setLoginTimeout(int seconds) throws SQLException {
-    pool.setLoginTimeout(seconds);
-  }
-
-  @Override
-  public int getLoginTimeout() throws SQLException {
-    return pool.getLoginTimeout();
-  }
-
-  @Override
-  public Logger getParentLogger() throws SQLFeatureNotSupportedException {
-    return pool.getParentLogger();
-  }
-
-  @Override
-  public <T> T unwrap(Class<T> type) throws SQLException {
-    return type.isInstance(pool) ? type.cast(pool) : pool.unwrap(type);
-  }
-
-  @Override
-  public boolean isWrapperFor(Class<?> type) throws SQLException {
-    return type.isInstance(pool) || pool.isWrapperFor(type);
   }
 }

@@ -11,8 +11,10 @@ import dev.sessionkeeper.spi.HeldSession.Settled;
 import dev.sessionkeeper.store.SqlErrors;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 
 /**
  * Calls a transactional handler and settles its message on the handler's connection, right before
@@ -27,10 +29,21 @@ final class RunInTransaction implements MessageHandler {
 
   private final OrderedQueue queue;
   private final TransactionalHandler handler;
+  private final HandlerTransactions transactions;
 
+  /** A handler in transactions of the provider. */
   RunInTransaction(OrderedQueue queue, TransactionalHandler handler) {
     this.queue = queue;
     this.handler = handler;
+    this.transactions = this::callInOwnTransaction;
+  }
+
+  /** A handler in transactions of the application. */
+  RunInTransaction(
+      OrderedQueue queue, TransactionalHandler handler, HandlerTransactions transactions) {
+    this.queue = queue;
+    this.handler = handler;
+    this.transactions = new WithinPool(queue.connections(), transactions);
   }
 
   @Override
@@ -43,26 +56,43 @@ final class RunInTransaction implements MessageHandler {
     lane.requireLane();
     // The effect of this message must not be durable before the end of the one before it.
     lane.settling().awaitBefore(delivery.sequence());
-    return queue
-        .connections()
-        .callForHandler(connection -> handle(delivery, session, lane, connection));
+    var settled = transactions.call(connection -> handle(delivery, session, connection));
+    lane.settling().settledByTransaction(settled);
+    return settled.settlement();
   }
 
-  private Settlement handle(
-      Delivery delivery, SessionContext session, HeldLane lane, Connection connection)
+  private Settled handle(Delivery delivery, SessionContext session, Connection connection)
+      throws Exception {
+    var context = new Within(session);
+    var settlement = handler.handle(delivery, context, connection);
+    var settled = new Settled(delivery.sequence(), settlement);
+    settle(connection, session, settled, context.state);
+    return settled;
+  }
+
+  private <T> T callInOwnTransaction(HandlerTransactions.Work<T> work) throws Exception {
+    return queue.connections().callForHandler(connection -> commitAfter(work, connection));
+  }
+
+  private static <T> T commitAfter(HandlerTransactions.Work<T> work, Connection connection)
       throws Exception {
     connection.setAutoCommit(false);
     try {
-      var context = new Within(session);
-      var settlement = handler.handle(delivery, context, connection);
-      var settled = new Settled(delivery.sequence(), settlement);
-      settle(connection, session, settled, context.state);
+      var result = work.run(connection);
       commit(connection);
-      lane.settling().settledByTransaction(settled);
-      return settlement;
+      return result;
     } catch (Exception e) {
       rollBack(connection, e);
       throw e;
+    }
+  }
+
+  /** Leaves connections of a shared pool to the provider: renewals must not wait for handlers. */
+  private record WithinPool(Connections connections, HandlerTransactions transactions)
+      implements HandlerTransactions {
+    @Override
+    public <T> T call(Work<T> work) throws Exception {
+      return connections.callForHandler((Callable<T>) () -> transactions.call(work));
     }
   }
 
@@ -124,6 +154,11 @@ final class RunInTransaction implements MessageHandler {
     @Override
     public boolean isLockHeld() {
       return session.isLockHeld();
+    }
+
+    @Override
+    public Instant lockedUntil() {
+      return session.lockedUntil();
     }
 
     @Override

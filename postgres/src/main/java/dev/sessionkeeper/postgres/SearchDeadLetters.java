@@ -1,0 +1,309 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.MessageId;
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.PageCursor;
+import dev.sessionkeeper.Payload;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.spi.DeadLetter;
+import dev.sessionkeeper.store.Database;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Looks at dead letters for people, the newest first, by what they failed with. Safe for use by
+ * many threads.
+ */
+public final class SearchDeadLetters {
+  /** How many of the newest dead letters are looked at where all of them would take too long. */
+  public static final int NEWEST = 5_000;
+
+  /** The error without its numbers: letters that died of the same cause have the same one. */
+  private static final String FINGERPRINT =
+      "md5(left(regexp_replace(split_part(COALESCE(NULLIF(d.last_error, ''), d.reason), E'\\n', 1), '[0-9]+', '#', 'g'), 300))";
+
+  private static final String COLUMNS =
+      """
+      d.id, d.session, d.seq, d.message_id, d.form, d.content_type, d.body, d.properties, d.ttl_us, d.not_before,
+      d.attempts, d.reason, d.last_error, d.enqueued_at, d.dead_at, d.replays
+      """;
+  private static final String QUEUE =
+      "d.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?)";
+  // The first letter that no longer fits comes as well: it tells that the list goes on.
+  private static final String PAGE =
+      """
+      SELECT <columns>
+        FROM (SELECT *, sum(octet_length(body) + COALESCE(octet_length(properties), 0)) OVER before_it AS before
+                FROM (SELECT * FROM keeper.dead_letter d WHERE <queue> AND d.id < ? AND <conditions>
+                       ORDER BY d.id DESC LIMIT ?) candidate
+              WINDOW before_it AS (ORDER BY id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) d
+       WHERE COALESCE(before, 0) <= ?
+       ORDER BY d.id DESC
+      """
+          .replace("<columns>", COLUMNS)
+          .replace("<queue>", QUEUE); // dead_letter_queue (queue, id)
+  private static final String OLDEST =
+      "SELECT d.id, d.message_id FROM keeper.dead_letter d WHERE "
+          + QUEUE
+          + " AND d.id > ? AND <conditions> ORDER BY d.id LIMIT ?"; // dead_letter_queue
+  private static final String COUNT =
+      "SELECT count(*), COALESCE(max(d.id), 0) FROM keeper.dead_letter d WHERE "
+          + QUEUE
+          + " AND d.id < ? AND <conditions> AND ? > 0"; // dead_letter_queue
+  private static final String FIND =
+      "SELECT " + COLUMNS + " FROM keeper.dead_letter d WHERE " + QUEUE + " AND d.id = ?"; // pkey
+  private static final String GROUPS =
+      """
+      SELECT g.print, count(*), max(g.id), min(g.dead_at), max(g.dead_at), count(DISTINCT g.session),
+             (array_agg(g.cause ORDER BY g.id DESC))[1], (array_agg(g.reason ORDER BY g.id DESC))[1]
+        FROM (SELECT d.id, d.dead_at, d.session, d.reason, COALESCE(NULLIF(d.last_error, ''), d.reason) AS cause,
+                     <print> AS print
+                FROM keeper.dead_letter d
+               WHERE d.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?)
+               ORDER BY d.id DESC LIMIT ?) g
+       GROUP BY g.print ORDER BY count(*) DESC, max(g.id) DESC LIMIT 50
+      """
+          .replace("<print>", FINGERPRINT); // dead_letter_queue (queue, id)
+  private static final String REPAIR =
+      "UPDATE keeper.dead_letter d SET body = ?, form = ?, content_type = ? WHERE "
+          + QUEUE
+          + " AND d.id = ? AND d.body = ?"; // dead_letter_pkey
+
+  private final Database database;
+
+  public SearchDeadLetters(Database database) {
+    this.database = database;
+  }
+
+  /**
+   * The dead letters that are asked for; what is empty does not matter.
+   *
+   * @param reason a part of the reason or of the last error
+   * @param fingerprint of {@link Group}
+   * @param upTo the highest id
+   */
+  public record Filter(
+      Optional<SessionId> session,
+      Optional<String> reason,
+      Optional<String> fingerprint,
+      Optional<Instant> from,
+      Optional<Instant> to,
+      Optional<Long> upTo) {
+    public static final Filter ALL =
+        new Filter(
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty());
+
+    public Filter upTo(long id) {
+      return new Filter(session, reason, fingerprint, from, to, Optional.of(id));
+    }
+  }
+
+  /** How many there are, and the highest id of them. */
+  public record Count(long letters, long highest) {}
+
+  /**
+   * Dead letters that died of the same cause.
+   *
+   * @param cause the last error of the newest one, or its reason where no error is known
+   */
+  public record Group(
+      String fingerprint,
+      long letters,
+      long sessions,
+      Instant first,
+      Instant last,
+      String cause,
+      String reason) {}
+
+  public Page<DeadLetter> page(QueueName queue, Filter filter, Page.Request request) {
+    var list = "dead-letter-search/" + queue;
+    long before =
+        request.cursor().map(cursor -> PageCursor.numberOf(list, cursor)).orElse(Long.MAX_VALUE);
+    var found =
+        database.withConnection(connection -> letters(connection, queue, filter, before, request));
+    return Page.of(
+        found,
+        request,
+        letter -> letter.message().size(),
+        letter -> PageCursor.after(list, letter.id()));
+  }
+
+  public Count count(QueueName queue, Filter filter) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = prepare(connection, COUNT, queue, filter, Long.MAX_VALUE, 1);
+              var rows = statement.executeQuery()) {
+            rows.next();
+            return new Count(rows.getLong(1), rows.getLong(2));
+          }
+        });
+  }
+
+  /** A dead letter by its names. */
+  public record Named(long id, MessageId message) {}
+
+  /** The oldest dead letters behind an id, for those who work through all of them. */
+  public List<Named> oldest(QueueName queue, Filter filter, long behind, int limit) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = prepare(connection, OLDEST, queue, filter, behind, limit);
+              var rows = statement.executeQuery()) {
+            var found = new ArrayList<Named>();
+            while (rows.next()) {
+              found.add(new Named(rows.getLong(1), MessageId.of(rows.getString(2))));
+            }
+            return found;
+          }
+        });
+  }
+
+  public Optional<DeadLetter> find(QueueName queue, String id) {
+    if (!id.matches("[0-9]{1,18}")) {
+      return Optional.empty();
+    }
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(FIND)) {
+            statement.setString(1, queue.value());
+            statement.setLong(2, Long.parseLong(id));
+            try (var rows = statement.executeQuery()) {
+              return rows.next() ? Optional.of(letter(rows)) : Optional.empty();
+            }
+          }
+        });
+  }
+
+  /** The causes of the newest dead letters, the most frequent one first. */
+  public List<Group> groups(QueueName queue) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(GROUPS)) {
+            statement.setString(1, queue.value());
+            statement.setInt(2, NEWEST);
+            try (var rows = statement.executeQuery()) {
+              var groups = new ArrayList<Group>();
+              while (rows.next()) {
+                groups.add(
+                    new Group(
+                        rows.getString(1),
+                        rows.getLong(2),
+                        rows.getLong(6),
+                        HandedRow.instant(rows, 4),
+                        HandedRow.instant(rows, 5),
+                        rows.getString(7),
+                        rows.getString(8)));
+              }
+              return groups;
+            }
+          }
+        });
+  }
+
+  /**
+   * Gives a dead letter another body, if it still has the one that the person saw.
+   *
+   * @param alongside what is written in the same transaction
+   * @return false when the letter is gone or has another body
+   */
+  public boolean repair(
+      QueueName queue, String id, Payload before, Payload after, Alongside alongside) {
+    return database.inTransaction(
+        connection -> {
+          int changed;
+          try (var statement = connection.prepareStatement(REPAIR)) {
+            statement.setBytes(1, after.unsafeBytes());
+            statement.setInt(2, Codes.of(after.form()));
+            statement.setString(3, after.contentType());
+            statement.setString(4, queue.value());
+            statement.setLong(5, Long.parseLong(id));
+            statement.setBytes(6, before.unsafeBytes());
+            changed = statement.executeUpdate();
+          }
+          if (changed == 1) {
+            alongside.write(connection, changed);
+          }
+          return changed == 1;
+        });
+  }
+
+  private static List<DeadLetter> letters(
+      Connection connection, QueueName queue, Filter filter, long before, Page.Request request)
+      throws SQLException {
+    try (var statement =
+            prepare(
+                connection, PAGE, queue, filter, before, request.limit() + 1, request.maxBytes());
+        var rows = statement.executeQuery()) {
+      var letters = new ArrayList<DeadLetter>();
+      while (rows.next()) {
+        letters.add(letter(rows));
+      }
+      return letters;
+    }
+  }
+
+  private static PreparedStatement prepare(
+      Connection connection, String sql, QueueName queue, Filter filter, long bound, Object... last)
+      throws SQLException {
+    var conditions = new ArrayList<String>(List.of("true"));
+    var values = new ArrayList<Object>(List.of(queue.value(), bound));
+    filter.session().ifPresent(is -> add(conditions, values, "d.session = ?", is.value()));
+    filter
+        .reason()
+        .ifPresent(
+            is ->
+                add(
+                    conditions,
+                    values,
+                    "strpos(lower(d.reason || ' ' || d.last_error), lower(?)) > 0",
+                    is));
+    filter.fingerprint().ifPresent(is -> add(conditions, values, FINGERPRINT + " = ?", is));
+    filter.from().ifPresent(at -> add(conditions, values, "d.dead_at >= ?", time(at)));
+    filter.to().ifPresent(at -> add(conditions, values, "d.dead_at < ?", time(at)));
+    filter.upTo().ifPresent(id -> add(conditions, values, "d.id <= ?", id));
+    values.addAll(List.of(last));
+    var statement =
+        connection.prepareStatement(sql.replace("<conditions>", String.join(" AND ", conditions)));
+    for (int i = 0; i < values.size(); i++) {
+      statement.setObject(i + 1, values.get(i));
+    }
+    return statement;
+  }
+
+  private static Object time(Instant at) {
+    return at.atOffset(ZoneOffset.UTC);
+  }
+
+  private static void add(
+      List<String> conditions, List<Object> values, String condition, Object value) {
+    conditions.add(condition);
+    values.add(value);
+  }
+
+  private static DeadLetter letter(ResultSet row) throws SQLException {
+    var session = Optional.ofNullable(row.getString(2)).map(SessionId::of);
+    return new DeadLetter(
+        Long.toString(row.getLong(1)),
+        HandedRow.message(
+            row, session, row.getInt(5), row.getString(6), row.getBytes(7), 4, 10, 9, 8),
+        row.getLong(3),
+        row.getInt(11),
+        row.getString(12),
+        row.getString(13),
+        HandedRow.instant(row, 14),
+        HandedRow.instant(row, 15),
+        row.getInt(16));
+  }
+}

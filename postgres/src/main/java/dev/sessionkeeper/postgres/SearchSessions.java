@@ -1,0 +1,384 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.PageCursor;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.spi.SessionStatus;
+import dev.sessionkeeper.spi.SessionView;
+import dev.sessionkeeper.store.Database;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Looks at sessions for people. Reads only, locks nothing and tells no consumer, so looking does
+ * not disturb those who work.
+ *
+ * <p>Lists are made of lanes and of the messages that have become rows. Messages that still wait in
+ * bundles count only where one session is asked for. Safe for use by many threads.
+ */
+public final class SearchSessions {
+  /** Behind every name that begins as asked for: names are sorted by their bytes. */
+  private static final String LAST = "\uDBFF\uDFFF";
+
+  /** The most messages that a list counts of one session. */
+  private static final int MOST_COUNTED = 10_001;
+
+  private static final String VIEW =
+      """
+      SELECT l.session, COALESCE(l.aside, l.status),
+             (SELECT count(*) FROM (SELECT FROM keeper.message m WHERE m.queue = l.queue AND m.session = l.session
+                                     LIMIT %d) counted),
+             COALESCE((extract(epoch FROM clock_timestamp() - h.enqueued_at) * 1000000)::bigint, 0),
+             l.owner, l.epoch, CASE WHEN l.status = 1 THEN l.until END,
+             COALESCE(h.attempts, 0) + CASE WHEN l.status = 1 AND h.seq <= l.reached THEN 1 ELSE 0 END,
+             l.reason, l.since, h.last_error, h.failed_at, h.enqueued_at
+        FROM %s l
+        LEFT JOIN LATERAL (SELECT m.seq, m.attempts, m.enqueued_at, m.last_error, m.failed_at FROM keeper.message m
+                            WHERE m.queue = l.queue AND m.session = l.session ORDER BY m.seq LIMIT 1) h ON true
+       ORDER BY l.session
+      """;
+
+  private static final String ANY =
+      """
+      (SELECT x.* FROM keeper.lane x
+        WHERE x.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND x.session > ? AND x.session >= ?
+          AND x.session < ? AND COALESCE(x.aside, x.status) = ANY (?) ORDER BY x.session LIMIT ?)
+      """; // lane_pkey (queue, session)
+
+  private static final String STUCK =
+      """
+      (SELECT * FROM (
+         SELECT x.* FROM keeper.lane x
+          WHERE x.queue::bigint = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND x.status IN (1, 2)
+            AND (x.status = 2 OR x.aside IS NOT NULL)
+         UNION ALL
+         SELECT x.* FROM keeper.lane x
+          WHERE x.queue::bigint = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND x.status IN (3, 4)) s
+        WHERE s.session > ? AND s.session >= ? AND s.session < ? ORDER BY s.session LIMIT ?)
+      """; // lane_until, lane_aside
+
+  private static final String ONE =
+      """
+      (SELECT x.* FROM keeper.lane x
+        WHERE x.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND x.session = ?)
+      """; // lane_pkey
+
+  private static final String BUNDLED =
+      """
+      SELECT count(*), min(b.enqueued_at),
+             (extract(epoch FROM clock_timestamp() - min(b.enqueued_at)) * 1000000)::bigint,
+             EXISTS (SELECT FROM keeper.reader r WHERE r.queue = k.id AND r.until > clock_timestamp())
+        FROM keeper.queue k
+        LEFT JOIN (SELECT b.*, u.n FROM keeper.bundle b
+                          CROSS JOIN LATERAL unnest(b.sessions) WITH ORDINALITY u(session, n)
+                    WHERE ? = ANY (b.sessions) AND u.session = ?) b ON b.queue = k.id
+        LEFT JOIN keeper.noted n ON n.queue = b.queue AND n.first = b.first_seq
+       WHERE k.name = ? AND (b.n IS NULL OR ((b.done | COALESCE(n.mask, 0)) >> (b.n - 1)::int) & 1 = 0)
+       GROUP BY k.id
+      """; // bundle_pkey (queue, first_seq), reader_pkey
+
+  private static final String WAITING =
+      """
+      SELECT w.seq, w.message_id, w.form % 4, w.content_type,
+             CASE WHEN w.form >= 4 THEN (SELECT s.bytes FROM keeper.shared_body s
+                                          WHERE s.id = COALESCE(w.shared, encode(w.body, 'hex')::uuid)) ELSE w.body END,
+             w.properties, w.ttl_us, w.not_before, w.enqueued_at, w.attempts, w.due_at, w.last_error
+        FROM (SELECT m.seq, m.message_id, m.form, m.content_type, m.body, NULL::uuid AS shared, m.properties, m.ttl_us,
+                     m.not_before, m.enqueued_at, m.attempts, m.due_at, COALESCE(m.last_error, '') AS last_error
+                FROM keeper.message m
+               WHERE m.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND m.session = ? AND m.seq > ?
+              UNION ALL
+              SELECT b.first_seq + u.n - 1, u.id, COALESCE(u.form, b.forms[1]), COALESCE(u.type, b.types[1]), u.body,
+                     b.shared, u.properties, u.ttl_us, u.not_before, b.enqueued_at, 0, u.not_before, ''
+                FROM keeper.bundle b
+                     LEFT JOIN keeper.noted n ON n.queue = b.queue AND n.first = b.first_seq
+                     CROSS JOIN LATERAL unnest(b.sessions, b.ids, b.forms, b.types, b.bodies, b.props, b.ttls, b.not_befores)
+                       WITH ORDINALITY u(session, id, form, type, body, properties, ttl_us, not_before, n)
+               WHERE b.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND ? = ANY (b.sessions) AND u.session = ?
+                 AND b.first_seq + u.n - 1 > ? AND ((b.done | COALESCE(n.mask, 0)) >> (u.n - 1)::int) & 1 = 0) w
+       ORDER BY w.seq LIMIT ?
+      """; // message_pkey (queue, session, seq), bundle_pkey
+
+  private static final String STATE =
+      """
+      SELECT s.bytes, s.version, s.updated_at FROM keeper.session_state s
+       WHERE s.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND s.session = ?
+      """; // session_state_pkey
+
+  private static final String HAS_BUNDLES =
+      "SELECT EXISTS (SELECT FROM keeper.bundle b JOIN keeper.queue k ON k.id = b.queue WHERE k.name = ?)";
+
+  private final Database database;
+
+  public SearchSessions(Database database) {
+    this.database = database;
+  }
+
+  /**
+   * The sessions that are asked for.
+   *
+   * @param statuses one of these
+   * @param prefix the beginning of the session's id; may be empty
+   */
+  public record Filter(Set<SessionStatus> statuses, String prefix) {
+    /** Waiting, parked or paused: a person may have to look. */
+    public static final Set<SessionStatus> ATTENTION =
+        Set.of(SessionStatus.WAITING, SessionStatus.PARKED, SessionStatus.PAUSED);
+  }
+
+  /**
+   * A list of sessions, by id.
+   *
+   * @param isBacklogExact false while messages wait in bundles, which lists do not count
+   */
+  public record Found(Page<SessionView> page, boolean isBacklogExact) {}
+
+  /**
+   * One session, with all of its messages counted.
+   *
+   * @param isReadAlone whether one process reads the whole queue and hands sessions out from its
+   *     memory; who holds a session without a lane is known only there
+   */
+  public record One(SessionView view, boolean isReadAlone) {}
+
+  /** A message that waits in its session. */
+  public record Waiting(
+      Message message,
+      long sequence,
+      int attempts,
+      Instant enqueuedAt,
+      Optional<Instant> dueAt,
+      String lastError) {}
+
+  /** What a session remembers. */
+  public record State(byte[] bytes, long version, Instant updatedAt) {}
+
+  public Found page(QueueName queue, Filter filter, Page.Request request) {
+    var list = "session-search/" + queue;
+    var behind =
+        request.cursor().map(cursor -> PageCursor.keyOf(list, 1, cursor).get(0)).orElse("");
+    return database.withConnection(
+        connection -> {
+          var views = views(connection, queue, filter, behind, request.limit() + 1);
+          return new Found(
+              Page.of(views, request.limit(), view -> PageCursor.after(list, view.id().value())),
+              !hasBundles(connection, queue));
+        });
+  }
+
+  private static List<SessionView> views(
+      Connection connection, QueueName queue, Filter filter, String behind, int limit)
+      throws SQLException {
+    boolean isStuck = filter.statuses().equals(Filter.ATTENTION);
+    var sql = VIEW.formatted(MOST_COUNTED, isStuck ? STUCK : ANY);
+    try (var statement = connection.prepareStatement(sql)) {
+      int at = 1;
+      statement.setString(at++, queue.value());
+      if (isStuck) {
+        statement.setString(at++, queue.value());
+      }
+      statement.setString(at++, behind);
+      statement.setString(at++, filter.prefix());
+      statement.setString(at++, filter.prefix() + LAST);
+      if (!isStuck) {
+        statement.setArray(
+            at++,
+            SqlArray.of(
+                connection, "int4", filter.statuses().stream().mapToInt(Codes::of).toArray()));
+      }
+      statement.setInt(at, limit);
+      try (var rows = statement.executeQuery()) {
+        var views = new ArrayList<SessionView>();
+        while (rows.next()) {
+          views.add(view(rows));
+        }
+        return views;
+      }
+    }
+  }
+
+  /** The session; empty when it has no lane and no message. */
+  public Optional<One> find(QueueName queue, SessionId session) {
+    return database.withConnection(connection -> find(connection, queue, session));
+  }
+
+  private static Optional<One> find(Connection connection, QueueName queue, SessionId session)
+      throws SQLException {
+    Optional<SessionView> lane;
+    try (var statement = connection.prepareStatement(VIEW.formatted(MOST_COUNTED, ONE))) {
+      statement.setString(1, queue.value());
+      statement.setString(2, session.value());
+      try (var rows = statement.executeQuery()) {
+        lane = rows.next() ? Optional.of(view(rows)) : Optional.empty();
+      }
+    }
+    try (var statement = connection.prepareStatement(BUNDLED)) {
+      statement.setString(1, session.value());
+      statement.setString(2, session.value());
+      statement.setString(3, queue.value());
+      try (var rows = statement.executeQuery()) {
+        if (!rows.next()) {
+          return lane.map(view -> new One(view, false));
+        }
+        var first = HandedRow.optionalInstant(rows, 2);
+        long bundled = first.isEmpty() ? 0 : rows.getLong(1);
+        var age = Duration.of(rows.getLong(3), ChronoUnit.MICROS);
+        boolean isReadAlone = rows.getBoolean(4);
+        return lane.map(view -> plus(view, bundled, age))
+            .or(() -> bundled == 0 ? Optional.empty() : Optional.of(bare(session, bundled, age)))
+            .map(view -> new One(view, isReadAlone));
+      }
+    }
+  }
+
+  private static SessionView plus(SessionView view, long bundled, Duration age) {
+    return new SessionView(
+        view.id(),
+        view.status(),
+        view.backlog() + bundled,
+        view.backlog() > 0 ? view.headAge() : age,
+        view.owner(),
+        view.epoch(),
+        view.lockedUntil(),
+        view.attempts(),
+        view.blockedReason(),
+        view.blockedSince());
+  }
+
+  private static SessionView bare(SessionId session, long backlog, Duration age) {
+    return new SessionView(
+        session,
+        SessionStatus.READY,
+        backlog,
+        age,
+        Optional.empty(),
+        0,
+        Optional.empty(),
+        0,
+        Optional.empty(),
+        Optional.empty());
+  }
+
+  /** The messages of a session, in their order. */
+  public Page<Waiting> waiting(QueueName queue, SessionId session, Page.Request request) {
+    var list = "waiting/" + queue + "/" + session;
+    long behind = request.cursor().map(cursor -> PageCursor.numberOf(list, cursor)).orElse(-1L);
+    var found =
+        database.withConnection(
+            connection -> {
+              try (var statement = connection.prepareStatement(WAITING)) {
+                statement.setString(1, queue.value());
+                statement.setString(2, session.value());
+                statement.setLong(3, behind);
+                statement.setString(4, queue.value());
+                statement.setString(5, session.value());
+                statement.setString(6, session.value());
+                statement.setLong(7, behind);
+                statement.setInt(8, request.limit() + 1);
+                try (var rows = statement.executeQuery()) {
+                  var messages = new ArrayList<Waiting>();
+                  while (rows.next()) {
+                    messages.add(waiting(rows, session));
+                  }
+                  return messages;
+                }
+              }
+            });
+    return Page.of(
+        found,
+        request,
+        waiting -> waiting.message().size(),
+        waiting -> PageCursor.after(list, Long.toString(waiting.sequence())));
+  }
+
+  private static Waiting waiting(ResultSet row, SessionId session) throws SQLException {
+    var body = row.getBytes(5);
+    return new Waiting(
+        HandedRow.message(
+            row,
+            Optional.of(session),
+            row.getInt(3),
+            row.getString(4),
+            body == null ? new byte[0] : body,
+            2,
+            8,
+            7,
+            6),
+        row.getLong(1),
+        row.getInt(10),
+        HandedRow.instant(row, 9),
+        HandedRow.optionalInstant(row, 11),
+        row.getString(12));
+  }
+
+  /** The state of a session; empty when none was ever written. */
+  public Optional<State> state(QueueName queue, SessionId session) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(STATE)) {
+            statement.setString(1, queue.value());
+            statement.setString(2, session.value());
+            try (var rows = statement.executeQuery()) {
+              return rows.next()
+                  ? Optional.of(
+                      new State(rows.getBytes(1), rows.getLong(2), HandedRow.instant(rows, 3)))
+                  : Optional.empty();
+            }
+          }
+        });
+  }
+
+  private static boolean hasBundles(Connection connection, QueueName queue) throws SQLException {
+    try (var statement = connection.prepareStatement(HAS_BUNDLES)) {
+      statement.setString(1, queue.value());
+      try (var rows = statement.executeQuery()) {
+        rows.next();
+        return rows.getBoolean(1);
+      }
+    }
+  }
+
+  private static SessionView view(ResultSet row) throws SQLException {
+    var status = Codes.status(row.getInt(2));
+    boolean waits = status == SessionStatus.WAITING;
+    var failedAt = HandedRow.optionalInstant(row, 12);
+    var lastError = Optional.ofNullable(row.getString(11)).orElse("");
+    var since =
+        waits
+            ? failedAt.isPresent() ? failedAt : HandedRow.optionalInstant(row, 13)
+            : HandedRow.optionalInstant(row, 10);
+    return new SessionView(
+        SessionId.of(row.getString(1)),
+        status,
+        row.getLong(3),
+        Duration.of(row.getLong(4), ChronoUnit.MICROS),
+        Optional.ofNullable(row.getString(5)).map(Owner::of),
+        row.getLong(6),
+        HandedRow.optionalInstant(row, 7),
+        row.getInt(8),
+        waits
+            ? Optional.of(whyWaiting(lastError, failedAt.isPresent()))
+            : Optional.ofNullable(row.getString(9)),
+        since);
+  }
+
+  private static String whyWaiting(String lastError, boolean hasFailed) {
+    if (!hasFailed) {
+      return "its first message waits for its earliest time";
+    }
+    return lastError.isEmpty()
+        ? "its first message waits for its retry"
+        : "its first message waits for its retry: " + lastError;
+  }
+}

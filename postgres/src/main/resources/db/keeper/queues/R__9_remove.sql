@@ -1,0 +1,67 @@
+-- Queues that are emptied and deleted.
+
+-- Deletes all messages and leases of a queue. Dead letters, session state and remembered ids stay. The owner of a lease finds no
+-- lane and has lost it. -1 when a process carries sessions of this queue: the caller makes it write them down and tries again.
+CREATE OR REPLACE FUNCTION keeper.purge_queue(q int, of_shard bigint) RETURNS bigint
+LANGUAGE plpgsql
+AS $$
+DECLARE
+  purged bigint;
+  more bigint;
+BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
+  -- Nobody discovers or begins to read meanwhile.
+  PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
+  IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp()) THEN
+    RETURN -1;
+  END IF;
+  PERFORM keeper.fold_notes(q);
+  DELETE FROM keeper.lane l WHERE l.queue = q;
+  DELETE FROM keeper.late_session s WHERE s.queue = q;
+  WITH gone AS (DELETE FROM keeper.bundle b WHERE b.queue = q RETURNING bit_count((b.members & ~b.done)::bit(64)) AS open)
+  SELECT COALESCE(sum(g.open), 0) INTO purged FROM gone g;
+  DELETE FROM keeper.message m WHERE m.queue = q;
+  GET DIAGNOSTICS more = ROW_COUNT;
+  purged := purged + more;
+  DELETE FROM keeper.loose_message m WHERE m.queue = q;
+  GET DIAGNOSTICS more = ROW_COUNT;
+  purged := purged + more;
+  PERFORM keeper.add_to_tally(q, of_shard, 0, purged, 0);
+  RETURN purged;
+END $$;
+
+-- Deletes all dead letters of a queue.
+CREATE OR REPLACE FUNCTION keeper.purge_dead_letters(q int, of_shard bigint) RETURNS bigint
+LANGUAGE plpgsql
+AS $$
+DECLARE
+  purged bigint;
+BEGIN
+  DELETE FROM keeper.dead_letter d WHERE d.queue = q;
+  GET DIAGNOSTICS purged = ROW_COUNT;
+  PERFORM keeper.add_to_tally(q, of_shard, 0, 0, -purged);
+  RETURN purged;
+END $$;
+
+-- Deletes everything of a queue that no longer has a row of its own: every table of the schema names its queue by number. A
+-- number is never given out again, so rows that a transaction stored meanwhile are garbage that harms nobody.
+CREATE OR REPLACE FUNCTION keeper.delete_rows_of(q int) RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+  of_table regclass;
+BEGIN
+  FOR of_table IN
+    SELECT c.oid::regclass
+      FROM pg_class c
+      JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'keeper'
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'queue' AND a.atttypid = 'int4'::regtype AND NOT a.attisdropped
+     WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
+     -- Discovery first: whoever reads the queue has it locked.
+     ORDER BY c.relname <> 'discovery', c.relname
+  LOOP
+    EXECUTE format('DELETE FROM %s WHERE queue = $1', of_table) USING q;
+  END LOOP;
+END $$;
