@@ -145,7 +145,7 @@ final class FencedContext implements JobContext {
         lease.resource(),
         lease.epoch());
     events.accept(new JobEvent.FenceRejected(lease.resource(), lease.epoch(), call));
-    // Whoever is refused has lost it, even if nobody noticed before.
+    // A refused transaction means that the lease is lost, even if no renewal has noticed yet.
     held.lose("the database refused its epoch, or the deadline passed");
     return new KeeperException.LockLost("job " + lease.resource(), lease.epoch());
   }

@@ -8,13 +8,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lease as this process may trust it.
+ * A lease with its local deadline.
  *
  * <p>The deadline is counted by the monotonic clock from the moment the last successful call was
  * sent. No clock of another machine comes in, and a process that was frozen finds the deadline
  * passed when it wakes.
  *
- * <p>Threads: any. I1: what waits for the loss runs once, whoever finds out first.
+ * <p>Threads: any. I1: the callback for a lost lease runs once, on the first thread that notices.
  */
 final class HeldLease {
   private final Lease lease;
@@ -39,7 +39,7 @@ final class HeldLease {
     return lost == null && time.nanoTime() - deadline < 0;
   }
 
-  /** What is left of the time for which the lease may be trusted. */
+  /** Returns the time that remains until the local deadline. */
   Duration remaining() {
     return Duration.ofNanos(deadline - time.nanoTime());
   }

@@ -4,7 +4,7 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Lease;
 import dev.sessionkeeper.store.Database;
 
-/** What a run knows and may do. Threads of the run may share it. */
+/** The context of one run: its slot, its lease and its transactions. Thread-safe. */
 public interface JobContext {
   String job();
 
@@ -19,7 +19,7 @@ public interface JobContext {
    */
   boolean isHeld();
 
-  /** Whether the process wants to close; a run that ends soon saves the next owner work. */
+  /** Returns whether the process is closing. A run that ends soon saves the next owner work. */
   boolean isStopping();
 
   /**

@@ -2,7 +2,7 @@ package dev.sessionkeeper.jobs;
 
 import java.time.Duration;
 
-/** What happens to jobs on this node, for metrics and alerts. */
+/** An event of a job on this node, for metrics and alerts. */
 public sealed interface JobEvent {
   String job();
 
@@ -17,7 +17,7 @@ public sealed interface JobEvent {
 
   record Completed(String job, JobSlot slot, Duration took) implements JobEvent {}
 
-  /** The attempt failed and is repeated after the pause. */
+  /** A run failed, and is repeated after the pause. */
   record Failed(String job, int attempts, Duration took, Duration pause, String error)
       implements JobEvent {}
 
@@ -36,6 +36,6 @@ public sealed interface JobEvent {
   /** The database's clock was set back, and the job was planned anew by it. */
   record FollowedClock(String job) implements JobEvent {}
 
-  /** Slots passed that nobody will run. */
+  /** Slots were dropped by the misfire policy. */
   record SlotsDropped(String job, long count) implements JobEvent {}
 }

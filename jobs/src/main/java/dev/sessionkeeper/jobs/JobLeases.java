@@ -145,7 +145,7 @@ final class JobLeases {
     }
   }
 
-  /** Whether the lease is held; it stays so until the transaction of the connection ends. */
+  /** Returns whether the lease is held, and locks it until the connection's transaction ends. */
   boolean fence(Connection connection, Lease lease) throws SQLException {
     return TakeJob.fence(
         connection, lease.resource(), lease.owner().name(), lease.epoch(), options.lease());

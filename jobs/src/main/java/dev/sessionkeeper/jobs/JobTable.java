@@ -13,7 +13,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
-/** What people see of jobs and do to them. Needs no lease. */
+/** Lists jobs and applies operators' actions. Needs no lease. */
 final class JobTable {
   private static final String DUE =
       """

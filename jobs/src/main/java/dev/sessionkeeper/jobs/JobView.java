@@ -22,6 +22,6 @@ public record JobView(
     Optional<String> lastError,
     Optional<Hold> hold,
     long epoch) {
-  /** Who runs it now. */
+  /** The owner that runs the job now. */
   public record Hold(String owner, Instant startedAt, Instant leaseUntil, boolean expired) {}
 }

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>All nodes register the same jobs. A due job is taken by one statement, kept by renewals, and
  * given back when its run ends; a node that dies is replaced within the lease and a poll. Only the
- * clock of the database decides. docs/jobs.md has the protocol.
+ * clock of the database decides. docs/explanation/jobs.md has the protocol.
  *
  * <p>Threads: all methods may be called from any thread. Each run has a virtual thread of its own.
  */
@@ -187,7 +187,7 @@ public final class Jobs implements AutoCloseable {
     running.put(claim.job(), run);
     renewals.keep(held);
     if (!open) {
-      // Closed while this job was being taken; nobody waits for the run any more.
+      // Closed while this job was being claimed: no caller waits for the run any more.
       run.handOver();
       running.remove(claim.job(), run);
       return;

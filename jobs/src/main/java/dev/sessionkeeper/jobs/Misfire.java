@@ -1,6 +1,6 @@
 package dev.sessionkeeper.jobs;
 
-/** What becomes of slots that passed while nobody ran the job. */
+/** Decides about slots that passed while no node ran the job. */
 public sealed interface Misfire {
   /** One run makes up for all of them. For work that looks at what is there, such as metering. */
   record Coalesce() implements Misfire {}

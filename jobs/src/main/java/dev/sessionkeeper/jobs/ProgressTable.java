@@ -1,6 +1,6 @@
 package dev.sessionkeeper.jobs;
 
-import dev.sessionkeeper.cursors.LastValueStore;
+import dev.sessionkeeper.coalescing.LastValueStore;
 import dev.sessionkeeper.store.Database;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,7 +8,7 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps the newest word of each run about how far it has come, in the run's own row. */
+/** Stores the newest progress text of each run, in the row of the run. */
 record ProgressTable(Database database) implements LastValueStore<ProgressTable.Run, String> {
   private static final Logger log = LoggerFactory.getLogger(ProgressTable.class);
 
@@ -45,7 +45,7 @@ record ProgressTable(Database database) implements LastValueStore<ProgressTable.
   }
 
   @Override
-  public void bury(Entry<Run, String> entry, String cause) {
+  public void setAside(Entry<Run, String> entry, String cause) {
     log.warn("The progress of {} cannot be kept: {}", entry.key(), cause);
   }
 

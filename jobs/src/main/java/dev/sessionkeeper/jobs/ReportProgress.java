@@ -1,16 +1,16 @@
 package dev.sessionkeeper.jobs;
 
-import dev.sessionkeeper.cursors.CoalescingWriter;
-import dev.sessionkeeper.cursors.WhenFull;
-import dev.sessionkeeper.cursors.WriterOptions;
+import dev.sessionkeeper.coalescing.CoalescingWriter;
+import dev.sessionkeeper.coalescing.WhenFull;
+import dev.sessionkeeper.coalescing.WriterOptions;
 import dev.sessionkeeper.store.Database;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * Takes what runs say about their progress, however often they do, and writes the newest word of
- * each from time to time. A run never waits for it.
+ * Collects the progress reports of runs, and writes the newest text of each from time to time. A
+ * run never waits for it.
  */
 final class ReportProgress implements AutoCloseable {
   private static final int MAX_TEXT = 200;
@@ -34,7 +34,7 @@ final class ReportProgress implements AutoCloseable {
             .build();
   }
 
-  /** What one run reports to. */
+  /** The sink for the progress of one run. */
   Consumer<String> of(Claim claim) {
     var run = new ProgressTable.Run(claim.job(), claim.lease().epoch());
     var count = new AtomicLong();

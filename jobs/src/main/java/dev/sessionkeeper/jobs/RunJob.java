@@ -10,7 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs a job once, from the lease it got to the lease it gives back.
+ * Runs a job once: from its claim to the release of its lease.
  *
  * <p>One virtual thread, which is interrupted when the lease is lost.
  */

@@ -33,7 +33,7 @@ public record Schedule(Duration interval, Misfire misfire) {
   }
 
   /**
-   * The slot a run is for.
+   * Returns the slot of a run that starts now.
    *
    * @param next the oldest slot that was not run
    * @param now the time of the database

@@ -11,8 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 
 /** The database's clock goes wrong for a while and is set right again: jobs follow it back. */
+@Tag("slow")
 class ClockExcursionTest {
   private static final Schedule EVERY_SECOND = Schedule.every(Duration.ofSeconds(1));
   private static final Schedule HOURLY = Schedule.every(Duration.ofHours(1));

@@ -11,11 +11,13 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Tag;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
  * A real process that is stopped for three leases in the middle of its work, and wakes up again.
  */
+@Tag("slow")
 class FrozenOwnerTest {
   private static final Schedule HOURLY = Schedule.every(Duration.ofHours(1));
   private static final Duration LEASE = Duration.ofSeconds(1);

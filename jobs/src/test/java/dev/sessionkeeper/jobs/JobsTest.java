@@ -21,9 +21,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Whole nodes on one database, with short leases. */
+@Tag("slow")
 class JobsTest {
   private static final Schedule OFTEN = Schedule.every(Duration.ofMillis(100));
   private static final Schedule HOURLY = Schedule.every(Duration.ofHours(1));

@@ -49,7 +49,7 @@ final class PutSession {
 
   private final Database database;
   private final RegistryOptions options;
-  private final GroupPuts groups = new GroupPuts(this::together);
+  private final BatchPuts groups = new BatchPuts(this::together);
 
   PutSession(Database database, RegistryOptions options) {
     this.database = database;
@@ -103,7 +103,7 @@ final class PutSession {
       return database.inStatement(connection -> together(connection, requests));
     } catch (KeeperException.Unavailable e) {
       if (e.getCause() instanceof SQLException cause && SqlErrors.isLockTimeout(cause)) {
-        throw new GroupPuts.HeldUp(e);
+        throw new BatchPuts.HeldUp(e);
       }
       throw e;
     }

@@ -1,6 +1,6 @@
 package dev.sessionkeeper.registry;
 
-/** What happened to registered sessions on this node, for metrics. */
+/** An event of a registered session on this node, for metrics. */
 public sealed interface RegistryEvent {
   /** A session began because its key had none. */
   record Created(int kind) implements RegistryEvent {}
@@ -14,9 +14,9 @@ public sealed interface RegistryEvent {
   /** The sweep ended a session that was past its end. */
   record Expired(int kind) implements RegistryEvent {}
 
-  /** Someone ended a session. */
+  /** A caller ended a session. */
   record Ended(int kind) implements RegistryEvent {}
 
-  /** Someone made a session live longer. */
+  /** A caller renewed a session. */
   record Renewed(int kind) implements RegistryEvent {}
 }

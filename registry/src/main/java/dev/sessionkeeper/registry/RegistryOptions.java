@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 /**
  * Kinds, prices and lifetime. A session keeps what it started with when they change.
  *
- * @param lifetime how long a session lives that nobody renews or ends
+ * @param lifetime how long a session lives without renewal
  * @param period the time for which a session of factor 1 costs 1 unit
  */
 public record RegistryOptions(

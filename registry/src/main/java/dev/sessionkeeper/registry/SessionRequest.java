@@ -2,5 +2,5 @@ package dev.sessionkeeper.registry;
 
 import java.util.UUID;
 
-/** Who wants a session of which kind. */
+/** A request for a session: tenant, user, capacity and kind. */
 public record SessionRequest(UUID userObjectId, UUID tenantObjectId, UUID capacityId, int kind) {}

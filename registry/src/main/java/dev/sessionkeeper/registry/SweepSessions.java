@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Ends sessions that are past their end, at their end. Any node may do it at any time: rows that
- * someone else has locked are left out.
+ * another transaction has locked are left out.
  */
 record SweepSessions(Database database, Consumer<RegistryEvent> events) {
   private static final Logger log = LoggerFactory.getLogger(SweepSessions.class);

@@ -10,9 +10,11 @@ import dev.sessionkeeper.testkit.FaultyNetwork;
 import java.io.IOException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** PUT on connections that are cut between the database's commit and its answer. */
+@Tag("slow")
 class CutConnectionsTest {
   private final TestDatabase db = new TestDatabase();
   private FaultyNetwork network;

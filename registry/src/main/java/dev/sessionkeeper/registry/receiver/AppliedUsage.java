@@ -25,10 +25,10 @@ public final class AppliedUsage {
   private long repeatedBatches;
   private long repeatedRecords;
 
-  /** What became of a batch. */
+  /** The result of applying a batch. */
   enum Outcome {
     APPLIED,
-    /** It was applied before; nothing changed. */
+    /** The batch was applied before; nothing changed. */
     REPEATED,
     /** The key was used before with other bytes; nothing changed. */
     CONFLICT

@@ -1,6 +1,6 @@
 package dev.sessionkeeper.registry.receiver;
 
-/** What goes wrong with one post. */
+/** A fault that the receiver injects into one post. */
 public enum Fault {
   NONE,
   /** Not applied, answered 503. */

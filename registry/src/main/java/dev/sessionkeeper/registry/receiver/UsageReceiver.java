@@ -71,7 +71,7 @@ public final class UsageReceiver implements AutoCloseable {
     return applied;
   }
 
-  /** What a sender should never do: wrong signatures, digests, changed bytes. */
+  /** Counts errors of the sender: wrong signatures, wrong digests, changed bytes. */
   public Iterable<String> complaints() {
     return complaints;
   }

@@ -1,6 +1,6 @@
 /**
- * A receiver of usage for tests and demonstrations: it keeps the contract of docs/usage.md, and
- * fails on demand.
+ * A receiver of usage for tests and demonstrations: it keeps the contract of
+ * docs/explanation/usage.md, and fails on demand.
  */
 @NullMarked
 package dev.sessionkeeper.registry.receiver;

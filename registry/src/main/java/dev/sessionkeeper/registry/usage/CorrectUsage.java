@@ -41,7 +41,7 @@ record CorrectUsage(Database database) {
       ON CONFLICT (session_id, seq) DO NOTHING
       """;
 
-  /** Who corrects what, and why. */
+  /** A correction: the actor, the record, the new factor and the reason. */
   record Order(UUID session, int seq, BigDecimal factor, Actor actor, String reason) {}
 
   Correction apply(Order order) {

@@ -56,7 +56,7 @@ final class DeliverUsage {
     }
   }
 
-  /** Whether there is still something to wait for. */
+  /** Returns whether a delivery is still running. */
   private boolean startSome(
       ExecutorService threads, Semaphore room, AtomicInteger acknowledged, BooleanSupplier goOn)
       throws InterruptedException {
@@ -110,7 +110,7 @@ final class DeliverUsage {
     return count;
   }
 
-  /** Whether the lane goes on. */
+  /** Returns whether the next batch of the tenant may follow. */
   private boolean send(UsageLanes.Lane lane, UsageLanes.Outgoing batch) {
     long started = options.time().nanoTime();
     return switch (post.post(batch)) {

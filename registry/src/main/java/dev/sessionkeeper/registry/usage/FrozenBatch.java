@@ -17,7 +17,8 @@ import java.util.UUID;
 /**
  * Ledger rows of one tenant as they are sent, byte by byte, for ever.
  *
- * <p>The id follows from tenant and number, so whoever makes the batch again makes the same one.
+ * <p>The id follows from tenant and number, so every node that builds the batch builds the same
+ * bytes.
  */
 record FrozenBatch(
     UUID batchId,

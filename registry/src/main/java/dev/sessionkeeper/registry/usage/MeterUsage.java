@@ -103,7 +103,7 @@ final class MeterUsage {
       }
     }
 
-    /** Whether there may be more from this end. */
+    /** Returns whether this end may have more sessions. */
     boolean step(OpenSessions.End end) {
       var chunk = transactions.run(connection -> chunk(connection, end));
       progress.accept(written.addAndGet(chunk.written()));
@@ -130,6 +130,6 @@ final class MeterUsage {
 
   private record Chunk(List<MeteredSession> locked, int written) {}
 
-  /** What a session used, and the session. */
+  /** A session with the usage of the slot. */
   record Used(MeteredSession session, LedgerRow row) {}
 }

@@ -56,7 +56,10 @@ record MeteredSession(
         rows.getString(13));
   }
 
-  /** What it used since it was metered last, up to the end of the slot; its own end goes first. */
+  /**
+   * Returns the usage from the watermark to the end of the slot, or to the session's end if that is
+   * earlier.
+   */
   Optional<LedgerRow> usedUntil(Instant slotEnd) {
     var stop = endedAt == null ? expiresAt : endedAt;
     var to = slotEnd.isBefore(stop) ? slotEnd : stop;

@@ -10,7 +10,7 @@ import java.util.UUID;
 
 /**
  * Locks the sessions that are still to be metered, a chunk at a time, from either end of the order
- * of tenants and sessions. Rows that someone else has locked are left out.
+ * of tenants and sessions. Rows that another transaction has locked are left out.
  *
  * <p>Threads: one per end.
  */

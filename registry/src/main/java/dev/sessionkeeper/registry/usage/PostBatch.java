@@ -24,7 +24,7 @@ final class PostBatch {
     this.options = options;
   }
 
-  /** What a post came to. */
+  /** The result of one post. */
   sealed interface Answer {
     record Taken() implements Answer {}
 

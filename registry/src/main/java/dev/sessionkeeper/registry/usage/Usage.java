@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * Usage of registered sessions: each microsecond of each session is in exactly one ledger row, each
  * row in exactly one batch, and each batch is applied once by a receiver that knows a key again.
  *
- * <p>Threads: any. docs/usage.md has the rules.
+ * <p>Threads: any. docs/explanation/usage.md has the rules.
  */
 public final class Usage {
   private static final Logger log = LoggerFactory.getLogger(Usage.class);
@@ -136,10 +136,10 @@ public final class Usage {
   }
 
   int forget(Duration age, MeterUsage.Transactions transactions, BooleanSupplier goOn) {
-    var forget = new ForgetUsage(age);
+    var forget = new PurgeUsage(age);
     int all = 0;
-    int some = ForgetUsage.AT_ONCE;
-    while (some == ForgetUsage.AT_ONCE && goOn.getAsBoolean()) {
+    int some = PurgeUsage.AT_ONCE;
+    while (some == PurgeUsage.AT_ONCE && goOn.getAsBoolean()) {
       some = transactions.run(forget::step);
       all += some;
     }
@@ -183,9 +183,9 @@ public final class Usage {
   }
 
   /**
-   * Bills a ledger row at another factor; 0 waives it.
+   * Corrects a ledger record to another factor; 0 waives it.
    *
-   * @return the reversal and the new row, or why there are none
+   * @return the reversal and the new record, or the reason for refusing the correction
    */
   public Correction correct(UUID session, int seq, BigDecimal factor, Actor actor, String reason) {
     return new CorrectUsage(database)

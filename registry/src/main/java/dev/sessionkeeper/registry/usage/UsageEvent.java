@@ -3,7 +3,7 @@ package dev.sessionkeeper.registry.usage;
 import java.time.Duration;
 import java.util.UUID;
 
-/** What happens to usage on this node, for metrics and alerts. */
+/** An event of metering or delivery on this node, for metrics and alerts. */
 public sealed interface UsageEvent {
   /** A slot was metered. */
   record Metered(int rows, Duration took) implements UsageEvent {}

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * Compares how far the database's clock went with how much time passed here, by the monotonic
  * clock.
  *
- * <p>A clock that went further than time did has jumped. It cannot be seen while nobody looks:
- * after an outage the comparison begins anew, and the time of the outage is metered. The node's
- * wall clock does not come in; both may be set by the same wrong hand.
+ * <p>A clock that went further than time did has jumped. A jump is invisible while no node
+ * compares: after an outage the comparison begins anew, and the time of the outage is metered. The
+ * node's wall clock does not come in; both may be set by the same wrong hand.
  *
  * <p>Threads: any, one at a time.
  */
@@ -52,7 +52,7 @@ final class WatchDatabaseClock {
     return Optional.of(jump);
   }
 
-  /** Forgets what was seen: somebody may have set the clock while nobody could look. */
+  /** Starts the comparison anew: the clock may have been set while no node could compare. */
   synchronized void lostSight() {
     last = null;
   }

@@ -26,9 +26,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The outbox against a receiver that fails in every way. */
+@Tag("slow")
 class DeliveryTest {
   private static final WebhookSignature SIGNATURE =
       WebhookSignature.of("whsec_dXNhZ2UtdGVzdC1zZWNyZXQtb2YtMzItYnl0ZXM=");

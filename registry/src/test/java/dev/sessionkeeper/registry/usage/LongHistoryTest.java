@@ -13,9 +13,11 @@ import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Lists and the proof of a tenant read what they show, however long the history is. */
+@Tag("slow")
 class LongHistoryTest {
   private static final Instant END = Instant.parse("2026-11-15T12:00:00Z");
   private static final UUID TENANT = UUID.fromString("00000000-0000-0000-0000-000000000007");

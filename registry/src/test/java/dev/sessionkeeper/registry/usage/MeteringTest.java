@@ -24,11 +24,13 @@ import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * What is billed, with a clock that the test moves; one row of the seed's defects after the other.
  */
+@Tag("slow")
 class MeteringTest {
   private static final Instant NOON = Instant.parse("2026-11-15T12:00:00Z");
   private static final Duration MINUTE = Duration.ofMinutes(1);

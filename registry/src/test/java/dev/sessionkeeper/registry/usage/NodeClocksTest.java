@@ -17,9 +17,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Only the database's clock counts: nodes whose own clock is wrong leave the same tables. */
+@Tag("slow")
 class NodeClocksTest {
   private static final Instant NOON = Instant.parse("2026-11-15T12:00:00Z");
 

@@ -16,9 +16,11 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Two metering workers without any lease, against callers who begin, upgrade and end. */
+@Tag("slow")
 class RacingWorkersTest {
   private static final int CALLERS = 6;
   private static final int TURNS = 150;

@@ -25,12 +25,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Thirty days of 1,000 users: begins, upgrades, ends, outages of the job, a receiver that repeats
  * and fails; compared with an oracle that knows only what the callers were told.
  */
+@Tag("slow")
 class ThirtyDaysTest {
   private static final Instant START = Instant.parse("2026-11-01T00:00:00Z");
   private static final Duration STEP = Duration.ofHours(6);

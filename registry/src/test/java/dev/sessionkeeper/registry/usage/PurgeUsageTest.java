@@ -17,10 +17,12 @@ import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What is left of usage that was delivered long ago, and what never goes. */
-class ForgetUsageTest {
+@Tag("slow")
+class PurgeUsageTest {
   private static final Duration HOUR = Duration.ofHours(1);
   private static final Duration AGE = Duration.ofDays(7);
   private final TestDatabase db = new TestDatabase();
@@ -88,7 +90,7 @@ class ForgetUsageTest {
 
   @Test
   void manyBatchesGoInSteps() {
-    int tenants = 2 * ForgetUsage.AT_ONCE + 17;
+    int tenants = 2 * PurgeUsage.AT_ONCE + 17;
     for (int i = 0; i < tenants; i++) {
       begin();
     }

@@ -11,7 +11,7 @@ import java.time.Duration;
  * <p>I1: a batch goes with all of its rows or not at all, and only while they add up to it. I2:
  * what waits or was refused stays, however old it is.
  */
-record ForgetUsage(Duration age) {
+record PurgeUsage(Duration age) {
   static final int AT_ONCE = 100;
 
   private static final String FORGET =

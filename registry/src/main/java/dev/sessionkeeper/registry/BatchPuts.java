@@ -11,12 +11,12 @@ import java.util.function.Function;
 
 /**
  * Begins sessions together that are wanted while others are under way: one statement and one commit
- * for all of them, and no wait when nobody else is there.
+ * for all of them, and no wait for a caller that is alone.
  *
  * <p>One group at a time: what a group costs before its first session is worth four sessions, so
  * one large group is cheaper than two small ones at once.
  */
-final class GroupPuts {
+final class BatchPuts {
   private static final int MOST = 64;
 
   private final GroupCalls<Wish> group =
@@ -29,11 +29,11 @@ final class GroupPuts {
    * @param together answers each request of a group, in their order; empty for one whose key is
    *     taken
    */
-  GroupPuts(Function<List<SessionRequest>, List<Optional<RegisteredSession>>> together) {
+  BatchPuts(Function<List<SessionRequest>, List<Optional<RegisteredSession>>> together) {
     this.together = together;
   }
 
-  /** Somebody else has begun a session of one of the keys, and has not said how that ends. */
+  /** Another transaction has inserted a session for one of the keys and is still open. */
   static final class HeldUp extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

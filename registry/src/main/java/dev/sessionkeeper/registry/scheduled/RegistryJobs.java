@@ -1,8 +1,9 @@
-package dev.sessionkeeper.registry;
+package dev.sessionkeeper.registry.scheduled;
 
 import dev.sessionkeeper.jobs.JobContext;
 import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.jobs.Schedule;
+import dev.sessionkeeper.registry.SessionRegistry;
 import dev.sessionkeeper.registry.usage.Usage;
 import dev.sessionkeeper.registry.usage.UsageProof;
 import java.time.Duration;
@@ -15,16 +16,16 @@ public final class RegistryJobs {
   /** Ends sessions that are past their end; correctness never depends on it. */
   public static final String EXPIRY = "session-expiry";
 
-  /** Meters and freezes. */
+  /** Meters open sessions and freezes the batches. */
   public static final String TICK = "usage-tick";
 
-  /** Delivers what was frozen, and what has to be sent again. */
+  /** Delivers frozen batches, and repeats those that failed. */
   public static final String DELIVERY = "usage-delivery";
 
-  /** Compares the sums, so that somebody is told before somebody asks. */
+  /** Checks the usage proof, and fails if it is not exact. */
   public static final String RECONCILIATION = "usage-reconciliation";
 
-  /** Forgets usage that was delivered long ago, where somebody wishes that. */
+  /** Deletes usage that was delivered longer ago than the configured retention. */
   public static final String RETENTION = "usage-retention";
 
   /** Numbers events that no node has numbered right after their commit. */
@@ -46,7 +47,7 @@ public final class RegistryJobs {
   }
 
   /**
-   * Registers all of it.
+   * Registers all jobs of the registry except the retention.
    *
    * @param numberSome numbers some of the events that wait for it; 0 when there are none
    */
