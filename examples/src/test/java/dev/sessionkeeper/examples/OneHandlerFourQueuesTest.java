@@ -12,6 +12,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.elasticmq.rest.sqs.SQSRestServerBuilder;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -25,6 +26,7 @@ import software.amazon.awssdk.services.sqs.SqsClient;
 /** The same handler does the same on each of the four. */
 @Timeout(60)
 @ResourceLock(Resources.SYSTEM_OUT)
+@Tag("slow")
 class OneHandlerFourQueuesTest {
 
   @Test

@@ -10,7 +10,9 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Writes the place in a trace into a message, and reads it, as W3C Trace Context says it. */
+/**
+ * Writes the trace context into the properties of a message and reads it back (W3C Trace Context).
+ */
 public final class MessageContext {
   /** The property, and the header, that names the place in the trace. */
   public static final String TRACEPARENT = "traceparent";

@@ -51,8 +51,8 @@ public final class TraceMessages {
   }
 
   /**
-   * Sends messages under a span {@code send <queue>}; they carry it to whoever handles them. One
-   * that names a place in a trace itself keeps it, and the span is linked to that.
+   * Sends messages under a span {@code send <queue>}; they carry the span's context to their
+   * handler. One that names a place in a trace itself keeps it, and the span is linked to that.
    */
   public <T> T send(QueueName queue, List<Message> messages, Function<List<Message>, T> send) {
     var builder = builder("send", queue, SpanKind.PRODUCER);

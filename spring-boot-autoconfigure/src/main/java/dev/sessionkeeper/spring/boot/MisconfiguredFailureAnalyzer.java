@@ -1,0 +1,16 @@
+package dev.sessionkeeper.spring.boot;
+
+import dev.sessionkeeper.KeeperException;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/** Shows what is wrong with the setup without a stack trace. */
+final class MisconfiguredFailureAnalyzer
+    extends AbstractFailureAnalyzer<KeeperException.Misconfigured> {
+
+  @Override
+  protected FailureAnalysis analyze(Throwable root, KeeperException.Misconfigured cause) {
+    return new FailureAnalysis(
+        String.valueOf(cause.getMessage()), "Change the setting that it names.", cause);
+  }
+}

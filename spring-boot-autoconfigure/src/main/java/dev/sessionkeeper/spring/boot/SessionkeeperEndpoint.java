@@ -1,0 +1,112 @@
+package dev.sessionkeeper.spring.boot;
+
+import dev.sessionkeeper.spi.InspectableQueues;
+import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.spi.QueueStats;
+import dev.sessionkeeper.spring.RunningListener;
+import dev.sessionkeeper.spring.SessionListeners;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+
+/** Shows listeners and queues to operators, and pauses, resumes and resizes listeners. */
+@Endpoint(id = "sessionkeeper")
+public final class SessionkeeperEndpoint {
+  private final QueueProvider provider;
+  private final SessionListeners listeners;
+
+  SessionkeeperEndpoint(QueueProvider provider, SessionListeners listeners) {
+    this.provider = provider;
+    this.listeners = listeners;
+  }
+
+  /** The whole picture. */
+  public record Overview(String provider, List<Listener> listeners, Map<String, Queue> queues) {}
+
+  /** One listener. */
+  public record Listener(
+      String id, String queue, String state, int activeSessions, int concurrency) {
+    static Listener of(RunningListener listener) {
+      return new Listener(
+          listener.id(),
+          listener.queue().value(),
+          listener.isStoppedByPoison() ? "STOPPED_BY_POISON_POLICY" : listener.state().name(),
+          listener.activeSessions(),
+          listener.concurrency());
+    }
+  }
+
+  /** The numbers of one queue. */
+  public record Queue(
+      long depth,
+      long readySessions,
+      long heldSessions,
+      long waitingSessions,
+      long parkedSessions,
+      long deadLetters,
+      String oldestAge) {
+    static Queue of(QueueStats stats) {
+      return new Queue(
+          stats.depth(),
+          stats.readySessions(),
+          stats.heldSessions(),
+          stats.waitingSessions(),
+          stats.parkedSessions(),
+          stats.deadLetters(),
+          stats.oldestAge().toString());
+    }
+  }
+
+  /** Listeners, and their queues where the provider tells numbers. */
+  @ReadOperation
+  public Overview overview() {
+    var queues = new LinkedHashMap<String, Queue>();
+    if (provider instanceof InspectableQueues inspectable) {
+      for (var listener : listeners.all()) {
+        queues.computeIfAbsent(
+            listener.queue().value(), name -> Queue.of(inspectable.stats(listener.queue())));
+      }
+    }
+    return new Overview(
+        provider.capabilities().provider(),
+        listeners.all().stream().map(Listener::of).toList(),
+        queues);
+  }
+
+  /** One listener; null, and so 404, when there is none. */
+  @ReadOperation
+  public @Nullable Listener listener(@Selector String id) {
+    return listeners.find(id).map(Listener::of).orElse(null);
+  }
+
+  /**
+   * Changes one listener.
+   *
+   * @param action pause or resume; nothing to change the concurrency only
+   */
+  @WriteOperation
+  public @Nullable Listener change(
+      @Selector String id, @Nullable String action, @Nullable Integer concurrency) {
+    var listener = listeners.find(id);
+    if (listener.isEmpty()) {
+      return null;
+    }
+    if (concurrency != null) {
+      listener.get().changeConcurrency(concurrency);
+    }
+    if (action != null) {
+      switch (action) {
+        case "pause" -> listener.get().pause();
+        case "resume" -> listener.get().resume();
+        default ->
+            throw new IllegalArgumentException("action must be pause or resume, was " + action);
+      }
+    }
+    return Listener.of(listener.get());
+  }
+}

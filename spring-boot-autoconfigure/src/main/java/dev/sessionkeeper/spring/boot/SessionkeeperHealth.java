@@ -1,0 +1,45 @@
+package dev.sessionkeeper.spring.boot;
+
+import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.spring.RunningListener;
+import dev.sessionkeeper.spring.SessionListeners;
+import java.util.LinkedHashMap;
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+
+/**
+ * Up when the provider answers and no listener was stopped by its poison policy.
+ *
+ * <p>A paused listener is healthy: an operator wants it so.
+ */
+final class SessionkeeperHealth extends AbstractHealthIndicator {
+  private final QueueProvider provider;
+  private final SessionListeners listeners;
+
+  SessionkeeperHealth(QueueProvider provider, SessionListeners listeners) {
+    super("The queues do not answer");
+    this.provider = provider;
+    this.listeners = listeners;
+  }
+
+  @Override
+  protected void doHealthCheck(Health.Builder health) {
+    var states = new LinkedHashMap<String, String>();
+    boolean stopped = false;
+    for (var listener : listeners.all()) {
+      provider.settings(listener.queue());
+      states.put(listener.id(), word(listener));
+      stopped |= listener.isStoppedByPoison();
+    }
+    if (states.isEmpty()) {
+      provider.queues();
+    }
+    (stopped ? health.outOfService() : health.up())
+        .withDetail("provider", provider.capabilities().provider())
+        .withDetail("listeners", states);
+  }
+
+  private static String word(RunningListener listener) {
+    return listener.isStoppedByPoison() ? "STOPPED_BY_POISON_POLICY" : listener.state().name();
+  }
+}

@@ -1,0 +1,27 @@
+package dev.sessionkeeper.spring;
+
+import dev.sessionkeeper.Codec;
+import dev.sessionkeeper.jackson.JacksonCodec;
+import java.lang.reflect.Type;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Finds the codec of a payload type. */
+@FunctionalInterface
+public interface Codecs {
+
+  /** A codec that reads and writes values of this type. */
+  Codec<?> of(Type type);
+
+  /** {@code String} as text, {@code byte[]} as bytes, all others as JSON by this mapper. */
+  static Codecs json(JsonMapper mapper) {
+    return type -> {
+      if (type.equals(String.class)) {
+        return Codec.text();
+      }
+      if (type.equals(byte[].class)) {
+        return Codec.bytes();
+      }
+      return JacksonCodec.ofType(mapper, type);
+    };
+  }
+}

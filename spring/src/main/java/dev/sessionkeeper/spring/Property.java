@@ -1,0 +1,20 @@
+package dev.sessionkeeper.spring;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/** Marks a parameter that takes a property of the message: a {@code String}. */
+@Target(ElementType.PARAMETER)
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+public @interface Property {
+
+  /** The name of the property. */
+  String value();
+
+  /** Whether a message without the property is a dead letter. Else the parameter is null. */
+  boolean required() default true;
+}

@@ -1,0 +1,94 @@
+package dev.sessionkeeper.spring;
+
+import dev.sessionkeeper.postgres.HandlerTransactions;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * Handlers and their settlements in Spring's own transactions, on the connection that Spring has
+ * bound: {@code afterCommit} runs after both are durable.
+ */
+final class SpringHandlerTransactions implements HandlerTransactions {
+  private static final Logger log = LoggerFactory.getLogger(SpringHandlerTransactions.class);
+
+  private final TransactionTemplate template;
+  private final DataSource source;
+
+  SpringHandlerTransactions(TransactionTemplate template, DataSource source) {
+    this.template = template;
+    this.source = source;
+  }
+
+  @Override
+  public <T> T call(Work<T> work) throws Exception {
+    var run = new Run<>(work);
+    try {
+      template.executeWithoutResult(status -> run.inTransaction());
+    } catch (Carried e) {
+      throw e.failure;
+    } catch (RuntimeException e) {
+      if (!run.committed) {
+        throw e;
+      }
+      log.error("An afterCommit callback failed; the message is settled all the same", e);
+    }
+    return run.result();
+  }
+
+  /** One transaction and what is known about its end. */
+  private final class Run<T> implements TransactionSynchronization {
+    private final Work<T> work;
+    private @Nullable T result;
+    private boolean committed;
+
+    Run(Work<T> work) {
+      this.work = work;
+    }
+
+    void inTransaction() {
+      if (!TransactionSynchronizationManager.hasResource(source)) {
+        throw new IllegalStateException(
+            "The transaction manager does not use the DataSource of the queues");
+      }
+      TransactionSynchronizationManager.registerSynchronization(this);
+      var connection = DataSourceUtils.getConnection(source);
+      try {
+        result = work.run(connection);
+      } catch (Exception e) {
+        throw new Carried(e);
+      } finally {
+        DataSourceUtils.releaseConnection(connection, source);
+      }
+    }
+
+    @Override
+    public void afterCompletion(int status) {
+      committed = status == STATUS_COMMITTED;
+    }
+
+    T result() {
+      if (!committed || result == null) {
+        // A rollback that the listener asked for is silent in Spring; the message is not settled.
+        throw new IllegalStateException("The listener marked its transaction for rollback");
+      }
+      return result;
+    }
+  }
+
+  /** Takes a checked exception through Spring's template, which rolls back for it. */
+  private static final class Carried extends RuntimeException {
+    private static final long serialVersionUID = 1;
+    private final transient Exception failure;
+
+    Carried(Exception failure) {
+      super(failure);
+      this.failure = failure;
+    }
+  }
+}
