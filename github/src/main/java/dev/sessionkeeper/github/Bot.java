@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Someone who gets events: what they want, in which order, in which form, and how fast.
+ * A subscriber to GitHub events: its subscription, ordering, message format and limits.
  *
  * @param queue where the bot's messages wait; named after the bot unless said otherwise
  * @param queueSettings of that queue; its mode follows from the ordering

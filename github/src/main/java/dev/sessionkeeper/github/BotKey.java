@@ -42,12 +42,12 @@ public enum BotKey {
     return key;
   }
 
-  /** What holds where the key is missing, as it would be written; empty when there is nothing. */
+  /** Returns the default as a user would write it; empty if there is none. */
   public Optional<String> initially() {
     return initially.isEmpty() ? Optional.empty() : Optional.of(initially);
   }
 
-  /** What the value may be. */
+  /** Returns the allowed values, as text. */
   public String allowed() {
     return allowed;
   }

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * The values somebody wrote for one bot, read one by one. A wrong value is noted and its default
+ * The configured values of one bot, read one by one. A wrong value is recorded and its default
  * taken instead, so that one look finds every mistake of a file; nothing is built from them then.
  */
 final class BotValues {
@@ -126,7 +126,7 @@ final class BotValues {
                 .filter(given -> given.compareTo(least) >= 0 && given.compareTo(most) <= 0));
   }
 
-  /** What the parser makes of each text of a list; a single text is a list of one. */
+  /** Parses each text of a list. A single text is a list of one. */
   <T> Optional<List<T>> list(BotKey key, Function<String, T> parser) {
     return get(key.key())
         .map(

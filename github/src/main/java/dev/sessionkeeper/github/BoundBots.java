@@ -2,7 +2,7 @@ package dev.sessionkeeper.github;
 
 import java.util.List;
 
-/** What came of a configuration: bots, or every mistake in it. */
+/** The result of reading a configuration: bots, or every error in it. */
 public sealed interface BoundBots {
   record Valid(List<Bot> bots) implements BoundBots {
     public Valid {

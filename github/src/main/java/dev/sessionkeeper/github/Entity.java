@@ -1,6 +1,6 @@
 package dev.sessionkeeper.github;
 
-/** The thing an event is about, such as {@code pull_request} 5. */
+/** The GitHub object that an event is about, such as {@code pull_request} 5. */
 public record Entity(String type, String id) {
   static final String REPOSITORY = "repository";
 

@@ -9,7 +9,7 @@ import java.util.OptionalLong;
  * asked for is as good as absent: payloads are not trusted to have a shape.
  */
 record Facts(Map<String, Fact> byPath) {
-  /** What stood at a path. */
+  /** A value at a path. */
   sealed interface Fact {
     /** A whole number, not negative, of at most 18 digits. */
     record WholeNumber(long value) implements Fact {}

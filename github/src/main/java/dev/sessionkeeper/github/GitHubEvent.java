@@ -10,7 +10,7 @@ import java.util.OptionalLong;
  * @param type {@code X-GitHub-Event}, such as {@code pull_request}
  * @param action such as {@code opened}; some events have none
  * @param organization the login
- * @param sender the login of who caused it
+ * @param sender the login of the account that caused it
  * @param entity what it is about: the repository where nothing smaller is known, and the
  *     organisation, installation or event type where there is no repository
  * @param pullRequestOfCheck for a check run or check suite, the pull request of this repository it

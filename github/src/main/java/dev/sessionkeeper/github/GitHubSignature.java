@@ -12,7 +12,7 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Checks that a delivery comes from someone who knows one of the secrets: the header {@code
+ * Checks that the sender of a delivery knows one of the secrets: the header {@code
  * X-Hub-Signature-256} is {@code sha256=} and the HMAC-SHA-256 of the raw body in hex.
  *
  * <p>Several secrets are for a rotation. Immutable; secrets are never shown.
@@ -46,7 +46,7 @@ public final class GitHubSignature {
     return PREFIX + HexFormat.of().formatHex(mac(keys.getFirst(), body));
   }
 
-  /** Whether the header belongs to the body. Takes the same time for every wrong header. */
+  /** Returns whether the header is a signature of the body, in constant time for wrong headers. */
   public boolean verify(byte[] body, String header) {
     if (!FORM.matcher(header).matches()) {
       return false;

@@ -19,7 +19,7 @@ final class KnownEvents {
   /** Where an id stands. */
   record IdPath(String path, boolean isNumber) {}
 
-  /** What an event is about. */
+  /** The entity of an event, and where its payload names it. */
   record Subject(String entityType, List<IdPath> ids) {}
 
   private static final String TABLE =

@@ -2,15 +2,16 @@ package dev.sessionkeeper.github;
 
 import java.util.Optional;
 
-/** Whether a bot gets an event, and why. */
+/** Says whether a bot gets an event, and why. */
 public sealed interface Match {
   /** One sentence for a person. */
   String explanation();
 
   /**
-   * The bot gets it.
+   * The bot gets the event.
    *
-   * @param repositories the pattern that let the repository in, where the bot has any
+   * @param repositories the pattern that matched the repository; empty if the bot has no repository
+   *     patterns
    */
   record Matched(String events, Optional<String> repositories) implements Match {
     @Override

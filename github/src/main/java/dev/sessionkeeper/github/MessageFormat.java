@@ -1,6 +1,6 @@
 package dev.sessionkeeper.github;
 
-/** What the body of a bot's message is. */
+/** The format of a bot's message bodies. */
 public enum MessageFormat {
   /** The payload, byte for byte as GitHub sent it. */
   RAW,

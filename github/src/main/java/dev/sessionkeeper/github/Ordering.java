@@ -25,7 +25,7 @@ public record Ordering(OrderingScope scope, SessionKey key, boolean joinChecks) 
     return scope == OrderingScope.NONE ? QueueMode.UNORDERED : QueueMode.ORDERED;
   }
 
-  /** What the event is about, in the eyes of this bot. */
+  /** Returns the entity of the event under this bot's options. */
   public Entity entityOf(GitHubEvent event) {
     return joinChecks ? event.pullRequestOfCheck().orElse(event.entity()) : event.entity();
   }

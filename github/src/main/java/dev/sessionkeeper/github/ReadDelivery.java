@@ -9,11 +9,11 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Turns a request into an event, or says why not. Any thread may call it.
+ * Turns a request into an event, or names the reason for refusing it. Thread-safe.
  *
  * <p>The size is checked first and the signature second: nothing of a body is looked at before it
- * is known who sent it. Whatever a signed body holds, the answer is a {@link ReadResult} and never
- * an exception.
+ * is known to be authentic. Whatever a signed body holds, the answer is a {@link ReadResult} and
+ * never an exception.
  */
 public final class ReadDelivery {
   /** GitHub's own limit for a payload. */
@@ -36,7 +36,7 @@ public final class ReadDelivery {
     this.facts = new ReadFacts(NormaliseEvent.WANTED, maxBody);
   }
 
-  /** With bodies up to {@link #GITHUB_MAX_BODY}. */
+  /** Creates a reader for bodies up to {@link #GITHUB_MAX_BODY}. */
   public static ReadDelivery create(GitHubSignature signature) {
     return create(signature, GITHUB_MAX_BODY);
   }

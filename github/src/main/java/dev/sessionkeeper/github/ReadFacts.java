@@ -32,7 +32,7 @@ final class ReadFacts {
   private static final int MOST_DIGITS = 18;
   private static final String FIRST = "[0]";
 
-  /** What came out. */
+  /** Returns the values that were found. */
   sealed interface Outcome {}
 
   record Good(Facts facts) implements Outcome {}

@@ -1,8 +1,8 @@
 package dev.sessionkeeper.github;
 
-/** What became of a delivery. */
+/** The result of reading a webhook delivery. */
 public sealed interface ReadResult {
-  /** It is signed, well-formed and understood as far as it goes. */
+  /** The delivery is signed and well-formed. */
   record Accepted(GitHubEvent event) implements ReadResult {}
 
   /**

@@ -1,6 +1,6 @@
 package dev.sessionkeeper.github;
 
-/** By what a session id names the repository. */
+/** The identifier of the repository in session ids: its name or its number. */
 public enum SessionKey {
   /** {@code owner/name}: readable, and another lane after a rename or transfer. */
   NAME,

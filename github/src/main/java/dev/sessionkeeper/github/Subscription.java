@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a bot wants to hear of.
+ * The events that a bot subscribes to.
  *
  * <p>An exclusion wins over every other pattern, wherever it stands. A list of nothing but
  * exclusions means everything else. An event without a repository is only for bots that do not
@@ -56,7 +56,7 @@ public final class Subscription {
         .toList();
   }
 
-  /** Whether the event is wanted, and why. */
+  /** Returns whether the subscription matches the event, and why. */
   public Match match(GitHubEvent event) {
     for (var pattern : events) {
       if (pattern.excludes() && pattern.matches(event)) {

@@ -14,9 +14,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Whatever is sent, the answer is an event that every queue takes, or a typed refusal. */
+@Tag("slow")
 class HostileDeliveriesTest {
   private static final int ROUNDS = 8_000;
   private static final List<String> EVENTS = List.copyOf(KnownEvents.types());

@@ -11,13 +11,16 @@ import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.spi.CountableQueues.Counts;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,17 +42,24 @@ final class DescribeQueues {
 
   private final ServiceBusAdministrationClient client;
   private final Set<String> leftOut = ConcurrentHashMap.newKeySet();
+  private final Set<QueueName> declaredHere = ConcurrentHashMap.newKeySet();
 
   DescribeQueues(ServiceBusAdministrationClient client) {
     this.client = client;
   }
 
   boolean declare(QueueName queue, QueueSettings settings) {
+    boolean created = createOrChange(queue, settings);
+    declaredHere.add(queue);
+    return created;
+  }
+
+  private boolean createOrChange(QueueName queue, QueueSettings settings) {
     requirePossible(queue, settings);
     var existing = find(queue);
     if (existing.isEmpty()) {
       try {
-        call("queue " + queue, () -> client.createQueue(queue.value(), options(settings)));
+        call("queue " + queue, () -> client.createQueue(BrokerNames.of(queue), options(settings)));
         return true;
       } catch (ResourceExistsException e) {
         existing = find(queue);
@@ -138,15 +148,63 @@ final class DescribeQueues {
 
   /** Queues whose names cannot be used here are left out, with a warning for each. */
   List<QueueName> queues() {
+    return queues(properties -> true);
+  }
+
+  /** Queues that this product created, changed, or was told to use in this process. */
+  List<QueueName> declaredQueues() {
+    return queues(
+        properties ->
+            isOurs(properties)
+                || parse(properties.getUserMetadata()).containsKey("poisonPolicy")
+                || nameOf(properties.getName()).filter(declaredHere::contains).isPresent());
+  }
+
+  private List<QueueName> queues(Predicate<QueueProperties> wanted) {
     return call("the list of queues", () -> client.listQueues().stream().toList()).stream()
+        .filter(wanted)
         .flatMap(properties -> nameOf(properties.getName()).stream())
         .sorted()
         .toList();
   }
 
+  /**
+   * The numbers of a queue, as the broker last counted them.
+   *
+   * @throws KeeperException.UnknownQueue if there is none of that name
+   */
+  Counts counts(QueueName queue) {
+    try {
+      var counted =
+          call("queue " + queue, () -> client.getQueueRuntimeProperties(BrokerNames.of(queue)));
+      return new Counts(
+          (long) counted.getActiveMessageCount() + counted.getScheduledMessageCount(),
+          OptionalLong.empty(),
+          counted.getDeadLetterMessageCount());
+    } catch (ResourceNotFoundException e) {
+      throw new KeeperException.UnknownQueue(queue);
+    }
+  }
+
+  /** Deletes a queue; false when there is none of that name. */
+  boolean delete(QueueName queue) {
+    declaredHere.remove(queue);
+    try {
+      call(
+          "queue " + queue,
+          () -> {
+            client.deleteQueue(BrokerNames.of(queue));
+            return true;
+          });
+      return true;
+    } catch (ResourceNotFoundException e) {
+      return false;
+    }
+  }
+
   private Optional<QueueName> nameOf(String name) {
     try {
-      return Optional.of(QueueName.of(name));
+      return Optional.of(BrokerNames.queueOf(name));
     } catch (IllegalArgumentException e) {
       if (leftOut.add(name)) {
         log.warn("Queue {} of the namespace cannot be used here: {}", name, e.getMessage());
@@ -157,7 +215,7 @@ final class DescribeQueues {
 
   private Optional<QueueProperties> find(QueueName queue) {
     try {
-      return Optional.of(call("queue " + queue, () -> client.getQueue(queue.value())));
+      return Optional.of(call("queue " + queue, () -> client.getQueue(BrokerNames.of(queue))));
     } catch (ResourceNotFoundException e) {
       return Optional.empty();
     }

@@ -8,6 +8,8 @@ import dev.sessionkeeper.QueueSettings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,7 +21,7 @@ final class OpenQueue {
 
   private final QueueName name;
   private final ServiceBusClients clients;
-  private final DescribeQueues describe;
+  private final Function<QueueName, Optional<QueueSettings>> describe;
   private final Timing timing;
   private final QueueContext context;
   private final List<Runnable> closing = new ArrayList<>();
@@ -33,7 +35,7 @@ final class OpenQueue {
   OpenQueue(
       QueueName name,
       ServiceBusClients clients,
-      DescribeQueues describe,
+      Function<QueueName, Optional<QueueSettings>> describe,
       Timing timing,
       BrokerClock clock) {
     this.name = name;
@@ -64,7 +66,7 @@ final class OpenQueue {
   }
 
   private QueueSettings read() {
-    return describe.settings(name).orElseThrow(() -> new KeeperException.UnknownQueue(name));
+    return describe.apply(name).orElseThrow(() -> new KeeperException.UnknownQueue(name));
   }
 
   void forgetSettings() {

@@ -16,37 +16,39 @@ import java.time.Duration;
  */
 final class ServiceBusClients {
   private final ServiceBusClientBuilder builder;
+  private final NamedEntities named;
 
-  ServiceBusClients(String connectionString, AmqpRetryOptions retry) {
-    builder = new ServiceBusClientBuilder().connectionString(connectionString).retryOptions(retry);
+  ServiceBusClients(Access access, AmqpRetryOptions retry, NamedEntities named) {
+    this.named = named;
+    builder = access.open(new ServiceBusClientBuilder()).retryOptions(retry);
   }
 
   synchronized ServiceBusSenderClient sender(QueueName queue) {
-    return builder.sender().queueName(queue.value()).buildClient();
+    return named.entity(queue).of(builder.sender()).buildClient();
   }
 
   synchronized ServiceBusSessionReceiverAsyncClient sessions(QueueName queue) {
-    return builder
-        .sessionReceiver()
-        .queueName(queue.value())
+    return named
+        .entity(queue)
+        .of(builder.sessionReceiver())
         .disableAutoComplete()
         .maxAutoLockRenewDuration(Duration.ZERO)
         .buildAsyncClient();
   }
 
   synchronized ServiceBusReceiverAsyncClient messages(QueueName queue) {
-    return builder
-        .receiver()
-        .queueName(queue.value())
+    return named
+        .entity(queue)
+        .of(builder.receiver())
         .disableAutoComplete()
         .maxAutoLockRenewDuration(Duration.ZERO)
         .buildAsyncClient();
   }
 
   synchronized ServiceBusReceiverClient deadLetters(QueueName queue) {
-    return builder
-        .receiver()
-        .queueName(queue.value())
+    return named
+        .entity(queue)
+        .of(builder.receiver())
         .subQueue(SubQueue.DEAD_LETTER_QUEUE)
         .disableAutoComplete()
         .maxAutoLockRenewDuration(Duration.ofMinutes(5))

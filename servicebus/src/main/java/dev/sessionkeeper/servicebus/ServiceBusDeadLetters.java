@@ -49,7 +49,21 @@ final class ServiceBusDeadLetters {
     Predicate<ServiceBusReceivedMessage> wanted =
         dead -> session.isEmpty() || session.get().value().equals(dead.getSessionId());
     var found = peek(from, wanted, page.limit() + 1).stream().map(this::describe).toList();
-    return Page.of(found, page.limit(), letter -> PageCursor.after(LIST, letter.id()));
+    return Page.of(
+        found,
+        page,
+        letter -> letter.message().size(),
+        letter -> PageCursor.after(LIST, letter.id()));
+  }
+
+  /** One letter; empty when there is none of that id. */
+  Optional<DeadLetter> find(String id) {
+    return NUMBER.matcher(id).matches()
+        ? receiver.peekMessages(1, Long.parseLong(id)).stream()
+            .map(this::describe)
+            .filter(letter -> letter.id().equals(id))
+            .findFirst()
+        : Optional.empty();
   }
 
   int count(Selection selection) {
@@ -93,6 +107,13 @@ final class ServiceBusDeadLetters {
     var taken = take(Set.of(Long.parseLong(id)));
     taken.forEach(receiver::complete);
     return !taken.isEmpty();
+  }
+
+  /** Deletes all letters that are here now, and returns how many they were. */
+  long discardAll() {
+    var taken = take(sequencesOf(peek(1, dead -> true, Integer.MAX_VALUE)));
+    taken.forEach(receiver::complete);
+    return taken.size();
   }
 
   private static Set<Long> sequencesOf(List<ServiceBusReceivedMessage> messages) {

@@ -2,6 +2,7 @@ package dev.sessionkeeper.servicebus;
 
 import com.azure.core.amqp.AmqpRetryMode;
 import com.azure.core.amqp.AmqpRetryOptions;
+import com.azure.core.credential.TokenCredential;
 import com.azure.messaging.servicebus.administration.ServiceBusAdministrationClientBuilder;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Limits;
@@ -13,13 +14,16 @@ import dev.sessionkeeper.SendOutcome;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.AddressableSessions;
 import dev.sessionkeeper.spi.Capabilities;
+import dev.sessionkeeper.spi.CountableQueues;
 import dev.sessionkeeper.spi.DeadLetter;
 import dev.sessionkeeper.spi.DeadLetterQueues;
 import dev.sessionkeeper.spi.MessageSource;
 import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.spi.RemovableQueues;
 import dev.sessionkeeper.time.TimeSource;
 import java.net.URI;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -34,7 +38,10 @@ import org.jspecify.annotations.Nullable;
  * broker's. Epochs, attempts, delays of retries and the version of the state are ours, kept in the
  * native session state. What cannot be kept is in {@link #capabilities()}.
  */
-public final class ServiceBusQueueProvider implements QueueProvider, DeadLetterQueues {
+public final class ServiceBusQueueProvider
+    implements QueueProvider, DeadLetterQueues, RemovableQueues, CountableQueues {
+  private static final String NO_PURGE =
+      "the broker cannot purge messages; delete the queue and create it again";
   private static final Capabilities CAPABILITIES =
       new Capabilities(
           "servicebus",
@@ -46,9 +53,12 @@ public final class ServiceBusQueueProvider implements QueueProvider, DeadLetterQ
               "S-07", "the broker chooses which session is accepted next",
               "D-02", "the broker appends: replayed messages come after newer ones, in order",
               "Q-07a", "the broker counts the age of a message, whatever its session waits for",
-              "O-03", "the broker has no place where a session could be set aside"));
+              "O-03", "the broker has no place where a session could be set aside",
+              "O-06", NO_PURGE,
+              "O-06a", NO_PURGE));
 
   private final ServiceBusClients clients;
+  private final NamedEntities named;
   private final DescribeQueues describe;
   private final Timing timing;
   private final BrokerClock clock;
@@ -57,18 +67,15 @@ public final class ServiceBusQueueProvider implements QueueProvider, DeadLetterQ
 
   private ServiceBusQueueProvider(Builder builder) {
     try {
-      clients = new ServiceBusClients(builder.connectionString, builder.retry);
-      var administration =
-          new ServiceBusAdministrationClientBuilder().connectionString(builder.connectionString);
+      named = new NamedEntities(builder.named);
+      clients = new ServiceBusClients(builder.access, builder.retry, named);
+      var administration = builder.access.open(new ServiceBusAdministrationClientBuilder());
       if (builder.administrationEndpoint != null) {
         administration.addPolicy(new SendAdministrationTo(builder.administrationEndpoint));
       }
       describe = new DescribeQueues(administration.buildClient());
     } catch (IllegalArgumentException e) {
-      // Without the SDK's own words: they repeat parts of the string, which holds a secret.
-      throw new KeeperException.Misconfigured(
-          "The connection string of Service Bus is not valid; it has the form"
-              + " Endpoint=sb://…/;SharedAccessKeyName=…;SharedAccessKey=…");
+      throw builder.access.refused();
     }
     var patience = builder.retry.getTryTimeout().multipliedBy(builder.retry.getMaxRetries() + 1L);
     timing = new Timing(builder.time, patience);
@@ -81,7 +88,15 @@ public final class ServiceBusQueueProvider implements QueueProvider, DeadLetterQ
   }
 
   public static Builder builder(String connectionString) {
-    return new Builder(connectionString);
+    return new Builder(new Access.ConnectionString(connectionString));
+  }
+
+  /**
+   * A namespace by its host, such as {@code shop.servicebus.windows.net}, and a credential of Entra
+   * ID, such as that of a managed identity.
+   */
+  public static Builder builder(String namespace, TokenCredential credential) {
+    return new Builder(new Access.Token(namespace, credential));
   }
 
   @Override
@@ -92,6 +107,9 @@ public final class ServiceBusQueueProvider implements QueueProvider, DeadLetterQ
   @Override
   public boolean declare(QueueName queue, QueueSettings settings) {
     requireOpen();
+    if (!named.isEmpty()) {
+      return named.declare(queue, settings);
+    }
     boolean created = describe.declare(queue, settings);
     Optional.ofNullable(queues.get(queue)).ifPresent(OpenQueue::forgetSettings);
     return created;
@@ -100,13 +118,47 @@ public final class ServiceBusQueueProvider implements QueueProvider, DeadLetterQ
   @Override
   public Optional<QueueSettings> settings(QueueName queue) {
     requireOpen();
-    return describe.settings(queue);
+    return named.isEmpty() ? describe.settings(queue) : named.settings(queue);
   }
 
   @Override
   public List<QueueName> queues() {
     requireOpen();
-    return describe.queues();
+    return named.isEmpty() ? describe.queues() : named.queues();
+  }
+
+  @Override
+  public List<QueueName> declaredQueues() {
+    requireOpen();
+    return describe.declaredQueues();
+  }
+
+  @Override
+  public Counts counts(QueueName queue) {
+    requireOpen();
+    return describe.counts(queue);
+  }
+
+  @Override
+  public long purge(QueueName queue, Part part) {
+    requireOpen();
+    if (describe.settings(queue).isEmpty()) {
+      throw new KeeperException.UnknownQueue(queue);
+    }
+    return switch (part) {
+      case MESSAGES ->
+          throw new KeeperException.NotSupported(
+              "servicebus", "purge messages; delete the queue and create it again");
+      case DEAD_LETTERS ->
+          change(queue, "The purge of dead letters", ServiceBusDeadLetters::discardAll);
+    };
+  }
+
+  @Override
+  public boolean delete(QueueName queue) {
+    requireOpen();
+    Optional.ofNullable(queues.remove(queue)).ifPresent(OpenQueue::close);
+    return describe.delete(queue);
   }
 
   @Override
@@ -138,12 +190,18 @@ public final class ServiceBusQueueProvider implements QueueProvider, DeadLetterQ
   }
 
   @Override
+  public Optional<DeadLetter> deadLetter(QueueName queue, String id) {
+    return read(queue, letters -> letters.find(id));
+  }
+
+  @Override
   public int countReplayable(QueueName queue, Selection selection) {
     return read(queue, letters -> letters.count(selection));
   }
 
   @Override
   public int replay(QueueName queue, Selection selection) {
+    named.requireReplayable(queue);
     return change(queue, "The replay of queue " + queue, letters -> letters.replay(selection));
   }
 
@@ -173,7 +231,7 @@ public final class ServiceBusQueueProvider implements QueueProvider, DeadLetterQ
   private OpenQueue open(QueueName queue) {
     requireOpen();
     return queues.computeIfAbsent(
-        queue, name -> new OpenQueue(name, clients, describe, timing, clock));
+        queue, name -> new OpenQueue(name, clients, this::settings, timing, clock));
   }
 
   private void requireOpen() {
@@ -192,7 +250,8 @@ public final class ServiceBusQueueProvider implements QueueProvider, DeadLetterQ
 
   /** What can be wished; everything has a default. */
   public static final class Builder {
-    private final String connectionString;
+    private final Access access;
+    private final Map<QueueName, NamedEntities.Named> named = new HashMap<>();
     private TimeSource time = TimeSource.system();
     private @Nullable URI administrationEndpoint;
     private AmqpRetryOptions retry =
@@ -202,8 +261,28 @@ public final class ServiceBusQueueProvider implements QueueProvider, DeadLetterQ
             .setDelay(Duration.ofMillis(200))
             .setMode(AmqpRetryMode.EXPONENTIAL);
 
-    private Builder(String connectionString) {
-      this.connectionString = connectionString;
+    private Builder(Access access) {
+      this.access = access;
+    }
+
+    /**
+     * A queue that is there, with its settings. A provider that is given queues or subscriptions by
+     * name uses no others and asks the namespace about none, so it needs no right to manage.
+     */
+    public Builder queue(QueueName queue, QueueSettings settings) {
+      named.put(queue, new NamedEntities.Named(new Entity.Queue(queue), settings));
+      return this;
+    }
+
+    /**
+     * A subscription that is there, as a queue of this name: messages go to its topic and come from
+     * the subscription. Its dead letters can be read and discarded, but not replayed.
+     */
+    public Builder subscription(
+        QueueName queue, String topic, String subscription, QueueSettings settings) {
+      named.put(
+          queue, new NamedEntities.Named(new Entity.Subscription(topic, subscription), settings));
+      return this;
     }
 
     /** Where queues are created and described. The default is the namespace itself, by HTTPS. */

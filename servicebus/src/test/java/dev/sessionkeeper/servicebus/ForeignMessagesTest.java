@@ -37,6 +37,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.api.parallel.Execution;
@@ -47,6 +48,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Messages of other producers, in queues that another client created. */
 @Execution(ExecutionMode.SAME_THREAD)
 @DisabledIfEnvironmentVariable(named = "KEEPER_IT_SERVICEBUS_CONNECTION", matches = ".+")
+@Tag("slow")
 class ForeignMessagesTest {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static TestBroker broker;

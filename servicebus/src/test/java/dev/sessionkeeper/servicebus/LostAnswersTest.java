@@ -26,6 +26,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.api.parallel.Execution;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** Requests that take effect while their answer is lost: no error says that nothing was changed. */
 @Execution(ExecutionMode.SAME_THREAD)
 @DisabledIfEnvironmentVariable(named = "KEEPER_IT_SERVICEBUS_CONNECTION", matches = ".+")
+@Tag("slow")
 class LostAnswersTest {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static TestBroker broker;

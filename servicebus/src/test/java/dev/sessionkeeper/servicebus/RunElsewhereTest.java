@@ -11,9 +11,11 @@ import dev.sessionkeeper.servicebus.testserver.ServiceBusTestServer;
 import dev.sessionkeeper.time.TimeSource;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The variables that send the tests of this module to another broker do so. */
+@Tag("slow")
 class RunElsewhereTest {
 
   @Test

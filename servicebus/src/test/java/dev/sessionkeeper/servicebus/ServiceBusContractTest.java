@@ -5,8 +5,10 @@ import dev.sessionkeeper.testkit.QueueProviderContract;
 import dev.sessionkeeper.time.TimeSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** The contract over AMQP: against our own server, or Azure where its address is given. */
+@Tag("slow")
 class ServiceBusContractTest extends QueueProviderContract {
   private static TestBroker broker;
 

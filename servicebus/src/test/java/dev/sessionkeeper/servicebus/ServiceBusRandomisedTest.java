@@ -9,11 +9,13 @@ import dev.sessionkeeper.testkit.RandomisedRun;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 
 /** Processors over a broker whose connections break and whose locks end. */
 @DisabledIfEnvironmentVariable(named = "KEEPER_IT_SERVICEBUS_CONNECTION", matches = ".+")
+@Tag("slow")
 class ServiceBusRandomisedTest {
   private static final QueueName QUEUE = QueueName.of("randomised");
   private static final long SEED = 11;

@@ -47,6 +47,11 @@ public final class MemorySessionStateStore implements SessionStateStore {
         .state();
   }
 
+  @Override
+  public void forget(QueueName queue) {
+    entries.keySet().removeIf(key -> key.queue().equals(queue));
+  }
+
   private record Key(QueueName queue, SessionId session) {}
 
   private record Entry(long epoch, SessionState state) {}

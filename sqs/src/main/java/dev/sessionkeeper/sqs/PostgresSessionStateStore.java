@@ -126,6 +126,18 @@ public final class PostgresSessionStateStore implements SessionStateStore {
         });
   }
 
+  @Override
+  public void forget(QueueName queue) {
+    run(
+        connection -> {
+          try (var statement =
+              connection.prepareStatement("DELETE FROM keeper_sqs_session WHERE queue = ?")) {
+            statement.setString(1, queue.value());
+            return statement.executeUpdate();
+          }
+        });
+  }
+
   private <T> T run(Call<T> call) {
     try (var connection = dataSource.getConnection()) {
       return call.on(connection);

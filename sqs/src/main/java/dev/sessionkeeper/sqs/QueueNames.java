@@ -2,6 +2,7 @@ package dev.sessionkeeper.sqs;
 
 import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.QueueName;
+import java.util.regex.Pattern;
 
 /**
  * What our queues are called in SQS: letters, digits, hyphens and underscores, at most 80 of them,
@@ -15,6 +16,7 @@ final class QueueNames {
   private static final String DEAD = "-dead";
   private static final int LONGEST = 80 - FIFO.length() - DEAD.length();
   private static final int DIGEST = 12;
+  private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_-]*");
 
   private final String prefix;
 
@@ -32,10 +34,10 @@ final class QueueNames {
 
   private String base(QueueName queue) {
     var name = prefix + queue.value();
-    if (name.length() <= LONGEST && !name.contains(".") && !name.endsWith(DEAD)) {
+    if (name.length() <= LONGEST && PLAIN.matcher(name).matches() && !name.endsWith(DEAD)) {
       return name;
     }
-    var readable = name.replace('.', '_');
+    var readable = name.replace('.', '_').replace('~', '_');
     int kept = Math.min(readable.length(), LONGEST - DIGEST - 1);
     return readable.substring(0, kept) + "-" + Digest.of(name).substring(0, DIGEST);
   }

@@ -31,4 +31,7 @@ public interface SessionStateStore {
    * @throws KeeperException.StaleState if the version does not match
    */
   SessionState write(QueueName queue, SessionId session, long epoch, SessionState.Write write);
+
+  /** Deletes the state of all sessions of a queue that was deleted. */
+  void forget(QueueName queue);
 }

@@ -55,12 +55,14 @@ final class SqsDeadLetters {
                   .filter(dead -> session.isEmpty() || session.equals(dead.message().session()))
                   .limit(page.limit() + 1L)
                   .toList();
-          var shown = found.subList(0, Math.min(found.size(), page.limit()));
-          var next =
-              found.size() > page.limit()
-                  ? Optional.of(PageCursor.after(LIST, Long.toString(shown.getLast().sequence())))
-                  : Optional.<String>empty();
-          return new Page<>(shown.stream().map(SqsDeadLetters::describe).toList(), next);
+          var shown =
+              Page.of(
+                  found,
+                  page,
+                  dead -> dead.message().size(),
+                  dead -> PageCursor.after(LIST, Long.toString(dead.sequence())));
+          return new Page<>(
+              shown.items().stream().map(SqsDeadLetters::describe).toList(), shown.next());
         });
   }
 
@@ -95,6 +97,17 @@ final class SqsDeadLetters {
           "Queue " + queue.name() + (result == null ? "" : ", " + result.refusal()));
     }
     queue.deadLetters().delete(List.of(dead.receipt()));
+  }
+
+  /** Deletes the chosen ones and returns how many they were. */
+  int discard(Selection selection) {
+    return withAll(
+        all -> {
+          var chosen = all.stream().filter(wanted(selection)).toList();
+          queue.deadLetters().delete(chosen.stream().map(Received::receipt).toList());
+          all.removeAll(chosen);
+          return chosen.size();
+        });
   }
 
   boolean discard(String id) {

@@ -10,10 +10,12 @@ import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SendOutcome;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.Capabilities;
+import dev.sessionkeeper.spi.CountableQueues;
 import dev.sessionkeeper.spi.DeadLetter;
 import dev.sessionkeeper.spi.DeadLetterQueues;
 import dev.sessionkeeper.spi.MessageSource;
 import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.spi.RemovableQueues;
 import dev.sessionkeeper.spi.SessionSource;
 import dev.sessionkeeper.time.TimeSource;
 import java.util.HashMap;
@@ -33,7 +35,8 @@ import software.amazon.awssdk.services.sqs.SqsClient;
  * group is held while messages of it are in flight, at most ten at a time, renewed together. What
  * cannot be kept is in {@link #capabilities()}.
  */
-public final class SqsQueueProvider implements QueueProvider, DeadLetterQueues {
+public final class SqsQueueProvider
+    implements QueueProvider, DeadLetterQueues, RemovableQueues, CountableQueues {
   private static final Limits LIMITS = new Limits(1000, 512 * 1024, 64, 32 * 1024);
 
   private final SqsClient client;
@@ -63,6 +66,8 @@ public final class SqsQueueProvider implements QueueProvider, DeadLetterQueues {
     impossible.put("S-07", "SQS chooses the message group that is received next");
     impossible.put("D-02", "SQS appends: replayed messages come after newer ones, in order");
     impossible.put("O-03", "SQS has no place where a message group could be set aside");
+    impossible.put("O-06a", "SQS tells owners nothing of a purge, and its counts are estimates");
+    impossible.put("O-07a", "SQS keeps the name of a deleted queue for 60 seconds");
     if (!hasStates) {
       impossible.put("S-09", "SQS keeps no state of a message group; give a state store");
     }
@@ -155,6 +160,49 @@ public final class SqsQueueProvider implements QueueProvider, DeadLetterQueues {
   @Override
   public boolean discard(QueueName queue, String id) {
     return open(queue).deadLetters().discard(id);
+  }
+
+  @Override
+  public Counts counts(QueueName queue) {
+    requireOpen();
+    return removing(queue).counts();
+  }
+
+  /**
+   * As {@link RemovableQueues} says; SQS needs up to a minute, and takes one purge of a queue per
+   * minute.
+   */
+  @Override
+  public long purge(QueueName queue, Part part) {
+    requireOpen();
+    var removing = removing(queue);
+    if (part == Part.MESSAGES) {
+      forget(queue);
+    }
+    return removing.purge(part, () -> open(queue).deadLetters());
+  }
+
+  @Override
+  public boolean delete(QueueName queue) {
+    requireOpen();
+    var found = describe.find(queue);
+    if (found.isEmpty()) {
+      return false;
+    }
+    forget(queue);
+    new RemoveQueue(client, queue, found.get()).delete();
+    states.ifPresent(store -> store.forget(queue));
+    return true;
+  }
+
+  private RemoveQueue removing(QueueName queue) {
+    var found = describe.find(queue).orElseThrow(() -> new KeeperException.UnknownQueue(queue));
+    return new RemoveQueue(client, queue, found);
+  }
+
+  /** Ends the use of a queue in this process; its next use begins anew. */
+  private void forget(QueueName queue) {
+    Optional.ofNullable(queues.remove(queue)).ifPresent(OpenQueue::close);
   }
 
   private OpenQueue open(QueueName queue) {

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.api.parallel.Execution;
@@ -43,6 +44,7 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 /** Queues that another client created, and messages of other producers. */
 @Execution(ExecutionMode.SAME_THREAD)
 @DisabledIfEnvironmentVariable(named = "KEEPER_IT_SQS_REGION", matches = ".+")
+@Tag("slow")
 class ForeignQueuesTest {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final String TRACE = "Root=1-5759e988-bd862e3fe1be46a994272793";

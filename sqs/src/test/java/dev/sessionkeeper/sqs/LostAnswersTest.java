@@ -27,6 +27,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.api.parallel.Execution;
@@ -36,6 +37,7 @@ import software.amazon.awssdk.services.sqs.SqsClient;
 /** Calls that take effect while their answer is lost: no error says that nothing was changed. */
 @Execution(ExecutionMode.SAME_THREAD)
 @DisabledIfEnvironmentVariable(named = "KEEPER_IT_SQS_REGION", matches = ".+")
+@Tag("slow")
 class LostAnswersTest {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static TestSqs sqs;

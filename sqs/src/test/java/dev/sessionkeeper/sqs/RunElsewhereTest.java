@@ -7,9 +7,11 @@ import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.time.TimeSource;
 import java.util.Map;
 import org.elasticmq.rest.sqs.SQSRestServerBuilder;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The variables that send the tests of this module to another SQS do so. */
+@Tag("slow")
 class RunElsewhereTest {
 
   @Test

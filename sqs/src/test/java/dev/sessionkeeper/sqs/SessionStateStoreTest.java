@@ -9,8 +9,10 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("slow")
 class SessionStateStoreTest {
   private static final QueueName QUEUE = QueueName.of("q");
   private static final SessionId SESSION = SessionId.of("a");

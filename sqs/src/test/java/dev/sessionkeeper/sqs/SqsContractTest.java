@@ -5,8 +5,10 @@ import dev.sessionkeeper.testkit.QueueProviderContract;
 import dev.sessionkeeper.time.TimeSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** The contract over HTTP: against ElasticMQ, or AWS where its region is given. */
+@Tag("slow")
 class SqsContractTest extends QueueProviderContract {
   private static final SessionStateStore STATES = new MemorySessionStateStore();
   private static TestSqs sqs;

@@ -12,8 +12,10 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SendOutcome;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.AcceptResult;
+import dev.sessionkeeper.spi.CountableQueues.Counts;
 import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.HeldSession.Settled;
@@ -21,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -62,6 +65,39 @@ class SqsQueueProviderTest {
   @AfterEach
   void close() {
     provider.close();
+  }
+
+  @Test
+  void theCountsOfSqsAreTold() {
+    provider.send(
+        queue,
+        List.of(
+            Message.of(SessionId.of("a"), Payload.text("1")),
+            Message.of(SessionId.of("b"), Payload.text("2"))));
+
+    assertThat(provider.counts(queue)).isEqualTo(new Counts(2, OptionalLong.of(0), 0));
+    assertThatThrownBy(() -> provider.counts(QueueName.of("none")))
+        .isInstanceOf(KeeperException.UnknownQueue.class);
+  }
+
+  @Test
+  void aDeletedQueueTakesItsDeadLetterQueueAndStateAlong() {
+    var states = new MemorySessionStateStore();
+    try (var other = SqsQueueProvider.builder(sqs.client()).states(states).build()) {
+      states.open(queue, SessionId.of("a"), 1);
+      states.write(
+          queue,
+          SessionId.of("a"),
+          1,
+          new SessionState.Write(new byte[1], SessionState.ANY_VERSION));
+
+      assertThat(other.delete(queue)).isTrue();
+
+      assertThat(states.read(queue, SessionId.of("a"))).isEqualTo(SessionState.none());
+      assertThat(
+              sqs.client().listQueues(request -> request.queueNamePrefix("sqs_test-")).queueUrls())
+          .noneMatch(url -> url.contains(queue.value().substring(9)));
+    }
   }
 
   @Test // R2: a name with a dot could not be FIFO, and FIFO needs a dot.

@@ -8,11 +8,13 @@ import dev.sessionkeeper.testkit.RandomisedRun;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 
 /** Processors over an SQS whose answers get lost and whose receipts expire. */
 @DisabledIfEnvironmentVariable(named = "KEEPER_IT_SQS_REGION", matches = ".+")
+@Tag("slow")
 class SqsRandomisedTest {
   private static final QueueName QUEUE = QueueName.of("randomised");
   private static final long SEED = 12;

@@ -82,8 +82,17 @@ final class AnswerAdministration implements AutoCloseable {
       // As Azure does: an empty feed instead of an error.
       reply(exchange, 200, QueueXml.feed(Map.of()));
     } else {
-      reply(exchange, 200, QueueXml.entry(path, description));
+      reply(exchange, 200, QueueXml.entry(path, counted(path, description)));
     }
+  }
+
+  private String counted(String queue, String description) {
+    return loop.call(
+        () -> {
+          var found = broker.find(queue).orElseThrow();
+          long dead = found.deadLetters == null ? 0 : found.deadLetters.size();
+          return QueueXml.counted(description, found.size(), dead);
+        });
   }
 
   private Map<String, String> known() {

@@ -47,7 +47,7 @@ final class AnswerLinks {
   /** The client sends: to a queue, or requests to a node. */
   private void attachedToSend(Receiver link) {
     var address = ((Target) link.getRemoteTarget()).getAddress();
-    if (!Wire.isNode(address) && broker.find(address).isEmpty()) {
+    if (!Wire.isNode(address) && broker.targets(address).isEmpty()) {
       refuse(link, Wire.NOT_FOUND, notFound(address));
       return;
     }

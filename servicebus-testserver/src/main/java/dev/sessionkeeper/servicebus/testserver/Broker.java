@@ -13,6 +13,21 @@ final class Broker {
     return Optional.ofNullable(queues.get(Wire.queueOf(address)));
   }
 
+  /**
+   * Where a message that is sent there goes: to the queue, or to each subscription of the topic.
+   */
+  List<BrokerQueue> targets(String address) {
+    var queue = find(address);
+    if (queue.isPresent()) {
+      return List.of(queue.get());
+    }
+    var prefix = Wire.queueOf(address) + "/subscriptions/";
+    return queues.values().stream()
+        .filter(each -> each.deadLetters != null)
+        .filter(each -> Wire.queueOf(each.name).startsWith(prefix))
+        .toList();
+  }
+
   /** Creates the queue and its dead-letter subqueue, or changes the one that is there. */
   boolean declare(String name, QueueOptions options) {
     var existing = find(name);

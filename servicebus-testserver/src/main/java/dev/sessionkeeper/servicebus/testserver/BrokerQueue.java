@@ -67,6 +67,11 @@ final class BrokerQueue {
     return List.copyOf(sessions.values());
   }
 
+  /** The number of its messages, locked or not. */
+  long size() {
+    return sessions.values().stream().mapToLong(session -> session.messages.size()).sum();
+  }
+
   /** A session that nobody holds and that has work; the one handed out last comes last. */
   Optional<BrokerSession> nextSession(long now) {
     for (var session : sessions.values()) {

@@ -14,6 +14,9 @@ final class QueueXml {
   private static final String NAMESPACE =
       "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect";
 
+  private static final String COUNTS =
+      "http://schemas.microsoft.com/netservices/2011/06/servicebus";
+
   private QueueXml() {}
 
   static String descriptionIn(String body) {
@@ -55,6 +58,26 @@ final class QueueXml {
         + "</DeadLetteringOnMessageExpiration><MaxDeliveryCount>"
         + options.maxDeliveryCount()
         + "</MaxDeliveryCount></QueueDescription>";
+  }
+
+  /** The description with its counts, as Azure adds them to an answer. */
+  static String counted(String description, long active, long dead) {
+    var counts =
+        "<CountDetails xmlns:d2p1=\""
+            + COUNTS
+            + "\"><d2p1:ActiveMessageCount>"
+            + active
+            + "</d2p1:ActiveMessageCount><d2p1:DeadLetterMessageCount>"
+            + dead
+            + "</d2p1:DeadLetterMessageCount><d2p1:ScheduledMessageCount>0</d2p1:ScheduledMessageCount>"
+            + "<d2p1:TransferMessageCount>0</d2p1:TransferMessageCount>"
+            + "<d2p1:TransferDeadLetterMessageCount>0</d2p1:TransferDeadLetterMessageCount></CountDetails>"
+            + "<MessageCount>"
+            + (active + dead)
+            + "</MessageCount><SizeInBytes>0</SizeInBytes>"
+            + "<CreatedAt>2024-01-01T00:00:00Z</CreatedAt><UpdatedAt>2024-01-01T00:00:00Z</UpdatedAt>"
+            + "<AccessedAt>2024-01-01T00:00:00Z</AccessedAt>";
+    return description.replace("</QueueDescription>", counts + "</QueueDescription>");
   }
 
   static String entry(String queue, String description) {

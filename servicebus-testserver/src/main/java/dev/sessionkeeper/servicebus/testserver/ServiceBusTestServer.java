@@ -57,7 +57,10 @@ public final class ServiceBusTestServer implements AutoCloseable {
     return administration.endpoint();
   }
 
-  /** Creates the queue with its dead-letter subqueue, or changes the one that is there. */
+  /**
+   * Creates the queue with its dead-letter subqueue, or changes the one that is there. A queue
+   * named {@code TOPIC/Subscriptions/NAME} is a subscription: it gets what is sent to the topic.
+   */
   public ServiceBusTestServer declare(String queue, QueueOptions options) {
     loop.call(() -> broker.declare(queue, options));
     return this;

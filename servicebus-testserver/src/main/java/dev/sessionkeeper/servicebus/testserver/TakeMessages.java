@@ -23,20 +23,22 @@ final class TakeMessages {
   }
 
   void take(String address, byte[] transfer, Delivery delivery) {
-    var queue = broker.find(address);
-    if (queue.isEmpty()) {
+    var targets = broker.targets(address);
+    if (targets.isEmpty()) {
       reject(delivery, "There is no queue " + address);
       return;
     }
     var messages = Wire.decode(transfer, delivery.getMessageFormat());
-    if (queue.get().requiresSession() && anyWithoutSession(messages)) {
+    if (targets.get(0).requiresSession() && anyWithoutSession(messages)) {
       reject(delivery, "The SessionId was not set on a message of a queue that requires sessions");
       return;
     }
     int copies = faults.takeDuplicateSend() ? 2 : 1;
     for (int copy = 0; copy < copies; copy++) {
-      for (var message : Wire.decode(transfer, delivery.getMessageFormat())) {
-        queue.get().put(message, clock.millis());
+      for (var queue : targets) {
+        for (var message : Wire.decode(transfer, delivery.getMessageFormat())) {
+          queue.put(message, clock.millis());
+        }
       }
     }
     if (faults.takeLostAcknowledgement()) {
@@ -45,7 +47,7 @@ final class TakeMessages {
       delivery.disposition(Accepted.getInstance());
       delivery.settle();
     }
-    broker.wake(queue.get());
+    targets.forEach(broker::wake);
   }
 
   private static boolean anyWithoutSession(List<Message> messages) {

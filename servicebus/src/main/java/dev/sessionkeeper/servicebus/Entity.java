@@ -1,0 +1,54 @@
+package dev.sessionkeeper.servicebus;
+
+import com.azure.messaging.servicebus.ServiceBusClientBuilder.ServiceBusReceiverClientBuilder;
+import com.azure.messaging.servicebus.ServiceBusClientBuilder.ServiceBusSenderClientBuilder;
+import com.azure.messaging.servicebus.ServiceBusClientBuilder.ServiceBusSessionReceiverClientBuilder;
+import dev.sessionkeeper.QueueName;
+
+/** Where a queue is in the namespace: a queue of its own, or a subscription of a topic. */
+sealed interface Entity {
+
+  ServiceBusSenderClientBuilder of(ServiceBusSenderClientBuilder builder);
+
+  ServiceBusSessionReceiverClientBuilder of(ServiceBusSessionReceiverClientBuilder builder);
+
+  ServiceBusReceiverClientBuilder of(ServiceBusReceiverClientBuilder builder);
+
+  /** A queue. */
+  record Queue(QueueName name) implements Entity {
+    @Override
+    public ServiceBusSenderClientBuilder of(ServiceBusSenderClientBuilder builder) {
+      return builder.queueName(BrokerNames.of(name));
+    }
+
+    @Override
+    public ServiceBusSessionReceiverClientBuilder of(
+        ServiceBusSessionReceiverClientBuilder builder) {
+      return builder.queueName(BrokerNames.of(name));
+    }
+
+    @Override
+    public ServiceBusReceiverClientBuilder of(ServiceBusReceiverClientBuilder builder) {
+      return builder.queueName(BrokerNames.of(name));
+    }
+  }
+
+  /** Messages are sent to the topic and received from the subscription. */
+  record Subscription(String topic, String name) implements Entity {
+    @Override
+    public ServiceBusSenderClientBuilder of(ServiceBusSenderClientBuilder builder) {
+      return builder.topicName(topic);
+    }
+
+    @Override
+    public ServiceBusSessionReceiverClientBuilder of(
+        ServiceBusSessionReceiverClientBuilder builder) {
+      return builder.topicName(topic).subscriptionName(name);
+    }
+
+    @Override
+    public ServiceBusReceiverClientBuilder of(ServiceBusReceiverClientBuilder builder) {
+      return builder.topicName(topic).subscriptionName(name);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package dev.sessionkeeper.servicebus;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Queues and subscriptions that the application named with their settings. The namespace is not
+ * asked about them, so the rights to listen and to send are enough.
+ */
+record NamedEntities(Map<QueueName, Named> all) {
+  NamedEntities {
+    all = Map.copyOf(all);
+  }
+
+  /** One of them. */
+  record Named(Entity entity, QueueSettings settings) {}
+
+  boolean isEmpty() {
+    return all.isEmpty();
+  }
+
+  Entity entity(QueueName queue) {
+    var named = all.get(queue);
+    return named == null ? new Entity.Queue(queue) : named.entity();
+  }
+
+  Optional<QueueSettings> settings(QueueName queue) {
+    return Optional.ofNullable(all.get(queue)).map(Named::settings);
+  }
+
+  List<QueueName> queues() {
+    return all.keySet().stream().sorted((a, b) -> a.value().compareTo(b.value())).toList();
+  }
+
+  /** A declaration changes nothing here, and is refused if it does not fit. */
+  boolean declare(QueueName queue, QueueSettings settings) {
+    var known = settings(queue);
+    if (known.isEmpty()) {
+      throw new KeeperException.NotSupported(
+          "servicebus", "create queue " + queue + ", because it was given its queues by name");
+    }
+    if (known.get().mode() != settings.mode()) {
+      throw new KeeperException.QueueConflict(queue, known.get().mode());
+    }
+    return false;
+  }
+
+  void requireReplayable(QueueName queue) {
+    if (entity(queue) instanceof Entity.Subscription subscription) {
+      throw new KeeperException.NotSupported(
+          "servicebus",
+          "replay dead letters of subscription "
+              + subscription.name()
+              + ": every subscription of the topic would get them");
+    }
+  }
+}
