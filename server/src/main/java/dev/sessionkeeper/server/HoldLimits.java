@@ -5,7 +5,9 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.HeldSession.Settled;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Limits of held sessions beyond those of their queue, asked at each step of a lease. */
@@ -22,6 +24,12 @@ public interface HoldLimits {
    * @param isIdle whether no message is in hand, so that the session can be given back at once
    */
   record Reached(String limit, String detail, boolean isIdle) {}
+
+  /** The name of the bot that the queue belongs to; empty when it belongs to none. */
+  Optional<String> botOf(QueueName queue);
+
+  /** Since when sessions of the queue are held; those whose owners are not counted are missing. */
+  Map<SessionId, Instant> heldSince(QueueName queue);
 
   /** Waits until one more session of the queue may be held; false when that takes too long. */
   boolean awaitRoom(QueueName queue, Duration patience) throws InterruptedException;
@@ -47,6 +55,16 @@ public interface HoldLimits {
   /** No limits. */
   HoldLimits NONE =
       new HoldLimits() {
+        @Override
+        public Optional<String> botOf(QueueName queue) {
+          return Optional.empty();
+        }
+
+        @Override
+        public Map<SessionId, Instant> heldSince(QueueName queue) {
+          return Map.of();
+        }
+
         @Override
         public boolean awaitRoom(QueueName queue, Duration patience) {
           return true;

@@ -4,11 +4,14 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.server.activity.ActivityRoutes;
 import dev.sessionkeeper.server.activity.LastSeen;
 import dev.sessionkeeper.server.activity.RememberCallers;
+import dev.sessionkeeper.server.bulk.BulkFeature;
 import dev.sessionkeeper.server.config.ConfigError;
 import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.config.InvalidConfig;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.config.ServerConfig;
+import dev.sessionkeeper.server.dashboard.Dashboard;
+import dev.sessionkeeper.server.dashboard.DashboardConfig;
 import dev.sessionkeeper.server.gateway.GatewayFeature;
 import dev.sessionkeeper.server.http.HttpOptions;
 import dev.sessionkeeper.server.http.HttpServer;
@@ -18,17 +21,22 @@ import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.RouteTable;
 import dev.sessionkeeper.server.http.Scope;
+import dev.sessionkeeper.server.inspect.InspectFeature;
 import dev.sessionkeeper.server.jobs.JobsFeature;
 import dev.sessionkeeper.server.operations.HealthRoutes;
 import dev.sessionkeeper.server.operations.Metrics;
-import dev.sessionkeeper.server.operations.StatusPage;
 import dev.sessionkeeper.server.queues.QueuesFeature;
 import dev.sessionkeeper.server.registry.RegistryFeature;
+import dev.sessionkeeper.server.samples.SamplesFeature;
+import dev.sessionkeeper.server.security.AdmitStreamTokens;
 import dev.sessionkeeper.server.security.AuditRefusals;
 import dev.sessionkeeper.server.security.AuditRoutes;
+import dev.sessionkeeper.server.security.CorsConfig;
 import dev.sessionkeeper.server.security.Guard;
 import dev.sessionkeeper.server.security.SecurityConfig;
+import dev.sessionkeeper.server.security.StreamTokens;
 import dev.sessionkeeper.server.streams.StreamsFeature;
+import dev.sessionkeeper.server.system.SystemFeature;
 import dev.sessionkeeper.server.telemetry.Telemetry;
 import dev.sessionkeeper.server.telemetry.TelemetryConfig;
 import dev.sessionkeeper.server.telemetry.TraceRequests;
@@ -51,7 +59,12 @@ public final class KeeperServer implements AutoCloseable {
   /** All features, in the order in which they are opened. */
   static final List<Feature.Opener> FEATURES =
       List.of(
-          QueuesFeature::open, StreamsFeature::open, RegistryFeature::open, GatewayFeature::open);
+          QueuesFeature::open,
+          InspectFeature::open,
+          StreamsFeature::open,
+          RegistryFeature::open,
+          GatewayFeature::open,
+          SamplesFeature::open);
 
   /** A signal says nothing of the person who sent it. */
   private static final Actor SIGNAL = Actor.of("signal");
@@ -72,6 +85,7 @@ public final class KeeperServer implements AutoCloseable {
   private final AuditRefusals refusals;
   private final HttpServer http;
   private volatile ServerConfig drain;
+  private volatile CorsConfig cors;
   private boolean closed;
 
   private KeeperServer(
@@ -82,10 +96,12 @@ public final class KeeperServer implements AutoCloseable {
       Telemetry telemetry) {
     this.config = config;
     this.drain = config.get(ServerConfig.SECTION);
+    this.cors = config.get(CorsConfig.SECTION);
     this.telemetry = opened(telemetry);
     try {
       guard = opened(new Guard(config.get(SecurityConfig.SECTION), server().host(), time));
       engine = opened(openEngine.get());
+      guard.browsers().use(engine.secret());
       lastSeen = opened(LastSeen.open(engine.database(), metrics.registry(), time));
       var context =
           new Feature.Context(
@@ -97,9 +113,11 @@ public final class KeeperServer implements AutoCloseable {
               time,
               new AtomicReference<>(HoldLimits.NONE));
       FEATURES.forEach(opener -> features.add(opened(opener.open(context))));
+      features.add(opened(SystemFeature.open(context, version())));
+      BulkFeature.open(context).ifPresent(bulk -> features.add(opened(bulk)));
       JobsFeature.open(context, features).ifPresent(jobs -> features.add(opened(jobs)));
       reload = new Reload(config, sources, this::take, engine.audit());
-      routes = new RouteTable(allRoutes());
+      routes = new RouteTable(allRoutes(time));
       refusals = opened(auditRefusals(time));
       http = opened(listen(time));
       metrics.watch(http);
@@ -196,20 +214,33 @@ public final class KeeperServer implements AutoCloseable {
     log.info("The server has ended");
   }
 
-  private List<Route> allRoutes() {
+  private List<Route> allRoutes(TimeSource time) {
     var all = new ArrayList<Route>();
     features.forEach(feature -> all.addAll(feature.routes()));
     all.addAll(reload.routes());
     all.addAll(new ActivityRoutes(lastSeen).routes());
     all.addAll(new AuditRoutes(engine.audit()).routes());
     all.addAll(new HealthRoutes(checks(), degradations()).routes());
-    all.addAll(metrics.routes(engine.queues()));
-    all.addAll(new StatusPage(engine, version()).routes());
+    all.addAll(metrics.routes(engine.queues(), time));
+    if (config.get(DashboardConfig.SECTION).isEnabled()) {
+      all.addAll(dashboard(time).routes());
+    }
     all.add(
         Route.get("/openapi.json", Role.ANYONE, Scope.open(), request -> Response.ok(describe()))
             .summary("This description")
             .answers(200, "OpenAPI 3.1", "application/json"));
     return all;
+  }
+
+  private Dashboard dashboard(TimeSource time) {
+    var settings = config.get(DashboardConfig.SECTION);
+    boolean isSecure =
+        settings
+            .publicUrl()
+            .map(url -> "https".equals(url.getScheme()))
+            .orElse(server().tls().isPresent());
+    return new Dashboard(
+        new Dashboard.Parts(guard, settings, isSecure, engine.audit(), time, this::routes));
   }
 
   private Map<String, Object> describe() {
@@ -241,13 +272,15 @@ public final class KeeperServer implements AutoCloseable {
   }
 
   private HttpServer listen(TimeSource time) {
-    var options = HttpOptions.of(server().host(), server().port());
+    var options =
+        HttpOptions.of(server().host(), server().port()).withOrigins(() -> cors.origins());
     var tls = server().tls().map(KeeperServer::pem);
     try {
       return HttpServer.start(
           tls.map(options::withTls).orElse(options),
           routes,
-          new RememberCallers(guard, lastSeen),
+          new RememberCallers(
+              new AdmitStreamTokens(guard, new StreamTokens(engine.secret()), time), lastSeen),
           refusals,
           time);
     } catch (IOException e) {
@@ -297,6 +330,7 @@ public final class KeeperServer implements AutoCloseable {
       throw refused(TLS, e);
     }
     drain = next.get(ServerConfig.SECTION);
+    cors = next.get(CorsConfig.SECTION);
     features.forEach(feature -> feature.reconfigure(next));
     http.readmit();
     return security.isClosed() && !security.hasAdmin()

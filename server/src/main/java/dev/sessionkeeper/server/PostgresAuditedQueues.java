@@ -8,6 +8,7 @@ import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.server.security.AuditedQueues;
 import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
 import dev.sessionkeeper.spi.OperableSessions.Act;
+import dev.sessionkeeper.spi.RemovableQueues.Part;
 import dev.sessionkeeper.store.AuditLog;
 
 /** Queues and audit log in one PostgreSQL: act and entry are one transaction. */
@@ -30,6 +31,16 @@ record PostgresAuditedQueues(PostgresQueueProvider queues) implements AuditedQue
   @Override
   public int replay(QueueName queue, Selection selection, Entry entry) {
     return queues.replay(queue, selection, writing(entry));
+  }
+
+  @Override
+  public long purge(QueueName queue, Part part, Entry entry) {
+    return queues.purge(queue, part, writing(entry));
+  }
+
+  @Override
+  public boolean delete(QueueName queue, Entry entry) {
+    return queues.delete(queue, writing(entry));
   }
 
   @Override

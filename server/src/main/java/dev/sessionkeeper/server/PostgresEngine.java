@@ -23,6 +23,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Keeps everything in PostgreSQL: an embedded one in a folder, or one that the configuration names.
@@ -46,6 +48,7 @@ final class PostgresEngine implements Engine {
        WHERE s.setting::bigint = 0 OR s.setting::bigint > w.millis
       """;
 
+  private static final Logger log = LoggerFactory.getLogger(PostgresEngine.class);
   private static final Duration VALIDATION = Duration.ofSeconds(1);
   private static final int PROBE_SECONDS = 2;
   private static final String HOUSEKEEPING = "queue-housekeeping";
@@ -82,6 +85,9 @@ final class PostgresEngine implements Engine {
   }
 
   private static PostgresEngine openEmbedded(StoreConfig store, TimeSource time) {
+    log.info(
+        "Starting the embedded PostgreSQL in {}; a first start unpacks it and takes some seconds",
+        store.data());
     var postgres = EmbeddedPostgres.start(store.data());
     try {
       var access = access(postgres.jdbcUrl(), store.poolSize());

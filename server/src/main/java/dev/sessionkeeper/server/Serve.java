@@ -30,6 +30,7 @@ public final class Serve {
   /** The server could not start (sysexits EX_UNAVAILABLE). */
   public static final int EXIT_UNAVAILABLE = 69;
 
+  private static final String DEFAULT_ADDRESS = "http://127.0.0.1:8080";
   private static final Logger log = LoggerFactory.getLogger(Serve.class);
 
   private final PrintStream out;
@@ -79,7 +80,8 @@ public final class Serve {
       waitFor(KeeperServer.start(config, sources, TimeSource.system()));
       return 0;
     } catch (InvalidConfig e) {
-      err.println("The configuration is not valid:");
+      int count = e.errors().size();
+      err.println((count == 1 ? "1 error" : count + " errors") + " found in the configuration:");
       e.errors().forEach(error -> err.println("  " + error));
       return EXIT_CONFIG;
     } catch (KeeperException e) {
@@ -116,8 +118,18 @@ public final class Serve {
         server.isClosed()
             ? "Callers need a credential."
             : "Open to everybody on this machine: no credential is asked for on loopback.");
-    out.println("Next, in a second terminal: ./keeper demo");
+    out.println("Next, in a second terminal: " + next(server));
     out.flush();
+  }
+
+  /** A command that works against this server: the demo needs one that asks for no credential. */
+  static String next(KeeperServer server) {
+    var address = server.address();
+    var url = address.equals(DEFAULT_ADDRESS) ? "" : " --url " + address;
+    if (address.startsWith("https:")) {
+      return "./keeper doctor" + url + " --ca FILE" + (server.isClosed() ? " --key-file FILE" : "");
+    }
+    return server.isClosed() ? "./keeper doctor" + url + " --key-file FILE" : "./keeper demo" + url;
   }
 
   private static void reload(KeeperServer server) {

@@ -3,7 +3,6 @@ package dev.sessionkeeper.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.security.ApiKeys;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -11,13 +10,9 @@ import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class KeeperServerTest {
@@ -99,17 +94,5 @@ class KeeperServerTest {
   private static int serve(ByteArrayOutputStream err, Map<String, String> flags) {
     var stream = new PrintStream(err, true, StandardCharsets.UTF_8);
     return new Serve(stream, stream).run(Optional.empty(), Map.of(), flags);
-  }
-
-  @Test
-  void theManualListsEveryProblem() throws IOException {
-    var wanted =
-        Arrays.stream(ProblemType.values())
-            .map(
-                type ->
-                    "| `%s` | %d | %s | %s |"
-                        .formatted(type.slug(), type.status(), type.title(), type.advice()))
-            .collect(Collectors.joining("\n"));
-    assertThat(Files.readString(Path.of("../docs/problems.md"))).contains(wanted);
   }
 }

@@ -1,12 +1,12 @@
 package dev.sessionkeeper.server.activity;
 
-import dev.sessionkeeper.cursors.CoalescingWriter;
-import dev.sessionkeeper.cursors.LastValueStore;
-import dev.sessionkeeper.cursors.ListedValues;
-import dev.sessionkeeper.cursors.MemoryLastValueStore;
-import dev.sessionkeeper.cursors.PostgresLastSeen;
-import dev.sessionkeeper.cursors.WhenFull;
-import dev.sessionkeeper.cursors.WriterOptions;
+import dev.sessionkeeper.coalescing.CoalescingWriter;
+import dev.sessionkeeper.coalescing.LastValueStore;
+import dev.sessionkeeper.coalescing.ListedValues;
+import dev.sessionkeeper.coalescing.MemoryLastValueStore;
+import dev.sessionkeeper.coalescing.PostgresLastSeen;
+import dev.sessionkeeper.coalescing.WhenFull;
+import dev.sessionkeeper.coalescing.WriterOptions;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.time.TimeSource;
 import io.micrometer.core.instrument.MeterRegistry;

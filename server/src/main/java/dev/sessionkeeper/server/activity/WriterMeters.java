@@ -1,8 +1,8 @@
 package dev.sessionkeeper.server.activity;
 
-import dev.sessionkeeper.cursors.CoalescingWriter;
-import dev.sessionkeeper.cursors.WriterListener;
-import dev.sessionkeeper.cursors.WriterMetrics;
+import dev.sessionkeeper.coalescing.CoalescingWriter;
+import dev.sessionkeeper.coalescing.WriterListener;
+import dev.sessionkeeper.coalescing.WriterMetrics;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;

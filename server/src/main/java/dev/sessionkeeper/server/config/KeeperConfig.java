@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.config;
 
+import dev.sessionkeeper.server.dashboard.DashboardConfig;
 import dev.sessionkeeper.server.gateway.BotsConfig;
 import dev.sessionkeeper.server.gateway.GithubConfig;
 import dev.sessionkeeper.server.jobs.JobsConfig;
@@ -9,6 +10,7 @@ import dev.sessionkeeper.server.json.FieldError;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.server.json.InvalidInput;
 import dev.sessionkeeper.server.registry.RegistryConfig;
+import dev.sessionkeeper.server.security.CorsConfig;
 import dev.sessionkeeper.server.security.SecurityConfig;
 import dev.sessionkeeper.server.streams.StreamsConfig;
 import dev.sessionkeeper.server.telemetry.TelemetryConfig;
@@ -30,6 +32,8 @@ public final class KeeperConfig {
           QueuesConfig.SECTION,
           StreamsConfig.SECTION,
           SecurityConfig.SECTION,
+          CorsConfig.SECTION,
+          DashboardConfig.SECTION,
           TelemetryConfig.SECTION,
           RegistryConfig.SECTION,
           UsageConfig.SECTION,
@@ -183,6 +187,28 @@ public final class KeeperConfig {
                 effective.computeIfPresent(
                     change.path(), (path, after) -> inForce.keys.getOrDefault(path, after)));
     return new KeeperConfig(values, effective, warnings);
+  }
+
+  /** Returns the keys and their values as text, for people; secrets do not print themselves. */
+  public Map<String, String> shown() {
+    var shown = new java.util.TreeMap<String, String>();
+    keys.forEach(
+        (path, value) -> {
+          boolean isDocument = path.equals("bots") || path.startsWith("security.");
+          shown.put(path, isDocument ? "see the file" : text(value));
+        });
+    return shown;
+  }
+
+  private static String text(Object value) {
+    var text =
+        value instanceof java.util.Optional<?> some
+            ? some.map(String::valueOf).orElse("")
+            : String.valueOf(value);
+    // The parameters of an address may hold a password.
+    return text.contains("://") && text.indexOf('?') >= 0
+        ? text.substring(0, text.indexOf('?'))
+        : text;
   }
 
   /** What a person should know about, such as secrets in the file itself. */

@@ -7,9 +7,11 @@ import dev.sessionkeeper.github.EventId;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.SqlErrors;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,10 +26,20 @@ final class AcceptDelivery {
   private static final Logger log = LoggerFactory.getLogger(AcceptDelivery.class);
   private static final int MOST_TRIES = 4;
 
+  /** How long a group waits for the lock of a session: its other deliveries wait as long. */
+  private static final Duration AMONG_OTHERS = Duration.ofMillis(300);
+
+  /** Longer than the database lets a transaction stand still. */
+  static final Duration ALONE = Duration.ofSeconds(5);
+
+  /** Deliveries that wait alone, each with a connection. */
+  private static final int MOST_ALONE = 2;
+
   private final Database database;
   private final StoreDeliveries store;
   private final Outbox outbox;
   private final GatherDeliveries line;
+  private final Semaphore alone = new Semaphore(MOST_ALONE, true);
 
   /**
    * Prepares.
@@ -87,15 +99,21 @@ final class AcceptDelivery {
   }
 
   private void acceptAll(List<WaitingDelivery> group) {
+    accept(group, AMONG_OTHERS);
+  }
+
+  private void accept(List<WaitingDelivery> group, Duration patience) {
     try {
-      var outcomes = store(group);
+      var outcomes = store(group, patience);
       for (int i = 0; i < group.size(); i++) {
         group.get(i).answer().complete(outcomes.get(i));
       }
       wake(group);
     } catch (KeeperException.Unavailable e) {
-      if (isHeldUp(e)) {
-        // A stranger's transaction has the lock of one of them; the others need not wait for it.
+      if (isHeldUp(e) && group.size() == 1 && patience.equals(AMONG_OTHERS)) {
+        waitAlone(group);
+      } else if (isHeldUp(e)) {
+        // Another transaction has the lock of one of them; the others need not wait for it.
         acceptOneByOne(group, e);
       } else {
         fail(group, e);
@@ -108,6 +126,24 @@ final class AcceptDelivery {
       group.forEach(delivery -> delivery.answer().completeExceptionally(e));
       throw e;
     }
+  }
+
+  /**
+   * A frozen server may keep the lock until the database ends its transaction. The delivery waits
+   * for that beside the groups, so that deliveries of other sessions pass it.
+   */
+  private void waitAlone(List<WaitingDelivery> one) {
+    Thread.ofVirtual()
+        .name("store-delivery-alone")
+        .start(
+            () -> {
+              alone.acquireUninterruptibly();
+              try {
+                accept(one, ALONE);
+              } finally {
+                alone.release();
+              }
+            });
   }
 
   private static boolean isHeldUp(KeeperException.Unavailable failure) {
@@ -129,12 +165,13 @@ final class AcceptDelivery {
     }
   }
 
-  private List<Outcome> store(List<WaitingDelivery> group) {
+  private List<Outcome> store(List<WaitingDelivery> group, Duration patience) {
     for (int attempt = 1; ; attempt++) {
       try {
         // After a connection that broke during COMMIT another try finds the rows, or stores them.
         return Database.untilKnown(
-            MOST_TRIES, () -> database.inTransaction(connection -> store.store(connection, group)));
+            MOST_TRIES,
+            () -> database.inTransaction(connection -> store.store(connection, group, patience)));
       } catch (StoreDeliveries.Forgotten e) {
         // A row went away meanwhile. Trying again stores it.
         if (attempt == MOST_TRIES) {

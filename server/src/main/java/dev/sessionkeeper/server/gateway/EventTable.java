@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Collection;
@@ -23,6 +24,7 @@ final class EventTable {
   // The sorting is done before the first lock is taken, so two groups never wait in a circle.
   private static final String LOCK =
       """
+      SET LOCAL lock_timeout = <patience>;
       SELECT count(pg_advisory_xact_lock(k))
         FROM (SELECT DISTINCT hashtextextended(x, 6) AS k FROM unnest(?) x ORDER BY k) sorted
       """;
@@ -72,15 +74,22 @@ final class EventTable {
   /**
    * Waits until nobody else stores events of these sessions, and keeps others waiting until the
    * transaction ends: numbers drawn from now on follow the order of commits (seed 0.19).
+   *
+   * @param patience the longest wait for this and every later lock of the transaction
    */
-  static void lock(Connection connection, Collection<String> sessions) throws SQLException {
+  static void lock(Connection connection, Collection<String> sessions, Duration patience)
+      throws SQLException {
     if (sessions.isEmpty()) {
       return;
     }
-    try (var statement = connection.prepareStatement(LOCK)) {
+    try (var statement = connection.prepareStatement(lockWithin(patience))) {
       statement.setArray(1, connection.createArrayOf("text", sessions.toArray()));
       statement.execute();
     }
+  }
+
+  private static String lockWithin(Duration patience) {
+    return LOCK.replace("<patience>", Long.toString(patience.toMillis()));
   }
 
   /**

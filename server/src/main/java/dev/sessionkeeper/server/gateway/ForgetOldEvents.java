@@ -43,6 +43,9 @@ record ForgetOldEvents(Supplier<Duration> retention) {
       all += gone;
       context.report(all + " events of GitHub forgotten");
     }
+    if (context.isHeld() && !context.isStopping()) {
+      context.inFencedTransaction(OutageTable::forgetOld);
+    }
   }
 
   /** Forgets some that are too old; tells how many. */

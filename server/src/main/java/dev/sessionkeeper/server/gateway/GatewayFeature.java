@@ -51,6 +51,7 @@ public final class GatewayFeature implements Feature {
             queues,
             new PushBots(
                 new LimitedQueues(queues, limits),
+                database,
                 context.meters(),
                 context.traces(),
                 new StoreTime(database, context.time())),

@@ -5,6 +5,7 @@ import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.processor.CloseReason;
+import dev.sessionkeeper.spi.CountableQueues;
 import dev.sessionkeeper.spi.InspectableQueues;
 import dev.sessionkeeper.spi.QueueProvider;
 import io.micrometer.core.instrument.Counter;
@@ -157,9 +158,15 @@ final class GatewayMeters {
       if (bot.ordering().mode() == QueueMode.ORDERED) {
         return holds.applyAsInt(bot.queue());
       }
-      return queues instanceof InspectableQueues shown
-          ? shown.stats(bot.queue()).heldSessions()
-          : Double.NaN;
+      return switch (queues) {
+        case InspectableQueues shown -> shown.stats(bot.queue()).heldSessions();
+        case CountableQueues counted ->
+            counted.counts(bot.queue()).inFlight().stream()
+                .asDoubleStream()
+                .findFirst()
+                .orElse(Double.NaN);
+        default -> Double.NaN;
+      };
     } catch (KeeperException unknown) {
       return Double.NaN;
     }

@@ -1,14 +1,19 @@
 package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.server.HoldLimits.Hold;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** The held sessions of bots, on the connection of the caller. Only the database's clock counts. */
@@ -55,6 +60,9 @@ final class HoldTable {
       "DELETE FROM keeper.bot_hold WHERE until < clock_timestamp()" + ENDED;
   private static final String COUNT =
       "SELECT count(*) FROM keeper.bot_hold WHERE queue = ? AND until > clock_timestamp()";
+
+  private static final String SINCE =
+      "SELECT session, taken_at FROM keeper.bot_hold WHERE queue = ? AND until > clock_timestamp()";
 
   private HoldTable() {}
 
@@ -144,6 +152,21 @@ final class HoldTable {
       try (var rows = statement.executeQuery()) {
         rows.next();
         return rows.getInt(1);
+      }
+    }
+  }
+
+  static Map<SessionId, Instant> heldSince(Connection connection, QueueName queue)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(SINCE)) {
+      statement.setString(1, queue.value());
+      try (var rows = statement.executeQuery()) {
+        var since = new HashMap<SessionId, Instant>();
+        while (rows.next()) {
+          since.put(
+              SessionId.of(rows.getString(1)), rows.getObject(2, OffsetDateTime.class).toInstant());
+        }
+        return since;
       }
     }
   }

@@ -4,6 +4,7 @@ import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.processor.CloseReason;
@@ -13,6 +14,7 @@ import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.time.DurationText;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -77,7 +79,7 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
 
   @Override
   public boolean awaitRoom(QueueName queue, Duration patience) throws InterruptedException {
-    var bot = botOf(queue);
+    var bot = orderedBotOf(queue);
     if (bot.isEmpty()) {
       return true;
     }
@@ -119,7 +121,7 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
 
   @Override
   public boolean begin(Hold hold) {
-    var bot = botOf(hold.queue());
+    var bot = orderedBotOf(hold.queue());
     if (bot.isEmpty()) {
       return true;
     }
@@ -135,7 +137,7 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
 
   @Override
   public Optional<Reached> reached(Hold hold) {
-    return botOf(hold.queue())
+    return orderedBotOf(hold.queue())
         .flatMap(
             bot ->
                 database
@@ -168,7 +170,7 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
 
   @Override
   public void renewed(Hold hold) {
-    botOf(hold.queue())
+    orderedBotOf(hold.queue())
         .ifPresent(
             bot ->
                 note(() -> database.doInTransaction(c -> HoldTable.renew(c, hold, lockOf(bot)))));
@@ -176,7 +178,7 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
 
   @Override
   public void received(Hold hold, List<Delivery> deliveries) {
-    if (deliveries.isEmpty() || botOf(hold.queue()).isEmpty()) {
+    if (deliveries.isEmpty() || orderedBotOf(hold.queue()).isEmpty()) {
       return;
     }
     var entity =
@@ -186,7 +188,7 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
 
   @Override
   public void settled(Hold hold, List<Settled> settlements) {
-    if (settlements.isEmpty() || botOf(hold.queue()).isEmpty()) {
+    if (settlements.isEmpty() || orderedBotOf(hold.queue()).isEmpty()) {
       return;
     }
     int count = settlements.size();
@@ -209,7 +211,7 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
 
   @Override
   public void ended(Hold hold, Optional<Reached> reached) {
-    if (botOf(hold.queue()).isPresent()) {
+    if (orderedBotOf(hold.queue()).isPresent()) {
       var reason =
           reached
               .map(
@@ -237,7 +239,19 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
     }
   }
 
-  private Optional<Bot> botOf(QueueName queue) {
+  @Override
+  public Optional<String> botOf(QueueName queue) {
+    return bots.get().stream().filter(bot -> bot.queue().equals(queue)).map(Bot::name).findFirst();
+  }
+
+  @Override
+  public Map<SessionId, Instant> heldSince(QueueName queue) {
+    return orderedBotOf(queue).isEmpty()
+        ? Map.of()
+        : database.withConnection(connection -> HoldTable.heldSince(connection, queue));
+  }
+
+  private Optional<Bot> orderedBotOf(QueueName queue) {
     for (var bot : bots.get()) {
       if (bot.queue().equals(queue)) {
         return Optional.of(bot).filter(one -> one.ordering().mode() == QueueMode.ORDERED);

@@ -6,6 +6,7 @@ import dev.sessionkeeper.Lease;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.server.HoldLimits.Hold;
+import dev.sessionkeeper.spi.BatchLimit;
 import dev.sessionkeeper.spi.HeldSession;
 import java.time.Duration;
 import java.util.List;
@@ -25,6 +26,16 @@ record LimitedSession(HeldSession inner, Hold hold, LimitHolds limits) implement
   @Override
   public Lease lease() {
     return inner.lease();
+  }
+
+  @Override
+  public Duration takenFor(Duration lockDuration) {
+    return inner.takenFor(lockDuration);
+  }
+
+  @Override
+  public List<Delivery> receive(BatchLimit limit, Duration wait) throws InterruptedException {
+    return inner.receive(limit, wait);
   }
 
   @Override

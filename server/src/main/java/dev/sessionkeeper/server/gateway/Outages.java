@@ -1,21 +1,29 @@
 package dev.sessionkeeper.server.gateway;
 
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Remembers which messages meet an endpoint that is out of order: since when, and how often.
  *
- * <p>The memory is that of this server. A server that takes a message over begins anew, so that a
- * message is rather tried too often than given up too soon. Safe for use by many threads.
+ * <p>With a table all servers share the memory, so a server that takes a message over goes on where
+ * the one before it was. While the database does not answer, this server counts alone. Safe for use
+ * by many threads.
  */
 final class Outages {
+  private static final Logger log = LoggerFactory.getLogger(Outages.class);
   private static final int REMEMBERED = 10_000;
 
   private final TimeSource time;
+  private final Optional<OutageTable> table;
   private final LinkedHashMap<MessageId, Outage> open =
       new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
@@ -26,8 +34,9 @@ final class Outages {
         }
       };
 
-  Outages(TimeSource time) {
+  Outages(TimeSource time, Optional<OutageTable> table) {
     this.time = time;
+    this.table = table;
   }
 
   /**
@@ -51,26 +60,83 @@ final class Outages {
   record Met(Duration lasted, int times) {}
 
   /** The endpoint failed once more for this message. */
-  synchronized Met again(MessageId message) {
-    var outage =
+  Met again(MessageId message) {
+    var outage = stored(() -> table.map(rows -> outage(rows.again(message))));
+    return outage.isPresent() ? met(remember(message, outage.get())) : againHere(message);
+  }
+
+  private synchronized Met againHere(MessageId message) {
+    return met(
         open.merge(
-            message, new Outage(time.nanoTime(), 1, 1), (before, now) -> before.again(now.since()));
+            message,
+            new Outage(time.nanoTime(), 1, 1),
+            (before, now) -> before.again(now.since())));
+  }
+
+  private Met met(Outage outage) {
     return new Met(time.since(outage.since()), outage.times());
   }
 
   /** How often this message was posted in vain because the endpoint was out of order. */
-  synchronized int postsOf(MessageId message) {
-    var outage = open.get(message);
-    return outage == null ? 0 : outage.posts();
+  int postsOf(MessageId message) {
+    var known = here(message);
+    if (known.isPresent()) {
+      return known.get().posts();
+    }
+    return stored(() -> table.flatMap(rows -> rows.find(message)).map(this::outage))
+        .map(found -> remember(message, found).posts())
+        .orElse(0);
   }
 
   /** The endpoint answered for this message, which will be posted again. */
-  synchronized void answered(MessageId message) {
-    open.computeIfPresent(message, (id, outage) -> new Outage(outage.since(), 0, outage.posts()));
+  void answered(MessageId message) {
+    here(message)
+        .filter(outage -> outage.times() > 0)
+        .ifPresent(
+            outage -> {
+              remember(message, new Outage(outage.since(), 0, outage.posts()));
+              write(() -> table.ifPresent(rows -> rows.answered(message)));
+            });
   }
 
   /** The message was delivered or given up. */
-  synchronized void over(MessageId message) {
-    open.remove(message);
+  void over(MessageId message) {
+    if (forget(message)) {
+      write(() -> table.ifPresent(rows -> rows.over(message)));
+    }
+  }
+
+  private synchronized Optional<Outage> here(MessageId message) {
+    return Optional.ofNullable(open.get(message));
+  }
+
+  private synchronized Outage remember(MessageId message, Outage outage) {
+    open.put(message, outage);
+    return outage;
+  }
+
+  private synchronized boolean forget(MessageId message) {
+    return open.remove(message) != null;
+  }
+
+  private Outage outage(OutageTable.Stored stored) {
+    return new Outage(time.nanoTime() - stored.lasted().toNanos(), stored.times(), stored.posts());
+  }
+
+  private static Optional<Outage> stored(Supplier<Optional<Outage>> call) {
+    try {
+      return call.get();
+    } catch (KeeperException e) {
+      log.debug("Outages are counted by this server alone for now: {}", e.getMessage());
+      return Optional.empty();
+    }
+  }
+
+  private static void write(Runnable call) {
+    try {
+      call.run();
+    } catch (KeeperException e) {
+      log.debug("The end of an outage is not noted: {}", e.getMessage());
+    }
   }
 }

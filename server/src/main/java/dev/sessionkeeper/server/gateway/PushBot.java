@@ -35,11 +35,12 @@ final class PushBot implements AutoCloseable {
       QueueProvider queues,
       BotMeters meters,
       TraceMessages traces,
+      Outages outages,
       TimeSource time) {
     var limits = bot.limits();
     var breaker =
         new Breaker(bot.name(), CIRCUIT_OPEN, limits.maxDuration().dividedBy(2), meters, time);
-    var outage = new SettleOutage(bot, target.retry(), time, new Random());
+    var outage = new SettleOutage(bot, target.retry(), outages, new Random());
     var handler =
         new PushMessages(target, WebhookSender.create(time), breaker, outage, meters, time);
     var traced =

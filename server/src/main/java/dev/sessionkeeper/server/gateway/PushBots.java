@@ -2,6 +2,7 @@ package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.time.TimeSource;
 import dev.sessionkeeper.tracing.TraceMessages;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -9,19 +10,27 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** The bots that are served by push. Each has threads and limits of its own. */
 final class PushBots implements AutoCloseable {
   private final QueueProvider queues;
+  private final Database database;
   private final MeterRegistry registry;
   private final TraceMessages traces;
   private final TimeSource time;
   private final Map<String, PushBot> running = new HashMap<>();
   private boolean closed;
 
-  PushBots(QueueProvider queues, MeterRegistry registry, TraceMessages traces, TimeSource time) {
+  PushBots(
+      QueueProvider queues,
+      Database database,
+      MeterRegistry registry,
+      TraceMessages traces,
+      TimeSource time) {
     this.queues = queues;
+    this.database = database;
     this.registry = registry;
     this.traces = traces;
     this.time = time;
@@ -57,7 +66,8 @@ final class PushBots implements AutoCloseable {
       retire(bot.name());
     }
     var meters = new BotMeters(bot, registry);
-    running.put(bot.name(), PushBot.start(bot, target, queues, meters, traces, time));
+    var outages = new Outages(time, Optional.of(new OutageTable(database, bot.queue(), time)));
+    running.put(bot.name(), PushBot.start(bot, target, queues, meters, traces, outages, time));
   }
 
   private void retire(String name) {

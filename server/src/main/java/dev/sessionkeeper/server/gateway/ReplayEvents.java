@@ -118,7 +118,7 @@ final class ReplayEvents {
       wanted.add(new Wanted(kept, its));
       lanes.addAll(StoreDeliveries.lanes(kept.event(), its));
     }
-    EventTable.lock(connection, lanes);
+    EventTable.lock(connection, lanes, AcceptDelivery.ALONE);
     int messages = send(connection, id, wanted, used);
     ReplayTable.advance(
         connection,

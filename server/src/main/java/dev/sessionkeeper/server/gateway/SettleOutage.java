@@ -7,7 +7,6 @@ import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.github.RetrySchedule;
 import dev.sessionkeeper.time.DurationText;
-import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
@@ -23,11 +22,11 @@ final class SettleOutage {
   private final Outages outages;
   private final RandomGenerator random;
 
-  SettleOutage(Bot bot, RetrySchedule schedule, TimeSource time, RandomGenerator random) {
+  SettleOutage(Bot bot, RetrySchedule schedule, Outages outages, RandomGenerator random) {
     this.schedule = schedule;
     this.delays = schedule.policy(Integer.MAX_VALUE);
     this.poison = bot.queueSettings().poisonPolicy();
-    this.outages = new Outages(time);
+    this.outages = outages;
     this.random = random;
   }
 

@@ -13,6 +13,7 @@ import dev.sessionkeeper.server.gateway.AcceptDelivery.Outcome;
 import dev.sessionkeeper.store.EventLog;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -44,11 +45,17 @@ final class StoreDeliveries {
     this.outbox = outbox;
   }
 
-  /** Stores them; the answers are in the order of the deliveries. */
-  List<Outcome> store(Connection connection, List<WaitingDelivery> group) throws SQLException {
+  /**
+   * Stores them; the answers are in the order of the deliveries.
+   *
+   * @param patience the longest wait for a lock that another transaction has
+   */
+  List<Outcome> store(Connection connection, List<WaitingDelivery> group, Duration patience)
+      throws SQLException {
     EventTable.lock(
         connection,
-        group.stream().flatMap(one -> lanes(one.added().event(), one.bots()).stream()).toList());
+        group.stream().flatMap(one -> lanes(one.added().event(), one.bots()).stream()).toList(),
+        patience);
     var first = new LinkedHashMap<EventId, WaitingDelivery>();
     group.forEach(delivery -> first.putIfAbsent(delivery.id(), delivery));
     var shared = sharedBodies(first.values());

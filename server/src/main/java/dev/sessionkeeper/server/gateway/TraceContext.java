@@ -1,66 +1,64 @@
 package dev.sessionkeeper.server.gateway;
 
+import dev.sessionkeeper.tracing.MessageContext;
 import io.opentelemetry.api.trace.Span;
-import java.util.HexFormat;
+import io.opentelemetry.api.trace.SpanContext;
+import io.opentelemetry.api.trace.TraceFlags;
+import io.opentelemetry.api.trace.TraceState;
+import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.sdk.trace.IdGenerator;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.regex.Pattern;
 
 /**
- * A place in a trace, as W3C Trace Context writes it.
+ * The position of an event in a trace. OpenTelemetry reads and writes the header, and makes the
+ * ids; events are traced even if the server exports no spans.
  *
  * @param traceId 32 hexadecimal digits: the same from intake to handler
  * @param spanId 16 hexadecimal digits: another for every step
  */
 record TraceContext(String traceId, String spanId, boolean sampled) {
   /** The header, and the property of a message. */
-  static final String NAME = "traceparent";
+  static final String NAME = MessageContext.TRACEPARENT;
 
-  private static final Pattern FORM =
-      Pattern.compile("(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?");
+  private static final IdGenerator IDS = IdGenerator.random();
 
-  /** The next step of the caller's trace; a new trace where the caller has none. */
+  /** Continues the caller's trace, or starts a new one if the header names none. */
   static TraceContext continuing(String header) {
     return parse(header)
         .map(TraceContext::next)
-        .orElseGet(() -> new TraceContext(hex(16), hex(8), true));
+        .orElseGet(() -> new TraceContext(IDS.generateTraceId(), IDS.generateSpanId(), true));
   }
 
-  /** The request that is served now, where it is traced; else as {@link #continuing}. */
+  /** Returns the span of the current request if it is recorded, else as {@link #continuing}. */
   static TraceContext ofRequest(String header) {
     var span = Span.current().getSpanContext();
-    // Where nothing is traced, the current span is the caller's own.
-    return span.isValid() && !span.isRemote()
-        ? new TraceContext(span.getTraceId(), span.getSpanId(), span.isSampled())
-        : continuing(header);
+    // Without an exporter, the current span is the caller's own.
+    return span.isValid() && !span.isRemote() ? of(span) : continuing(header);
   }
 
   static Optional<TraceContext> parse(String header) {
-    var parts = FORM.matcher(header);
-    if (!parts.matches() || isZero(parts.group(1)) || isZero(parts.group(2))) {
-      return Optional.empty();
-    }
-    boolean sampled = (Integer.parseInt(parts.group(3), 16) & 1) == 1;
-    return Optional.of(new TraceContext(parts.group(1), parts.group(2), sampled));
+    var span = Span.fromContext(MessageContext.read(Map.of(NAME, header))).getSpanContext();
+    return span.isValid() ? Optional.of(of(span)) : Optional.empty();
   }
 
   TraceContext next() {
-    return new TraceContext(traceId, hex(8), sampled);
+    return new TraceContext(traceId, IDS.generateSpanId(), sampled);
   }
 
   @Override
   public String toString() {
-    return "00-" + traceId + "-" + spanId + (sampled ? "-01" : "-00");
+    var flags = sampled ? TraceFlags.getSampled() : TraceFlags.getDefault();
+    var span = SpanContext.create(traceId, spanId, flags, TraceState.getDefault());
+    var headers = new HashMap<String, String>();
+    W3CTraceContextPropagator.getInstance()
+        .inject(Context.root().with(Span.wrap(span)), headers, Map::put);
+    return headers.getOrDefault(NAME, "");
   }
 
-  private static boolean isZero(String digits) {
-    return digits.chars().allMatch(digit -> digit == '0');
-  }
-
-  private static String hex(int bytes) {
-    var random = new byte[bytes];
-    ThreadLocalRandom.current().nextBytes(random);
-    random[0] |= 1; // All zeros are not allowed.
-    return HexFormat.of().formatHex(random);
+  private static TraceContext of(SpanContext span) {
+    return new TraceContext(span.getTraceId(), span.getSpanId(), span.isSampled());
   }
 }

@@ -130,8 +130,8 @@ final class WebhookRoutes {
       case AcceptDelivery.Outcome.SameBody known -> {
         meters.sameBody();
         log.warn(
-            "Delivery {} as {} has the signed body of event {}; it is taken for a replay and routed"
-                + " to nobody",
+            "Delivery {} as {} has the signed body of event {}; it is taken for a replay and is not"
+                + " routed",
             event.deliveryId(),
             event.name(),
             id);

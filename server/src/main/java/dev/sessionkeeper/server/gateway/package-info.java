@@ -1,6 +1,6 @@
 /**
- * Takes in GitHub's webhooks, keeps them, routes them to bots and pushes them. docs/gateway.md says
- * how it is used.
+ * Takes in GitHub's webhooks, keeps them, routes them to bots and pushes them.
+ * docs/explanation/github.md says how it is used.
  */
 @NullMarked
 package dev.sessionkeeper.server.gateway;

@@ -2,6 +2,7 @@ package dev.sessionkeeper.server.http;
 
 import dev.sessionkeeper.QueueName;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides whether a caller may use a route, by the role and the scope that the route declares. The
@@ -40,7 +41,8 @@ final class CheckAccess {
           requireQueue(reach, String.valueOf(parameters.get(queue.parameter())));
       case Scope.Queues queues -> {} // A list without rows is no secret.
       case Scope.Tenant tenant -> requireTenants(route, reach);
-      case Scope.Stream stream -> requireStreams(reach);
+      case Scope.Stream stream -> requireStream(reach, String.valueOf(parameters.get("stream")));
+      case Scope.Streams streams -> requireVisible(reach, parameters.get("stream"));
       case Scope.Server server -> requireServer(reach, server.subject());
     }
   }
@@ -68,9 +70,16 @@ final class CheckAccess {
         : ProblemType.NOT_FOUND.with("There is no such object").toException();
   }
 
-  private static void requireStreams(Reach reach) {
-    if (!reach.isEverything()) {
+  private static void requireStream(Reach reach, String name) {
+    if (!reach.includesStream(name)) {
       throw ProblemType.NOT_FOUND.with("There is no such stream").toException();
+    }
+  }
+
+  /** A list without rows is no secret; a stream of which the caller sees no row does not exist. */
+  private static void requireVisible(Reach reach, @Nullable String name) {
+    if (name != null && !reach.includesEventsOf(name)) {
+      requireStream(reach, name);
     }
   }
 

@@ -7,22 +7,40 @@ import java.util.Set;
  * {@code Sec-Fetch-Site}, which a page cannot change; other clients do not send that header.
  */
 final class CheckSite {
+  private static final String SAME = "same-origin";
+
   /** No header, an address that a person typed, and pages of this server itself. */
-  private static final Set<String> TRUSTED = Set.of("", "none", "same-origin");
+  private static final Set<String> TRUSTED = Set.of("", "none", SAME);
 
   private CheckSite() {}
 
   /**
-   * Lets public reads pass from anywhere, and everything else from this site only.
+   * Lets public reads pass from anywhere, and everything else from this site and listed origins. A
+   * form of a page must prove that it comes from here; no listed origin may send it.
    *
    * @throws ProblemException 403
    */
-  static void check(Route route, String fetchSite) {
-    boolean isPublicRead = route.scope() instanceof Scope.Public && route.method().equals("GET");
-    if (!isPublicRead && !TRUSTED.contains(fetchSite)) {
+  static void check(Route route, Gate.Visit visit, boolean isOriginAllowed) {
+    var site = visit.header("Sec-Fetch-Site");
+    boolean isRead = route.method().equals("GET");
+    boolean isPublicRead = route.scope() instanceof Scope.Public && isRead;
+    boolean isForm = route.isPage() && !isRead;
+    boolean isFromElsewhere =
+        isForm
+            ? !isFromHere(site, visit)
+            : !isPublicRead && !isOriginAllowed && !TRUSTED.contains(site);
+    if (isFromElsewhere) {
       throw ProblemType.FORBIDDEN
           .with("A page of another site sent this request; open the address in the browser itself")
           .toException();
     }
+  }
+
+  private static boolean isFromHere(String site, Gate.Visit visit) {
+    if (!site.isEmpty()) {
+      return site.equals(SAME);
+    }
+    var origin = visit.header("Origin");
+    return !origin.isEmpty() && origin.replaceFirst("^https?://", "").equals(visit.header("Host"));
   }
 }

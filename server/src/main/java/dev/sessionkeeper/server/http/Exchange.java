@@ -1,15 +1,11 @@
 package dev.sessionkeeper.server.http;
 
 import dev.sessionkeeper.server.http.Progress.Phase;
-import dev.sessionkeeper.store.Actor;
 import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.regex.Pattern;
-import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,10 +19,8 @@ import org.slf4j.MDC;
  * answered once, or its client has gone. I2: the bytes of its body are given back when its handler
  * has ended, or when none will run; those of its answer when the socket has taken them or is gone.
  */
-final class Exchange implements Gate.Visit {
+final class Exchange {
   private static final Logger log = LoggerFactory.getLogger(Exchange.class);
-  private static final Pattern CORRELATION_ID = Pattern.compile("[A-Za-z0-9._:-]{1,64}");
-  private static final String NO_ROUTE = "none";
 
   /** How long a client that is still sending has to read its refusal. */
   private static final Duration LINGER = Duration.ofSeconds(2);
@@ -34,7 +28,7 @@ final class Exchange implements Gate.Visit {
   private final Kernel kernel;
   private final Context context;
   private final HttpServerRequest request;
-  private final String correlationId;
+  private final RequestHead head;
   private final long startedNanos;
   private final Waiting waiting = new Waiting();
   private final Progress progress;
@@ -44,9 +38,6 @@ final class Exchange implements Gate.Visit {
   private final AtomicBoolean counted = new AtomicBoolean();
   private @Nullable ReadBody body;
   private volatile @Nullable Thread thread;
-  private Map<String, String> query = Map.of();
-  private RouteTable.@Nullable Match match;
-  private volatile Caller caller = Caller.ANONYMOUS;
   private volatile boolean isStreaming;
 
   Exchange(Kernel kernel, Context context, HttpServerRequest request) {
@@ -57,10 +48,8 @@ final class Exchange implements Gate.Visit {
     this.progress = new Progress(startedNanos, kernel.options().requestTimeout());
     this.bodyBytes = kernel.requests().open();
     this.answerBytes = kernel.answers().open();
-    var given = request.getHeader("X-Correlation-Id");
-    this.correlationId =
-        given != null && CORRELATION_ID.matcher(given).matches() ? given : kernel.nextId();
-    this.out = new WriteResponse(request, waiting, correlationId, kernel::isLeaving);
+    this.head = new RequestHead(kernel, request);
+    this.out = new WriteResponse(request, waiting, head.correlationId(), kernel::isLeaving);
   }
 
   /** Judges the head and takes in the body. */
@@ -69,8 +58,7 @@ final class Exchange implements Gate.Visit {
     request.response().closeHandler(closed -> clientGone());
     request.exceptionHandler(this::brokeOff);
     var refusal = judge();
-    var limit = match == null ? BodyLimit.none() : BodyLimit.of(match.route());
-    var reading = new ReadBody(request, bodyBytes, limit, new Then());
+    var reading = new ReadBody(request, bodyBytes, head.bodyLimit(), new Then());
     body = reading;
     reading.start(refusal);
   }
@@ -102,8 +90,8 @@ final class Exchange implements Gate.Visit {
     if (!progress.move(Phase.SERVING, Phase.GIVEN_UP, kernel.time().nanoTime())) {
       return;
     }
-    var problem = ProblemOf.late(request.method().name(), kernel.options().deadline(), routeName());
-    write(Response.of(problem, correlationId));
+    var problem = ProblemOf.late(head.method(), kernel.options().deadline(), head.routeName());
+    write(head.refusal(problem));
     count(problem.type().status());
     var handling = thread;
     if (handling != null) {
@@ -118,14 +106,8 @@ final class Exchange implements Gate.Visit {
 
   /** Ends its wait or stream if its caller may not call any more; on any thread. */
   void readmit() {
-    var before = caller;
-    if (before.equals(Caller.ANONYMOUS)) {
-      return; // Not judged yet, or at a route that asks for no credential.
-    }
     try {
-      var again = kernel.gate().admitAgain(this);
-      CheckAccess.check(route(), parameters(), query, again);
-      if (!again.equals(before)) {
+      if (!head.isAdmittedAsBefore()) {
         // It may see more or less than before. It comes again and is served by its new rights.
         drain();
       }
@@ -135,7 +117,7 @@ final class Exchange implements Gate.Visit {
   }
 
   private void refuse(Problem problem) {
-    log.info("{} of {} ends: {}", routeName(), caller.name(), problem.detail());
+    log.info("{} of {} ends: {}", head.routeName(), head.caller().name(), problem.detail());
     waiting.refuse(problem);
     if (isStreaming) {
       endStream();
@@ -169,82 +151,17 @@ final class Exchange implements Gate.Visit {
     answerBytes.resizeTo(0);
   }
 
-  String correlationId() {
-    return correlationId;
-  }
-
-  Map<String, String> query() {
-    return query;
-  }
-
-  @Override
-  public Route route() {
-    return matched().route();
-  }
-
-  @Override
-  public Map<String, String> parameters() {
-    return matched().parameters();
-  }
-
-  @Override
-  public String header(String name) {
-    var value = request.getHeader(name);
-    return value == null ? "" : value;
-  }
-
-  @Override
-  public String certificateSubject() {
-    try {
-      var session = request.connection().sslSession();
-      return session == null ? "" : session.getPeerPrincipal().getName();
-    } catch (SSLPeerUnverifiedException e) {
-      return "";
-    }
-  }
-
-  @Override
-  public String source() {
-    var address = request.remoteAddress();
-    return address == null ? "" : address.hostAddress();
-  }
-
-  Actor actor() {
-    return new Actor(caller.name(), source());
+  RequestHead head() {
+    return head;
   }
 
   private Optional<Problem> judge() {
     try {
-      CheckHead.framing(request.version(), request.headers());
-      var target = RequestTarget.parse(request.uri());
-      match = kernel.routes().find(request.method().name(), target.path());
-      query = target.query();
-      kernel.refuseIfDraining(route());
-      CheckSite.check(route(), header("Sec-Fetch-Site"));
-      caller = admitted();
-      CheckAccess.check(route(), parameters(), query, caller);
-      CheckHead.check(
-          route(), query, header("Content-Type"), header("Content-Encoding"), hasBody());
+      head.judge();
       return Optional.empty();
     } catch (RuntimeException e) {
-      return Optional.of(ProblemOf.failure(e, routeName()));
+      return Optional.of(ProblemOf.failure(e, head.routeName()));
     }
-  }
-
-  /** A reload in the same moment either sees the caller, or is seen here. */
-  private Caller admitted() {
-    while (true) {
-      long admissions = kernel.admissions();
-      caller = kernel.gate().admit(this);
-      if (admissions == kernel.admissions()) {
-        return caller;
-      }
-    }
-  }
-
-  private boolean hasBody() {
-    return !header("Transfer-Encoding").isEmpty()
-        || !(header("Content-Length").isEmpty() || header("Content-Length").equals("0"));
   }
 
   /** What happens when the body is there, or is out of the way. */
@@ -260,7 +177,7 @@ final class Exchange implements Gate.Visit {
     public void refuse(Problem problem, ReadBody.Ending ending) {
       bodyBytes.close();
       enterAnswering(Phase.READING);
-      var response = Response.of(problem, correlationId);
+      var response = head.refusal(problem);
       var written =
           switch (ending) {
             case KEEP -> out.write(response, false);
@@ -268,22 +185,22 @@ final class Exchange implements Gate.Visit {
             case CLOSE -> out.writeAndLinger(response, Runnable::run);
           };
       written.onComplete(done -> over());
-      count(problem.type().status());
+      count(response.status());
     }
   }
 
   private void run(byte[] bytes) {
-    MDC.put("correlationId", correlationId);
+    MDC.put("correlationId", head.correlationId());
     thread = Thread.currentThread();
     try {
       answer(unlessRefused(handleListened(bytes)));
     } catch (ClientGone e) {
-      log.debug("The client of {} has gone", routeName());
+      log.debug("The client of {} has gone", head.routeName());
       count(499);
       over();
     } catch (Throwable e) {
       EndOnOutOfMemory.check(e);
-      log.error("The answer to {} broke off", routeName(), e);
+      log.error("The answer to {} broke off", head.routeName(), e);
       onLoop(() -> request.connection().close());
       count(500);
       over();
@@ -327,11 +244,11 @@ final class Exchange implements Gate.Visit {
       stream.writer().ended();
     }
     response.undeliveredTasks().forEach(Runnable::run);
-    return Response.of(refusal.get(), correlationId);
+    return head.refusal(refusal.get());
   }
 
   private Response handleListened(byte[] body) {
-    var handling = kernel.listener().handling(routeName(), this::header);
+    var handling = kernel.listener().handling(head.routeName(), head::header);
     int status = 499;
     try {
       var response = handle(body);
@@ -344,11 +261,11 @@ final class Exchange implements Gate.Visit {
 
   private Response handle(byte[] body) {
     try {
-      var call = new Request(this, caller, body);
-      if (route().docs().request().isEmpty()) {
+      var call = new Request(this, head.caller(), head.matched(), head.query(), body);
+      if (head.route().docs().request().isEmpty()) {
         call.requireNoFields();
       }
-      var response = route().handler().handle(call);
+      var response = head.route().handler().handle(call);
       call.requireReachWasAsked();
       return response;
     } catch (ClientGone e) {
@@ -356,10 +273,10 @@ final class Exchange implements Gate.Visit {
     } catch (Throwable e) {
       EndOnOutOfMemory.check(e);
       if (progress.phase() == Phase.GIVEN_UP) {
-        log.debug("{} ended after it was given up", routeName(), e);
+        log.debug("{} ended after it was given up", head.routeName(), e);
         return Response.noContent();
       }
-      return Response.of(ProblemOf.failure(e, routeName()), correlationId);
+      return head.refusal(ProblemOf.failure(e, head.routeName()));
     }
   }
 
@@ -390,7 +307,7 @@ final class Exchange implements Gate.Visit {
       return response;
     }
     response.undeliveredTasks().forEach(Runnable::run);
-    return Response.of(ProblemOf.tooManyAnswers(), correlationId);
+    return Response.of(ProblemOf.tooManyAnswers(), head.correlationId());
   }
 
   private boolean enterAnswering(Phase from) {
@@ -417,7 +334,7 @@ final class Exchange implements Gate.Visit {
   /** The connection failed, or what came over it was no HTTP any more. */
   private void brokeOff(Throwable cause) {
     EndOnOutOfMemory.check(cause);
-    log.debug("{} broke off: {}", routeName(), cause.toString());
+    log.debug("{} broke off: {}", head.routeName(), cause.toString());
     clientGone();
   }
 
@@ -427,9 +344,9 @@ final class Exchange implements Gate.Visit {
       kernel.ended(this);
       if (status == ProblemType.UNAUTHENTICATED.status()
           || status == ProblemType.FORBIDDEN.status()) {
-        kernel.listener().refused(actor(), routeName(), status);
+        kernel.listener().refused(head.actor(), head.routeName(), status);
       }
-      kernel.listener().answered(routeName(), status, kernel.time().since(startedNanos));
+      kernel.listener().answered(head.routeName(), status, kernel.time().since(startedNanos));
     }
   }
 
@@ -437,16 +354,5 @@ final class Exchange implements Gate.Visit {
   private void over() {
     answerBytes.close();
     kernel.over(this);
-  }
-
-  private String routeName() {
-    return match == null ? NO_ROUTE : match.route().toString();
-  }
-
-  private RouteTable.Match matched() {
-    if (match == null) {
-      throw new IllegalStateException("No route was found for this request");
-    }
-    return match;
   }
 }

@@ -41,6 +41,11 @@ public interface Gate {
     /** A request header; blank when it is absent. */
     String header(String name);
 
+    /** A query parameter; blank when it is absent. */
+    default String query(String name) {
+      return "";
+    }
+
     /** The address that the connection came from, whatever the headers say. */
     String source();
 

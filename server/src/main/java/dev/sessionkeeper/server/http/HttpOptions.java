@@ -2,6 +2,8 @@ package dev.sessionkeeper.server.http;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * Where and how the server listens.
@@ -12,6 +14,7 @@ import java.util.Optional;
  * @param deadline in which a handler must have answered, beside the time it waits by design
  * @param bufferedBytes the most bytes of request bodies that are held at one time, over all
  *     connections; as many again for answers
+ * @param origins the web origins whose pages may call; asked with every request
  */
 public record HttpOptions(
     String host,
@@ -19,7 +22,8 @@ public record HttpOptions(
     Optional<Tls> tls,
     Duration requestTimeout,
     Duration deadline,
-    long bufferedBytes) {
+    long bufferedBytes,
+    Supplier<Set<String>> origins) {
 
   /** A body costs up to eight times its size while it is decoded and handled. */
   private static final int HEAP_SHARE = 8;
@@ -46,22 +50,28 @@ public record HttpOptions(
         Optional.empty(),
         Duration.ofSeconds(60),
         Duration.ofSeconds(10),
-        Math.max(LEAST_BUFFERED, Runtime.getRuntime().maxMemory() / HEAP_SHARE));
+        Math.max(LEAST_BUFFERED, Runtime.getRuntime().maxMemory() / HEAP_SHARE),
+        Set::of);
   }
 
   public HttpOptions withTls(Tls files) {
-    return new HttpOptions(host, port, Optional.of(files), requestTimeout, deadline, bufferedBytes);
+    return new HttpOptions(
+        host, port, Optional.of(files), requestTimeout, deadline, bufferedBytes, origins);
+  }
+
+  public HttpOptions withOrigins(Supplier<Set<String>> allowed) {
+    return new HttpOptions(host, port, tls, requestTimeout, deadline, bufferedBytes, allowed);
   }
 
   HttpOptions withDeadline(Duration newDeadline) {
-    return new HttpOptions(host, port, tls, requestTimeout, newDeadline, bufferedBytes);
+    return new HttpOptions(host, port, tls, requestTimeout, newDeadline, bufferedBytes, origins);
   }
 
   HttpOptions withRequestTimeout(Duration newTimeout) {
-    return new HttpOptions(host, port, tls, newTimeout, deadline, bufferedBytes);
+    return new HttpOptions(host, port, tls, newTimeout, deadline, bufferedBytes, origins);
   }
 
   HttpOptions withBufferedBytes(long bytes) {
-    return new HttpOptions(host, port, tls, requestTimeout, deadline, bytes);
+    return new HttpOptions(host, port, tls, requestTimeout, deadline, bytes, origins);
   }
 }

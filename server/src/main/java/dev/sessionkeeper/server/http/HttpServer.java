@@ -56,7 +56,12 @@ public final class HttpServer implements AutoCloseable {
     var kernel = new Kernel(vertx, routes, gate, listener, time, options);
     kernel.watchTheTime();
     var server = vertx.createHttpServer(serverOptions(options));
-    server.requestHandler(request -> new Exchange(kernel, Vertx.currentContext(), request).begin());
+    server.requestHandler(
+        request -> {
+          if (!kernel.cors().answers(request)) {
+            new Exchange(kernel, Vertx.currentContext(), request).begin();
+          }
+        });
     server.connectionHandler(kernel::connected);
     server.invalidRequestHandler(HttpServer::refuseBroken);
     server.exceptionHandler(HttpServer::connectionFailed);

@@ -23,6 +23,7 @@ final class Kernel {
   private final RequestListener listener;
   private final TimeSource time;
   private final HttpOptions options;
+  private final Cors cors;
   private final MemoryBudget requests;
   private final MemoryBudget answers;
   private final Set<Exchange> running = ConcurrentHashMap.newKeySet();
@@ -46,6 +47,7 @@ final class Kernel {
     this.listener = listener;
     this.time = time;
     this.options = options;
+    this.cors = new Cors(options.origins());
     this.requests = new MemoryBudget(options.bufferedBytes());
     this.answers = new MemoryBudget(options.bufferedBytes());
   }
@@ -73,6 +75,11 @@ final class Kernel {
 
   HttpOptions options() {
     return options;
+  }
+
+  /** Which pages of other sites may call. */
+  Cors cors() {
+    return cors;
   }
 
   /** The bytes of bodies that have come in and are not handled yet. */

@@ -5,19 +5,43 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Describes a route table as OpenAPI 3.1. What is not in the table is not in the document. */
+/**
+ * Describes a route table as OpenAPI 3.1. What is not in the table is not in the document. Types
+ * come from the records of the routes, texts and bounds from {@link ApiWords}.
+ */
 public final class OpenApi {
+  private static final String PROBLEM = "application/problem+json";
+
   private final Schemas schemas = new Schemas();
+  private final ApiWords words = ApiWords.get();
 
   private OpenApi() {}
 
   public static Map<String, Object> describe(List<Route> routes, String version) {
-    return new OpenApi().document(routes, version);
+    return inStableOrder(new OpenApi().document(routes, version));
+  }
+
+  /** The same document for every run: maps without an order of their own are sorted by name. */
+  private static Map<String, Object> inStableOrder(Map<?, ?> map) {
+    Map<String, Object> ordered =
+        map instanceof LinkedHashMap<?, ?> ? new LinkedHashMap<>() : new TreeMap<>();
+    map.forEach((name, value) -> ordered.put(String.valueOf(name), stable(value)));
+    return ordered;
+  }
+
+  private static Object stable(Object value) {
+    if (value instanceof Map<?, ?> map) {
+      return inStableOrder(map);
+    }
+    return value instanceof List<?> list ? list.stream().map(OpenApi::stable).toList() : value;
   }
 
   private Map<String, Object> document(List<Route> routes, String version) {
     var paths = new TreeMap<String, Map<String, Object>>();
     for (var route : routes) {
+      if (route.isPage()) {
+        continue;
+      }
       paths
           .computeIfAbsent(route.path(), path -> new TreeMap<>())
           .put(route.method().toLowerCase(java.util.Locale.ROOT), operation(route));
@@ -32,18 +56,39 @@ public final class OpenApi {
             "version",
             version,
             "description",
-            "Everything about one thing, in order, by one owner at a time."));
-    document.put("paths", paths);
+            "Everything about one thing, in order, by one owner at a time.",
+            "license",
+            Map.of("name", "Apache License 2.0", "identifier", "Apache-2.0")));
     document.put(
-        "components",
-        Map.of(
-            "schemas",
-            schemas.all(),
-            "responses",
-            Map.of("Problem", problemResponse()),
-            "securitySchemes",
-            Map.of("bearer", Map.of("type", "http", "scheme", "bearer"))));
+        "servers", List.of(Map.of("url", "/", "description", "The server of this document")));
+    document.put("tags", tags());
+    document.put("paths", paths);
+    document.put("components", components());
     return document;
+  }
+
+  private List<Map<String, String>> tags() {
+    return words.tags().entrySet().stream()
+        .map(tag -> Map.of("name", tag.getKey(), "description", tag.getValue()))
+        .toList();
+  }
+
+  private Map<String, Object> components() {
+    var named = new TreeMap<>(schemas.all());
+    named.put("Problem", DescribeProblems.schema());
+    return Map.of(
+        "schemas",
+        named,
+        "securitySchemes",
+        Map.of(
+            "bearer",
+            Map.of(
+                "type",
+                "http",
+                "scheme",
+                "bearer",
+                "description",
+                "An API key, or a JWT of the configured issuer")));
   }
 
   private Map<String, Object> operation(Route route) {
@@ -51,13 +96,18 @@ public final class OpenApi {
     var operation = new LinkedHashMap<String, Object>();
     operation.put("summary", docs.summary());
     operation.put("operationId", operationId(route));
+    operation.put("tags", List.of(words.tagOf(route.path())));
     operation.put("x-role", route.role().key());
     operation.put("x-scope", route.scope().key());
     operation.put(
         "security", route.role() == Role.ANYONE ? List.of() : List.of(Map.of("bearer", List.of())));
     operation.put("parameters", parameters(route));
     docs.request()
-        .ifPresent(body -> operation.put("requestBody", Map.of("content", content(body))));
+        .ifPresent(
+            body ->
+                operation.put(
+                    "requestBody",
+                    Map.of("required", schemas.isNeeded(body), "content", content(body))));
     operation.put("responses", responses(route));
     return operation;
   }
@@ -72,51 +122,77 @@ public final class OpenApi {
     return words.toString();
   }
 
-  private static List<Map<String, Object>> parameters(Route route) {
+  private List<Map<String, Object>> parameters(Route route) {
     var parameters = new java.util.ArrayList<Map<String, Object>>();
     for (var name : route.template().parameters()) {
       var path = new RouteDocs.Parameter(name, "", Role.ANYONE);
-      parameters.add(parameter("path", path, true));
+      parameters.add(parameter(route, "path", path));
     }
     for (var query : route.docs().query()) {
-      parameters.add(parameter("query", query, false));
+      parameters.add(parameter(route, "query", query));
     }
     for (var header : route.docs().headers()) {
-      parameters.add(parameter("header", header, false));
+      parameters.add(parameter(route, "header", header));
     }
     return parameters;
   }
 
-  private static Map<String, Object> parameter(
-      String in, RouteDocs.Parameter described, boolean required) {
+  private Map<String, Object> parameter(Route route, String in, RouteDocs.Parameter described) {
+    var schema = new LinkedHashMap<String, Object>();
+    schema.put("type", "string");
+    schema.putAll(words.parameter(route.toString(), described.name()));
+    var description = schema.remove("description");
     var parameter = new LinkedHashMap<String, Object>();
     parameter.put("name", described.name());
     parameter.put("in", in);
-    parameter.put("required", required);
+    parameter.put("required", in.equals("path"));
     if (!described.description().isEmpty()) {
       parameter.put("description", described.description());
+    } else if (description != null) {
+      parameter.put("description", description);
     }
     if (described.role() != Role.ANYONE) {
       parameter.put("x-role", described.role().key());
     }
-    parameter.put("schema", Map.of("type", "string"));
+    parameter.put("schema", schema);
     return parameter;
   }
 
   private Map<String, Object> responses(Route route) {
-    var responses = new LinkedHashMap<String, Object>();
+    var responses = new TreeMap<String, Object>();
     for (var answer : route.docs().answers()) {
-      var response = new LinkedHashMap<String, Object>();
-      response.put("description", answer.description());
-      answer.body().ifPresent(body -> response.put("content", content(body)));
-      responses.put(String.valueOf(answer.status()), response);
+      var status = String.valueOf(answer.status());
+      responses.merge(status, response(answer), OpenApi::inOneOfBothForms);
     }
-    for (var problem : route.docs().problems()) {
-      responses.put(
-          String.valueOf(problem.status()), Map.of("$ref", "#/components/responses/Problem"));
-    }
-    responses.put("default", Map.of("$ref", "#/components/responses/Problem"));
+    DescribeProblems.of(route)
+        .forEach(
+            (status, description) ->
+                responses.putIfAbsent(
+                    status, Map.of("description", description, "content", problem())));
     return responses;
+  }
+
+  private Map<String, Object> response(RouteDocs.Answer answer) {
+    var response = new LinkedHashMap<String, Object>();
+    response.put("description", answer.description());
+    answer.body().ifPresent(body -> response.put("content", content(body)));
+    return response;
+  }
+
+  /** An answer that has two media types: the caller chooses one by Accept. */
+  private static Object inOneOfBothForms(Object first, Object second) {
+    var both = new LinkedHashMap<String, Object>();
+    var content = new LinkedHashMap<String, Object>();
+    for (var form : List.of(first, second)) {
+      if (form instanceof Map<?, ?> response) {
+        both.putIfAbsent("description", response.get("description"));
+        if (response.get("content") instanceof Map<?, ?> types) {
+          types.forEach((type, schema) -> content.put(String.valueOf(type), schema));
+        }
+      }
+    }
+    both.put("content", content);
+    return both;
   }
 
   private Map<String, Object> content(RouteDocs.Body body) {
@@ -127,31 +203,7 @@ public final class OpenApi {
             .orElse(Map.of()));
   }
 
-  private static Map<String, Object> problemResponse() {
-    var fieldError =
-        Map.of(
-            "type",
-            "object",
-            "properties",
-            Map.of("field", Map.of("type", "string"), "reason", Map.of("type", "string")));
-    var schema =
-        Map.of(
-            "type",
-            "object",
-            "required",
-            List.of("type", "title", "status", "detail"),
-            "properties",
-            Map.of(
-                "type", Map.of("type", "string", "format", "uri"),
-                "title", Map.of("type", "string"),
-                "status", Map.of("type", "integer"),
-                "detail", Map.of("type", "string"),
-                "correlationId", Map.of("type", "string"),
-                "errors", Map.of("type", "array", "items", fieldError)));
-    return Map.of(
-        "description",
-        "Why it was not done",
-        "content",
-        Map.of("application/problem+json", Map.of("schema", schema)));
+  private static Map<String, Object> problem() {
+    return Map.of(PROBLEM, Map.of("schema", Map.of("$ref", "#/components/schemas/Problem")));
   }
 }

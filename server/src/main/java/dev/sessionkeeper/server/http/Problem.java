@@ -33,15 +33,25 @@ public record Problem(
 
   /** Bad input, one entry per field, up to {@link #MOST_ERRORS}; the detail counts the others. */
   public static Problem invalid(List<FieldError> errors) {
-    var names = errors.stream().map(FieldError::field).distinct().limit(5).toList();
     var shown = errors.subList(0, Math.min(errors.size(), MOST_ERRORS));
     int hidden = errors.size() - shown.size();
-    var detail =
-        "Look at "
-            + String.join(", ", names)
-            + (errors.size() > 5 ? ", …" : "")
-            + (hidden > 0 ? "; and " + hidden + " more errors" : "");
+    var detail = errors.size() == 1 ? sentence(errors.getFirst()) : summary(errors, hidden);
     return new Problem(ProblemType.INVALID_REQUEST, detail, shown, Map.of(), Map.of());
+  }
+
+  private static String sentence(FieldError error) {
+    boolean isBody = error.field().isEmpty() || error.field().equals("$");
+    boolean isSentence = Character.isUpperCase(error.reason().codePointAt(0));
+    return (isBody ? "The body" : error.field()) + (isSentence ? ": " : " ") + error.reason();
+  }
+
+  private static String summary(List<FieldError> errors, int hidden) {
+    var names = errors.stream().map(FieldError::field).distinct().limit(5).toList();
+    return errors.size()
+        + " errors found: "
+        + String.join(", ", names)
+        + (errors.size() > 5 ? ", …" : "")
+        + (hidden > 0 ? "; " + hidden + " of them are not listed" : "");
   }
 
   public static Problem invalid(String field, String reason) {

@@ -4,13 +4,13 @@ import java.util.Locale;
 
 /**
  * The catalogue of everything the API refuses or fails with. The names are stable: clients branch
- * on the type, never on the text. docs/problems.md is checked against it.
+ * on the type, never on the text. docs/reference/problems.md is checked against it.
  */
 public enum ProblemType {
   INVALID_REQUEST(400, "The request is not valid", "errors[] names every field and why."),
   INVALID_PATH(400, "The path is not valid", "Bad escapes, control characters or dot segments."),
   INVALID_CURSOR(400, "The cursor was not issued by this list", "Start again without cursor."),
-  MALFORMED_HTTP(400, "This is not HTTP as we know it", "The connection is closed."),
+  MALFORMED_HTTP(400, "Malformed HTTP request", "The connection is closed."),
   UNAUTHENTICATED(401, "A credential is needed", "Missing, wrong or expired key or token."),
   FORBIDDEN(403, "The credential does not allow this", "The detail names the role that does."),
   NOT_FOUND(404, "There is nothing here", "Unknown, or not visible to this credential."),
@@ -22,7 +22,7 @@ public enum ProblemType {
   SESSION_LIMIT_REACHED(409, "The bot of the queue allows no more", "limit says which key."),
   SESSION_MODE_MISMATCH(
       409, "The queue's mode does not fit", "ORDERED needs sessions, UNORDERED has none."),
-  QUEUE_CONFLICT(409, "The queue exists with another mode", "A mode is for ever."),
+  QUEUE_CONFLICT(409, "The queue exists with another mode", "The mode of a queue cannot change."),
   OUT_OF_ORDER(409, "An earlier message of the session is open", "Nothing was changed."),
   STALE_STATE(409, "Someone has written a newer state", "Nothing was changed; read and decide."),
   CONFLICT(409, "The state of the thing does not allow this", "Nothing was changed."),

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.http;
 
 import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.store.EventLog;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -50,6 +51,27 @@ public record Reach(TenantFilter tenants, QueueFilter queues) {
   /** Returns whether this queue exists for the caller. */
   public boolean includes(QueueName queue) {
     return queues.includes(queue);
+  }
+
+  /**
+   * Returns whether a stream as a whole exists for the caller. {@code tenant.<id>} and all names
+   * that begin with {@code tenant.<id>.} belong to that tenant, all others to the whole server.
+   */
+  public boolean includesStream(String name) {
+    return isEverything()
+        || (tenants instanceof TenantFilter.Only only
+            && (name + ".").startsWith(streamPrefix(only.tenant())));
+  }
+
+  /** Returns whether events of a stream exist for the caller, of its own tenant at least. */
+  public boolean includesEventsOf(String stream) {
+    return includesStream(stream)
+        || (stream.equals(EventLog.REGISTRY) && tenants instanceof TenantFilter.Only);
+  }
+
+  /** The begin of the names of a tenant's streams. */
+  public static String streamPrefix(UUID tenant) {
+    return "tenant." + tenant + ".";
   }
 
   /**

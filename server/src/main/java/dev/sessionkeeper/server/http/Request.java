@@ -21,37 +21,56 @@ public final class Request {
 
   private final Exchange exchange;
   private final Caller caller;
+  private final RouteTable.Match match;
+  private final Map<String, String> query;
   private final byte[] body;
   private boolean isReachAsked;
 
-  Request(Exchange exchange, Caller caller, byte[] body) {
+  Request(
+      Exchange exchange,
+      Caller caller,
+      RouteTable.Match match,
+      Map<String, String> query,
+      byte[] body) {
     this.exchange = exchange;
     this.caller = caller;
+    this.match = match;
+    this.query = query;
     this.body = body;
+  }
+
+  /** A call of another route for the same caller, within this request. */
+  Request within(RouteTable.Match other, Map<String, String> otherQuery, byte[] otherBody) {
+    return new Request(exchange, caller, other, otherQuery, otherBody);
   }
 
   /** A parameter of the path, decoded: never empty, without control characters and slashes. */
   public String parameter(String name) {
-    var value = exchange.parameters().get(name);
+    var value = match.parameters().get(name);
     if (value == null) {
-      throw new IllegalArgumentException(exchange.route() + " has no parameter " + name);
+      throw new IllegalArgumentException(match.route() + " has no parameter " + name);
     }
     return value;
   }
 
   /** The query parameters, each at most once. Those that the route does not name were refused. */
   public Map<String, String> query() {
-    return exchange.query();
+    return query;
+  }
+
+  /** The path and query as they were sent. */
+  public String target() {
+    return exchange.head().target();
   }
 
   /** Reads the query parameters as the fields of an object of texts. */
   public <T> T query(Function<Fields, T> reader) {
-    return Fields.read(exchange.query(), reader);
+    return Fields.read(query, reader);
   }
 
   /** A request header; blank when it is absent. */
   public String header(String name) {
-    return exchange.header(name);
+    return exchange.head().header(name);
   }
 
   /** The body as it was sent. The array is the request's own. */
@@ -77,7 +96,7 @@ public final class Request {
 
   /** The caller and its address, for the audit log. */
   public Actor actor() {
-    return exchange.actor();
+    return exchange.head().actor();
   }
 
   /**
@@ -91,15 +110,24 @@ public final class Request {
 
   /** Fails when the handler of a route whose rows decide did not look at its reach. */
   void requireReachWasAsked() {
-    if (exchange.route().scope().isDecidedByRows() && !isReachAsked) {
+    if (match.route().scope().isDecidedByRows() && !isReachAsked) {
       throw new IllegalStateException(
-          exchange.route() + " answered without a look at the reach of its caller");
+          match.route() + " answered without a look at the reach of its caller");
     }
+  }
+
+  /** Returns whether the caller has this role, for pages that leave out what would be refused. */
+  public boolean may(Role role) {
+    return caller.has(role);
+  }
+
+  Caller caller() {
+    return caller;
   }
 
   /** Names this request in logs and problems. */
   public String correlationId() {
-    return exchange.correlationId();
+    return exchange.head().correlationId();
   }
 
   /** The page asked for by {@code limit} and {@code cursor}; the default limit is 100. */

@@ -25,6 +25,7 @@ public final class Route {
   private final Handler handler;
   private final RouteDocs docs;
   private final long maxBody;
+  private final Optional<RefusalPage> page;
 
   private Route(
       String method,
@@ -33,7 +34,8 @@ public final class Route {
       Scope scope,
       Handler handler,
       RouteDocs docs,
-      long maxBody) {
+      long maxBody,
+      Optional<RefusalPage> page) {
     this.method = method;
     this.path = path;
     this.role = role;
@@ -41,6 +43,7 @@ public final class Route {
     this.handler = handler;
     this.docs = docs;
     this.maxBody = maxBody;
+    this.page = page;
   }
 
   public static Route get(String path, Role role, Scope scope, Handler handler) {
@@ -69,7 +72,8 @@ public final class Route {
       throw new IllegalArgumentException(
           path + " must have the parameter {" + queue.parameter() + "} of its scope");
     }
-    return new Route(method, template, role, scope, handler, RouteDocs.NONE, DEFAULT_MAX_BODY);
+    return new Route(
+        method, template, role, scope, handler, RouteDocs.NONE, DEFAULT_MAX_BODY, Optional.empty());
   }
 
   /** One line for people. */
@@ -126,7 +130,15 @@ public final class Route {
 
   /** Takes bodies of up to so many bytes. The default is 16 MB. */
   public Route maxBody(long bytes) {
-    return new Route(method, path, role, scope, handler, docs, bytes);
+    return new Route(method, path, role, scope, handler, docs, bytes, page);
+  }
+
+  /**
+   * Makes it a page for people: the API description leaves it out, browsers may use it with the
+   * cookie of their login, and its refusals are pages as well.
+   */
+  public Route page(RefusalPage refusals) {
+    return new Route(method, path, role, scope, handler, docs, maxBody, Optional.of(refusals));
   }
 
   public String method() {
@@ -144,6 +156,15 @@ public final class Route {
 
   public Scope scope() {
     return scope;
+  }
+
+  /** Returns whether it is a page for people. */
+  public boolean isPage() {
+    return page.isPresent();
+  }
+
+  Optional<RefusalPage> refusals() {
+    return page;
   }
 
   public long maxBody() {
@@ -169,6 +190,6 @@ public final class Route {
   }
 
   private Route with(RouteDocs newDocs) {
-    return new Route(method, path, role, scope, handler, newDocs, maxBody);
+    return new Route(method, path, role, scope, handler, newDocs, maxBody, page);
   }
 }

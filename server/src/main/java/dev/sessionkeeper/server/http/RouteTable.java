@@ -2,6 +2,7 @@ package dev.sessionkeeper.server.http;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -9,6 +10,14 @@ import java.util.Map;
 /** All routes of a server. The one place that knows what is served. */
 public final class RouteTable {
   private final List<Route> routes;
+  private final Map<Shape, List<Route>> byShape;
+
+  /** Paths of one length that begin with the same word; no route has a parameter there. */
+  private record Shape(int length, String first) {
+    static Shape of(List<String> path) {
+      return new Shape(path.size(), path.isEmpty() ? "" : path.getFirst());
+    }
+  }
 
   public RouteTable(List<Route> routes) {
     // A literal segment goes before a parameter: /usages/proof is not the usage named "proof".
@@ -22,6 +31,19 @@ public final class RouteTable {
         throw new IllegalArgumentException("Two routes for " + route);
       }
     }
+    this.byShape = index(this.routes);
+  }
+
+  private static Map<Shape, List<Route>> index(List<Route> sorted) {
+    var index = new HashMap<Shape, List<Route>>();
+    for (var route : sorted) {
+      var segments = route.template().segments();
+      if (!segments.isEmpty() && segments.getFirst().startsWith("{")) {
+        throw new IllegalArgumentException("The first segment must be a word: " + route);
+      }
+      index.computeIfAbsent(Shape.of(segments), shape -> new ArrayList<>()).add(route);
+    }
+    return index;
   }
 
   public List<Route> all() {
@@ -39,7 +61,7 @@ public final class RouteTable {
   Match find(String method, List<String> path) {
     var wanted = method.equals("HEAD") ? "GET" : method;
     var allowed = new ArrayList<String>();
-    for (var route : routes) {
+    for (var route : byShape.getOrDefault(Shape.of(path), List.of())) {
       var parameters = route.template().match(path);
       if (parameters.isEmpty()) {
         continue;

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +25,9 @@ final class Schemas {
           Map.entry(Integer.class, Map.of("type", "integer", "format", "int32")),
           Map.entry(long.class, Map.of("type", "integer", "format", "int64")),
           Map.entry(Long.class, Map.of("type", "integer", "format", "int64")),
-          Map.entry(java.math.BigDecimal.class, Map.of("type", "number")),
+          Map.entry(java.math.BigDecimal.class, Map.of("type", "number", "format", "decimal")),
+          Map.entry(double.class, Map.of("type", "number", "format", "double")),
+          Map.entry(Double.class, Map.of("type", "number", "format", "double")),
           Map.entry(boolean.class, Map.of("type", "boolean")),
           Map.entry(Boolean.class, Map.of("type", "boolean")),
           Map.entry(Instant.class, Map.of("type", "string", "format", "date-time")),
@@ -33,11 +36,22 @@ final class Schemas {
           Map.entry(byte[].class, Map.of("type", "string", "contentEncoding", "base64")));
 
   private final Map<String, Object> named = new TreeMap<>();
+  private final Map<String, Class<?>> types = new HashMap<>();
+  private final ApiWords words = ApiWords.get();
 
-  /** A reference to the schema of this record; the schema itself is kept. */
+  /**
+   * A reference to the schema of this record; the schema itself is kept.
+   *
+   * @throws IllegalStateException if another record has the same name: one of both would be lost
+   */
   Map<String, Object> of(Class<?> type) {
     var name = nameOf(type);
-    if (!named.containsKey(name)) {
+    var known = types.putIfAbsent(name, type);
+    if (known != null && known != type) {
+      throw new IllegalStateException(
+          "Two records would be the schema " + name + ": " + known + " and " + type);
+    }
+    if (known == null) {
       named.put(name, Map.of()); // A type that holds itself finds its name taken.
       named.put(name, object(type));
     }
@@ -46,6 +60,13 @@ final class Schemas {
 
   Map<String, Object> all() {
     return named;
+  }
+
+  /** Returns whether a request must have this body: bytes, or an object with required fields. */
+  boolean isNeeded(RouteDocs.Body body) {
+    return body.type().isEmpty()
+        || Arrays.stream(body.type().get().getRecordComponents())
+            .anyMatch(component -> component.getType() != Optional.class);
   }
 
   /** The JSON name of a component. */
@@ -59,12 +80,28 @@ final class Schemas {
     var properties = new LinkedHashMap<String, Object>();
     var required = new ArrayList<String>();
     for (var component : type.getRecordComponents()) {
-      properties.put(jsonName(component), schema(component.getGenericType()));
+      var name = jsonName(component);
+      properties.put(
+          name, worded(schema(component.getGenericType()), words.field(nameOf(type), name)));
       if (component.getType() != Optional.class) {
-        required.add(jsonName(component));
+        required.add(name);
       }
     }
-    return Map.of("type", "object", "properties", properties, "required", List.copyOf(required));
+    var schema = new LinkedHashMap<String, Object>();
+    schema.put("type", "object");
+    words.schema(nameOf(type)).ifPresent(text -> schema.put("description", text));
+    schema.put("properties", properties);
+    if (!required.isEmpty()) {
+      schema.put("required", List.copyOf(required));
+    }
+    return schema;
+  }
+
+  private static Map<String, Object> worded(
+      Map<String, Object> schema, Map<String, Object> keywords) {
+    var worded = new LinkedHashMap<>(schema);
+    worded.putAll(keywords);
+    return worded;
   }
 
   private Map<String, Object> schema(Type type) {
@@ -93,8 +130,11 @@ final class Schemas {
     return type.getPackageName().equals("dev.sessionkeeper.server.json");
   }
 
+  /** A record inside of a class with routes belongs to their subject, not to the class. */
   private static String nameOf(Class<?> type) {
     var outer = type.getEnclosingClass();
-    return outer == null ? type.getSimpleName() : nameOf(outer) + type.getSimpleName();
+    return outer == null
+        ? type.getSimpleName()
+        : nameOf(outer).replaceFirst("Routes$", "") + type.getSimpleName();
   }
 }

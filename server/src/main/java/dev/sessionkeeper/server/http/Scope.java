@@ -24,8 +24,14 @@ public sealed interface Scope {
   /** Rows of tenants; the handler filters them by {@link Request#reach}. */
   record Tenant() implements Scope {}
 
-  /** Streams, which belong to no tenant and to no queue. */
+  /**
+   * One stream, which the parameter {@code stream} of the path names. A stream belongs to the whole
+   * server, or to the tenant in its name ({@link Reach#includesStream}).
+   */
   record Stream() implements Scope {}
+
+  /** Rows of several streams, or of a stream of many tenants; filtered by {@link Request#reach}. */
+  record Streams() implements Scope {}
 
   /**
    * The whole server.
@@ -55,6 +61,10 @@ public sealed interface Scope {
     return new Stream();
   }
 
+  static Scope streams() {
+    return new Streams();
+  }
+
   static Scope server(String subject) {
     return new Server(subject);
   }
@@ -67,6 +77,7 @@ public sealed interface Scope {
       case Public open -> false;
       case Queue queue -> false;
       case Stream stream -> false;
+      case Streams streams -> true;
       case Server server -> false;
     };
   }

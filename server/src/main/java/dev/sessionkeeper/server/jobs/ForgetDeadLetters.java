@@ -16,7 +16,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Forgets dead letters that nobody has looked after for a long time, the oldest first. */
+/**
+ * Deletes the dead letters of declared queues after a long time, the oldest first. Queues of other
+ * applications on the same broker keep theirs.
+ */
 final class ForgetDeadLetters {
   static final String JOB = "dead-letter-retention";
   private static final Duration EVERY = Duration.ofHours(1);
@@ -47,7 +50,7 @@ final class ForgetDeadLetters {
   private void run(JobContext context) {
     var before = now().minus(age.get());
     int gone = 0;
-    for (var queue : queues.queues()) {
+    for (var queue : queues.declaredQueues()) {
       int some;
       do {
         some = context.isHeld() && !context.isStopping() ? forgetSome(queue, before) : 0;

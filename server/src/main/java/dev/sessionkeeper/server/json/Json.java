@@ -37,6 +37,16 @@ public final class Json {
     return MAPPER.writeValueAsBytes(view);
   }
 
+  /** Reads an answer of our own API, for those who show it to people. */
+  public static JsonValue readAnswer(byte[] answer) {
+    return ReadJson.parseAnswer(answer);
+  }
+
+  /** Reads a document as a caller sent it, such as the body of a message. */
+  public static JsonValue readDocument(byte[] document) {
+    return ReadJson.parse(document);
+  }
+
   /** A time as our API writes it. */
   public static String time(Instant time) {
     return MICROS.format(time.truncatedTo(ChronoUnit.MICROS));

@@ -33,16 +33,10 @@ final class ReadJson {
   /** The most values of one document that are read. Values inside a kept body do not count. */
   static final int MAX_VALUES = 100_000;
 
-  private static final JsonFactory FACTORY =
-      JsonFactory.builder()
-          .streamReadConstraints(
-              StreamReadConstraints.builder()
-                  .maxNestingDepth(MAX_DEPTH)
-                  .maxStringLength(32 << 20)
-                  .maxNameLength(1000)
-                  .maxNumberLength(1000)
-                  .build())
-          .build();
+  private static final JsonFactory FACTORY = factory(MAX_DEPTH);
+
+  /** For our own answers, which hold bodies that are as deep as a document may be. */
+  private static final JsonFactory AROUND_BODIES = factory(2 * MAX_DEPTH);
 
   private final byte[] source;
   private int values;
@@ -51,20 +45,41 @@ final class ReadJson {
     this.source = source;
   }
 
+  private static JsonFactory factory(int depth) {
+    return JsonFactory.builder()
+        .streamReadConstraints(
+            StreamReadConstraints.builder()
+                .maxNestingDepth(depth)
+                .maxStringLength(32 << 20)
+                .maxNameLength(1000)
+                .maxNumberLength(1000)
+                .build())
+        .build();
+  }
+
   static JsonValue parse(byte[] source) {
+    return parse(source, FACTORY);
+  }
+
+  /** Reads an answer of our own API. */
+  static JsonValue parseAnswer(byte[] source) {
+    return parse(source, AROUND_BODIES);
+  }
+
+  private static JsonValue parse(byte[] source, JsonFactory factory) {
     if (source.length == 0) {
       throw new InvalidInput("$", "must be a JSON document, was empty");
     }
     if (!isUtf8(source)) {
       throw new InvalidInput("$", "is not UTF-8");
     }
-    try (var parser = FACTORY.createParser(ObjectReadContext.empty(), source)) {
+    try (var parser = factory.createParser(ObjectReadContext.empty(), source)) {
       if (parser.nextToken() == null) {
         throw new InvalidInput("$", "must be a JSON document, was empty");
       }
       var root = new ReadJson(source).value(parser, 0);
       if (parser.nextToken() != null) {
-        throw new InvalidInput("$", "goes on behind the end of the document");
+        throw new InvalidInput("$", "has more behind the end of the JSON document");
       }
       return root;
     } catch (JacksonException e) {
@@ -170,12 +185,13 @@ final class ReadJson {
 
   private static InvalidInput refused(JacksonException e) {
     var at = e.getLocation();
-    var where = at == null ? "" : " at line " + at.getLineNr() + ", column " + at.getColumnNr();
-    return new InvalidInput("$", "is not JSON that we take" + where + ": " + why(e));
+    var where = at == null ? "" : " (line " + at.getLineNr() + ", column " + at.getColumnNr() + ")";
+    return new InvalidInput("$", "is not valid JSON" + where + ": " + why(e));
   }
 
   private static String why(JacksonException e) {
-    var text = String.valueOf(e.getOriginalMessage());
+    // The parser adds where the bytes came from, which tells nothing here.
+    var text = String.valueOf(e.getOriginalMessage()).replaceFirst("(?s) at \\[.*", "");
     return text.length() > 200 ? text.substring(0, 200) + "…" : text;
   }
 

@@ -7,8 +7,10 @@ import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.Scope;
+import dev.sessionkeeper.spi.CountableQueues;
 import dev.sessionkeeper.spi.InspectableQueues;
 import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.time.TimeSource;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -23,7 +25,6 @@ import java.util.List;
 public final class Metrics implements RequestListener {
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-  private final QueueGauges queueGauges = new QueueGauges(registry);
   private final Counter fenceRejections =
       Counter.builder("keeper.fence.rejections")
           .description("Calls under a lease that was no longer held")
@@ -49,9 +50,10 @@ public final class Metrics implements RequestListener {
     return registry;
   }
 
-  public List<Route> routes(QueueProvider queues) {
+  public List<Route> routes(QueueProvider queues, TimeSource time) {
+    Runnable refresh = refreshing(queues, time);
     return List.of(
-        Route.get("/metrics", Role.READ, Scope.server("Metrics"), request -> scrape(queues))
+        Route.get("/metrics", Role.READ, Scope.server("Metrics"), request -> scrape(refresh))
             .summary("Metrics for Prometheus")
             .answers(200, "Prometheus text format", "text/plain"));
   }
@@ -69,15 +71,29 @@ public final class Metrics implements RequestListener {
     }
   }
 
-  private Response scrape(QueueProvider queues) {
-    if (queues instanceof InspectableQueues inspectable) {
-      try {
-        queueGauges.refresh(queues.queues(), inspectable);
-      } catch (KeeperException e) {
-        // The store is away. What the server counts itself is still worth a scrape.
-        queueGauges.clear();
+  private Runnable refreshing(QueueProvider queues, TimeSource time) {
+    return switch (queues) {
+      case InspectableQueues inspectable -> {
+        var gauges = new QueueGauges(registry);
+        yield () -> refresh(gauges, queues, inspectable);
       }
+      case CountableQueues countable -> new CountGauges(registry, queues, countable, time)::refresh;
+      default -> () -> {};
+    };
+  }
+
+  private static void refresh(
+      QueueGauges gauges, QueueProvider queues, InspectableQueues inspectable) {
+    try {
+      gauges.refresh(queues.queues(), inspectable);
+    } catch (KeeperException e) {
+      // The store is away. What the server counts itself is still worth a scrape.
+      gauges.clear();
     }
+  }
+
+  private Response scrape(Runnable refresh) {
+    refresh.run();
     return Response.text(200, "text/plain; version=0.0.4; charset=utf-8", registry.scrape());
   }
 }

@@ -6,8 +6,8 @@ import java.util.Base64;
 import java.util.Optional;
 
 /** A body in the field in which it was sent. */
-record BodyView(Optional<RawJson> json, Optional<String> text, Optional<String> base64) {
-  static BodyView of(Payload payload) {
+public record BodyView(Optional<RawJson> json, Optional<String> text, Optional<String> base64) {
+  public static BodyView of(Payload payload) {
     return switch (payload.form()) {
       // A library may have sent as JSON what is none; written raw it would break the whole answer.
       case JSON ->

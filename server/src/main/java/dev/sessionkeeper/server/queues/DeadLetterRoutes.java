@@ -2,6 +2,7 @@ package dev.sessionkeeper.server.queues;
 
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.server.http.ProblemException;
 import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
@@ -35,6 +36,10 @@ final class DeadLetterRoutes {
             .answers(200, "A page", DeadLetterView.Listing.class)
             .problems(
                 ProblemType.UNKNOWN_QUEUE, ProblemType.INVALID_CURSOR, ProblemType.NOT_SUPPORTED),
+        Route.get("/queues/{queue}/dead-letters/{id}", Role.READ, Scope.queue(), this::show)
+            .summary("One dead letter with its body and last error")
+            .answers(200, "The dead letter", DeadLetterView.class)
+            .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_FOUND, ProblemType.NOT_SUPPORTED),
         Route.post("/queues/{queue}/dead-letters/replay", Role.OPERATE, Scope.queue(), this::replay)
             .summary("Put dead letters back in their original order; audited")
             .takes(ReplayRequest.class)
@@ -64,6 +69,22 @@ final class DeadLetterRoutes {
     return Response.ok(
         new DeadLetterView.Listing(
             page.items().stream().map(DeadLetterView::of).toList(), page.next()));
+  }
+
+  private Response show(Request request) {
+    var queue = queues.named(request);
+    queues.settings(queue);
+    ReceiveForAnswer.reserve(request);
+    return Response.ok(
+        queues
+            .deadLetters()
+            .deadLetter(queue, request.parameter("id"))
+            .map(DeadLetterView::of)
+            .orElseThrow(DeadLetterRoutes::noLetter));
+  }
+
+  private static ProblemException noLetter() {
+    return ProblemType.NOT_FOUND.with("There is no dead letter of that id").toException();
   }
 
   private Response replay(Request request) {
@@ -96,7 +117,7 @@ final class DeadLetterRoutes {
     queues.deadLetters();
     var entry = AuditLog.Entry.of(request.actor(), "dead-letters.discard", queue + "/" + id, "");
     if (!audited.discard(queue, id, count -> entry)) {
-      throw ProblemType.NOT_FOUND.with("There is no dead letter of that id").toException();
+      throw noLetter();
     }
     return Response.noContent();
   }

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** A message set aside, with all that is known about it. */
-record DeadLetterView(
+public record DeadLetterView(
     String id,
     String messageId,
     Optional<String> sessionId,
@@ -27,9 +27,9 @@ record DeadLetterView(
     int replays) {
 
   /** A page of dead letters, oldest first. */
-  record Listing(List<DeadLetterView> deadLetters, Optional<String> nextCursor) {}
+  public record Listing(List<DeadLetterView> deadLetters, Optional<String> nextCursor) {}
 
-  static DeadLetterView of(DeadLetter dead) {
+  public static DeadLetterView of(DeadLetter dead) {
     var message = dead.message();
     var body = BodyView.of(message.payload());
     return new DeadLetterView(

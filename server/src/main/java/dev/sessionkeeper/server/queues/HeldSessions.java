@@ -49,8 +49,7 @@ final class HeldSessions implements AutoCloseable {
    */
   String add(QueueName queue, Actor owner, HeldSession held) {
     var epoch = held.lease().epoch();
-    var key = PageCursor.after(KIND, held.id().value(), String.valueOf(epoch));
-    var id = leases.sign(key, queue.value(), owner.name());
+    var id = idOf(queue, owner, held.id(), epoch);
     if (queues.provider().sessions(queue) instanceof ResumableSessions resumable) {
       // Now, not at the first use: the lease is the caller's, and outlives this server.
       var unused =
@@ -60,6 +59,12 @@ final class HeldSessions implements AutoCloseable {
       local.put(id, Kept.from(held, queues.settings(queue).lockDuration(), time.nanoTime()));
     }
     return id;
+  }
+
+  /** The id under which this owner shows the lease, whether it is held or not. */
+  String idOf(QueueName queue, Actor owner, SessionId session, long epoch) {
+    var key = PageCursor.after(KIND, session.value(), String.valueOf(epoch));
+    return leases.sign(key, queue.value(), owner.name());
   }
 
   /**

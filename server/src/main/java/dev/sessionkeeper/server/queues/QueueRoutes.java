@@ -12,9 +12,9 @@ import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.Scope;
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.server.security.AuditedQueues;
+import dev.sessionkeeper.spi.CountableQueues;
 import dev.sessionkeeper.spi.InspectableQueues;
 import java.util.List;
-import java.util.Optional;
 
 /** Creates, lists and shows queues. */
 final class QueueRoutes {
@@ -89,11 +89,12 @@ final class QueueRoutes {
   }
 
   private QueueView view(QueueName name) {
-    var stats =
-        queues.provider() instanceof InspectableQueues inspectable
-            ? Optional.of(inspectable.stats(name))
-            : Optional.<dev.sessionkeeper.spi.QueueStats>empty();
-    return QueueView.of(name, queues.settings(name), stats);
+    var settings = queues.settings(name);
+    return switch (queues.provider()) {
+      case InspectableQueues inspectable -> QueueView.of(name, settings, inspectable.stats(name));
+      case CountableQueues countable -> QueueView.of(name, settings, countable.counts(name));
+      default -> QueueView.of(name, settings);
+    };
   }
 
   private static QueueName nameOf(Request request) {

@@ -4,6 +4,7 @@ import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.spi.CountableQueues;
 import dev.sessionkeeper.spi.QueueStats;
 import java.time.Duration;
 import java.util.List;
@@ -27,7 +28,52 @@ record QueueView(
   /** A page of queues, by name. */
   record Listing(List<QueueView> queues, Optional<String> nextCursor) {}
 
-  static QueueView of(QueueName name, QueueSettings settings, Optional<QueueStats> stats) {
+  static QueueView of(QueueName name, QueueSettings settings) {
+    return of(name, settings, Numbers.NONE);
+  }
+
+  static QueueView of(QueueName name, QueueSettings settings, QueueStats stats) {
+    return of(
+        name,
+        settings,
+        new Numbers(
+            Optional.of(stats.depth()),
+            Optional.of(stats.readySessions()),
+            Optional.of(stats.heldSessions()),
+            Optional.of(stats.deadLetters()),
+            Optional.of(stats.oldestAge())));
+  }
+
+  /** What a broker counts: it knows messages, and nothing of sessions. */
+  static QueueView of(QueueName name, QueueSettings settings, CountableQueues.Counts counts) {
+    var inFlight = counts.inFlight().stream().boxed().findFirst();
+    return of(
+        name,
+        settings,
+        new Numbers(
+            Optional.of(counts.depth()),
+            Optional.empty(),
+            inFlight,
+            Optional.of(counts.deadLetters()),
+            Optional.empty()));
+  }
+
+  private record Numbers(
+      Optional<Long> depth,
+      Optional<Long> ready,
+      Optional<Long> inFlight,
+      Optional<Long> dead,
+      Optional<Duration> oldestAge) {
+    static final Numbers NONE =
+        new Numbers(
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty());
+  }
+
+  private static QueueView of(QueueName name, QueueSettings settings, Numbers numbers) {
     return new QueueView(
         name.value(),
         settings.mode(),
@@ -36,10 +82,10 @@ record QueueView(
         settings.messageTtl(),
         settings.duplicateWindow(),
         settings.poisonPolicy(),
-        stats.map(QueueStats::depth),
-        stats.map(QueueStats::readySessions),
-        stats.map(QueueStats::heldSessions),
-        stats.map(QueueStats::deadLetters),
-        stats.map(QueueStats::oldestAge));
+        numbers.depth(),
+        numbers.ready(),
+        numbers.inFlight(),
+        numbers.dead(),
+        numbers.oldestAge());
   }
 }

@@ -15,22 +15,22 @@ import java.time.Duration;
  * The provider as the routes see it: queues by name, and its abilities or a problem that names
  * them.
  */
-final class Queues {
+public final class Queues {
   /** The longest a client may wait for something in one request. */
   static final Duration MAX_WAIT = Duration.ofSeconds(60);
 
   private final QueueProvider provider;
 
-  Queues(QueueProvider provider) {
+  public Queues(QueueProvider provider) {
     this.provider = provider;
   }
 
-  QueueProvider provider() {
+  public QueueProvider provider() {
     return provider;
   }
 
   /** The queue named in the path. A name that no queue can have is a queue that does not exist. */
-  QueueName named(Request request) {
+  public QueueName named(Request request) {
     try {
       return QueueName.of(request.parameter("queue"));
     } catch (IllegalArgumentException e) {
@@ -38,23 +38,23 @@ final class Queues {
     }
   }
 
-  QueueSettings settings(QueueName queue) {
+  public QueueSettings settings(QueueName queue) {
     return provider.settings(queue).orElseThrow(() -> new KeeperException.UnknownQueue(queue));
   }
 
-  InspectableQueues inspectable() {
+  public InspectableQueues inspectable() {
     return able(InspectableQueues.class, "inspect");
   }
 
-  OperableSessions operable() {
+  public OperableSessions operable() {
     return able(OperableSessions.class, "operate");
   }
 
-  DeadLetterQueues deadLetters() {
+  public DeadLetterQueues deadLetters() {
     return able(DeadLetterQueues.class, "deadLetters");
   }
 
-  <T> T able(Class<T> ability, String capability) {
+  public <T> T able(Class<T> ability, String capability) {
     return able(ability, provider, capability);
   }
 

@@ -1,8 +1,10 @@
 package dev.sessionkeeper.server.queues;
 
+import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.server.Feature;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.store.Database;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -11,6 +13,7 @@ import java.util.stream.Stream;
 public final class QueuesFeature implements Feature {
   private final List<Route> routes;
   private final HeldSessions held;
+  private final Optional<PostgresWorkLog> work;
 
   private QueuesFeature(Context context) {
     var queues = new Queues(context.engine().queues());
@@ -19,14 +22,20 @@ public final class QueuesFeature implements Feature {
     var traces = context.traces();
     held = new HeldSessions(queues, context.engine().secret(), context.time());
     var holds = new LimitLeases(held, context.holdLimits()::get);
+    work = context.engine().database().map(source -> PostgresWorkLog.in(Database.of(source)));
+    WorkLog log =
+        work.<WorkLog>map(known -> known).orElseGet(() -> new MemoryWorkLog(context.time()));
+    var sessions = new WorkSessions(queues, held, holds, meters, traces);
     routes =
         Stream.of(
                 new QueueRoutes(queues, audit).routes(),
+                new RemovalRoutes(queues, audit, context.holdLimits()::get).routes(),
                 new MessageRoutes(queues, traces).routes(),
                 new LeaseRoutes(queues, held, holds, meters, traces).routes(),
                 new SettleRoutes(queues, held, holds, traces).routes(),
+                new WorkRoutes(queues, held, holds, sessions, log).routes(),
                 new UnorderedRoutes(queues, context.engine().secret(), traces).routes(),
-                new SessionRoutes(queues, audit).routes(),
+                new SessionRoutes(queues, audit, context.holdLimits()::get).routes(),
                 new DeadLetterRoutes(queues, audit).routes())
             .flatMap(List::stream)
             .toList();
@@ -39,6 +48,11 @@ public final class QueuesFeature implements Feature {
   @Override
   public List<Route> routes() {
     return routes;
+  }
+
+  @Override
+  public void schedule(Jobs jobs) {
+    work.ifPresent(log -> log.schedule(jobs));
   }
 
   @Override

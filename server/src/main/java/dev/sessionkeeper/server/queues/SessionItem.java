@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /** A session as the inspector shows it: where it stands, and why it does not move. */
-record SessionItem(
+public record SessionItem(
     String sessionId,
     String status,
     long backlog,
@@ -20,12 +20,23 @@ record SessionItem(
     Optional<Instant> lockedUntil,
     int attempts,
     Optional<String> blockedReason,
-    Optional<Instant> blockedSince) {
+    Optional<Instant> blockedSince,
+    Optional<Instant> heldSince) {
 
   /** A page of sessions, by id. */
-  record Listing(List<SessionItem> sessions, Optional<String> nextCursor) {}
+  public record Listing(List<SessionItem> sessions, Optional<String> nextCursor) {}
 
-  static SessionItem of(SessionView view) {
+  /** The session as its store shows it. */
+  public static SessionItem of(SessionView view) {
+    return of(view, Optional.empty());
+  }
+
+  /**
+   * The session as its store shows it.
+   *
+   * @param heldSince what the limits of its bot know, for a store that does not tell
+   */
+  static SessionItem of(SessionView view, Optional<Instant> heldSince) {
     return new SessionItem(
         view.id().value(),
         word(view.status()),
@@ -36,10 +47,11 @@ record SessionItem(
         view.lockedUntil(),
         view.attempts(),
         view.blockedReason(),
-        view.blockedSince());
+        view.blockedSince(),
+        view.heldSince().or(() -> view.owner().flatMap(owner -> heldSince)));
   }
 
-  static String word(SessionStatus status) {
+  public static String word(SessionStatus status) {
     return status.name().toLowerCase(Locale.ROOT);
   }
 }

@@ -3,6 +3,7 @@ package dev.sessionkeeper.server.queues;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.server.HoldLimits;
 import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
@@ -16,6 +17,7 @@ import dev.sessionkeeper.server.security.AuditedQueues;
 import dev.sessionkeeper.spi.SessionStatus;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** Shows sessions, and lets a person step in. */
 final class SessionRoutes {
@@ -23,10 +25,12 @@ final class SessionRoutes {
 
   private final Queues queues;
   private final AuditedQueues audited;
+  private final Supplier<HoldLimits> limits;
 
-  SessionRoutes(Queues queues, AuditedQueues audited) {
+  SessionRoutes(Queues queues, AuditedQueues audited, Supplier<HoldLimits> limits) {
     this.queues = queues;
     this.audited = audited;
+    this.limits = limits;
   }
 
   List<Route> routes() {
@@ -61,8 +65,13 @@ final class SessionRoutes {
     var wish = request.query(Wish::read);
     queues.settings(queue);
     var page = queues.inspectable().inspect(queue, wish.status(), wish.page());
+    var since = limits.get().heldSince(queue);
     return Response.ok(
-        new SessionItem.Listing(page.items().stream().map(SessionItem::of).toList(), page.next()));
+        new SessionItem.Listing(
+            page.items().stream()
+                .map(view -> SessionItem.of(view, Optional.ofNullable(since.get(view.id()))))
+                .toList(),
+            page.next()));
   }
 
   private Response act(Request request) {

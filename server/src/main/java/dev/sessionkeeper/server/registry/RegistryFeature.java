@@ -2,9 +2,9 @@ package dev.sessionkeeper.server.registry;
 
 import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.registry.RegistryEvent;
-import dev.sessionkeeper.registry.RegistryJobs;
 import dev.sessionkeeper.registry.RegistryOptions;
 import dev.sessionkeeper.registry.SessionRegistry;
+import dev.sessionkeeper.registry.scheduled.RegistryJobs;
 import dev.sessionkeeper.registry.usage.Usage;
 import dev.sessionkeeper.server.Feature;
 import dev.sessionkeeper.server.config.KeeperConfig;

@@ -34,8 +34,8 @@ final class SessionRoutes {
         Route.put("/sessions", Role.SEND, Scope.tenant(), this::put)
             .summary("The active session of a user on a capacity, of at least this kind")
             .takes(PutRequest.class)
-            .answers(200, "It was there: existing", SessionItem.class)
-            .answers(201, "It began: created or upgraded", SessionItem.class)
+            .answers(200, "It was there: existing", RegistryItem.class)
+            .answers(201, "It began: created or upgraded", RegistryItem.class)
             .problems(ProblemType.TENANT_MISMATCH),
         Route.get("/sessions", Role.READ, Scope.tenant(), this::list)
             .summary("Registered sessions, the newest first")
@@ -45,19 +45,19 @@ final class SessionRoutes {
             .query("active", "true or false")
             .query("limit", "Sessions per page, 1 to 1000")
             .query("cursor", "nextCursor of the page before")
-            .answers(200, "A page", SessionItem.Listing.class)
+            .answers(200, "A page", RegistryItem.Listing.class)
             .problems(ProblemType.INVALID_CURSOR),
         Route.get("/sessions/{id}", Role.READ, Scope.tenant(), this::show)
             .summary("One registered session")
-            .answers(200, "The session", SessionItem.class)
+            .answers(200, "The session", RegistryItem.class)
             .problems(ProblemType.NOT_FOUND),
         Route.delete("/sessions/{id}", Role.SEND, Scope.tenant(), this::end)
             .summary("Ends a session now; again, the same answer; audited")
-            .answers(200, "The ended session", SessionItem.class)
+            .answers(200, "The ended session", RegistryItem.class)
             .problems(ProblemType.NOT_FOUND),
         Route.post("/sessions/{id}/renew", Role.SEND, Scope.tenant(), this::renew)
             .summary("Lets a session live for a whole lifetime from now")
-            .answers(200, "The session with its new end", SessionItem.class)
+            .answers(200, "The session with its new end", RegistryItem.class)
             .problems(ProblemType.NOT_FOUND, ProblemType.CONFLICT));
   }
 
@@ -66,11 +66,11 @@ final class SessionRoutes {
     request.reach().requireTenant(wish.tenantObjectId());
     return switch (registry.put(wish.toRegistry())) {
       case PutOutcome.Created created ->
-          Response.created(SessionItem.of(created.session(), "created"));
+          Response.created(RegistryItem.of(created.session(), "created"));
       case PutOutcome.Upgraded upgraded ->
-          Response.created(SessionItem.of(upgraded.session(), "upgraded"));
+          Response.created(RegistryItem.of(upgraded.session(), "upgraded"));
       case PutOutcome.Existing existing ->
-          Response.ok(SessionItem.of(existing.session(), "existing"));
+          Response.ok(RegistryItem.of(existing.session(), "existing"));
       case PutOutcome.TenantMismatch tenantMismatch ->
           throw ProblemType.TENANT_MISMATCH
               .with("The user has a session on this capacity under another tenant")
@@ -100,11 +100,12 @@ final class SessionRoutes {
           case TenantFilter.None none -> new Page<RegisteredSession>(List.of(), Optional.empty());
         };
     return Response.ok(
-        new SessionItem.Listing(page.items().stream().map(SessionItem::of).toList(), page.next()));
+        new RegistryItem.Listing(
+            page.items().stream().map(RegistryItem::of).toList(), page.next()));
   }
 
   private Response show(Request request) {
-    return Response.ok(SessionItem.of(named(request)));
+    return Response.ok(RegistryItem.of(named(request)));
   }
 
   private Response end(Request request) {
@@ -112,7 +113,7 @@ final class SessionRoutes {
         registry
             .end(named(request).sessionId(), request.actor())
             .orElseThrow(SessionRoutes::unknown);
-    return Response.ok(SessionItem.of(session));
+    return Response.ok(RegistryItem.of(session));
   }
 
   private Response renew(Request request) {
@@ -122,7 +123,7 @@ final class SessionRoutes {
           .with("The session has ended; only an active one can be renewed")
           .toException();
     }
-    return Response.ok(SessionItem.of(session));
+    return Response.ok(RegistryItem.of(session));
   }
 
   /** The session of the path; one that the caller must not see is not there. */

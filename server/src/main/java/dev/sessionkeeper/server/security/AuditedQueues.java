@@ -8,6 +8,8 @@ import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
 import dev.sessionkeeper.spi.OperableSessions;
 import dev.sessionkeeper.spi.OperableSessions.Act;
 import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.spi.RemovableQueues;
+import dev.sessionkeeper.spi.RemovableQueues.Part;
 import java.util.function.IntFunction;
 
 /**
@@ -25,6 +27,12 @@ public interface AuditedQueues {
   int act(QueueName queue, SessionId session, Act act, String reason, Entry entry);
 
   int replay(QueueName queue, Selection selection, Entry entry);
+
+  /** Deletes a part of a queue; the entry gets the number of deleted messages. */
+  long purge(QueueName queue, Part part, Entry entry);
+
+  /** Deletes a queue; without an entry when there was none. */
+  boolean delete(QueueName queue, Entry entry);
 
   /** Forgets a dead letter; without an entry when there was none. */
   boolean discard(QueueName queue, String id, Entry entry);
@@ -58,6 +66,22 @@ public interface AuditedQueues {
       int replayed = ((DeadLetterQueues) provider).replay(queue, selection);
       log.record(entry.apply(replayed));
       return replayed;
+    }
+
+    @Override
+    public long purge(QueueName queue, Part part, Entry entry) {
+      long purged = ((RemovableQueues) provider).purge(queue, part);
+      log.record(entry.apply((int) Math.min(Integer.MAX_VALUE, purged)));
+      return purged;
+    }
+
+    @Override
+    public boolean delete(QueueName queue, Entry entry) {
+      boolean isGone = ((RemovableQueues) provider).delete(queue);
+      if (isGone) {
+        log.record(entry.apply(1));
+      }
+      return isGone;
     }
 
     @Override

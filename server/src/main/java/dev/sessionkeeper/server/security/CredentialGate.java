@@ -7,6 +7,7 @@ import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.security.SecurityConfig.ApiKey;
 import dev.sessionkeeper.server.security.SecurityConfig.Certificate;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -19,8 +20,18 @@ final class CredentialGate implements Gate {
   private final Map<String, Caller> bySubject;
   private final Optional<VerifyTokens> tokens;
   private final Optional<LimitRate> limit;
+  private final BrowserSessions browsers;
 
-  CredentialGate(SecurityConfig config, Optional<VerifyTokens> tokens, Optional<LimitRate> limit) {
+  /** Pages refresh themselves, so browsers have a limit of their own. */
+  private final LimitRate pages =
+      new LimitRate(new SecurityConfig.RateLimit(200, Duration.ofSeconds(1)));
+
+  CredentialGate(
+      SecurityConfig config,
+      Optional<VerifyTokens> tokens,
+      Optional<LimitRate> limit,
+      BrowserSessions browsers) {
+    this.browsers = browsers;
     this.byDigest =
         config.keys().stream()
             .collect(Collectors.toMap(ApiKey::sha256, ApiKey::caller, (a, b) -> a));
@@ -37,7 +48,11 @@ final class CredentialGate implements Gate {
       return Caller.ANONYMOUS;
     }
     var caller = identify(visit);
-    limit.ifPresent(rate -> rate.take(caller.name()));
+    if (visit.route().isPage()) {
+      pages.take(caller.name());
+    } else {
+      limit.ifPresent(rate -> rate.take(caller.name()));
+    }
     return caller;
   }
 
@@ -46,16 +61,60 @@ final class CredentialGate implements Gate {
     return visit.route().role() == Role.ANYONE ? Caller.ANONYMOUS : identify(visit);
   }
 
+  /**
+   * Returns whether a credential of this name may still call. Tokens are judged by their issuer.
+   */
+  boolean knows(String name) {
+    return byDigest.values().stream().anyMatch(caller -> caller.name().equals(name))
+        || bySubject.values().stream().anyMatch(caller -> caller.name().equals(name))
+        || (tokens.isPresent() && name.startsWith(VerifyTokens.PREFIX));
+  }
+
   private Caller identify(Visit visit) {
     var authorization = visit.header("Authorization");
     var shown =
         authorization.startsWith(BEARER)
             ? authorization.substring(BEARER.length()).strip()
             : visit.header("X-Api-Key");
+    if (shown.isEmpty() && visit.route().isPage()) {
+      var known = browsers.read(visit.header("Cookie")).flatMap(this::callerOf);
+      if (known.isPresent()) {
+        return known.get();
+      }
+    }
     if (shown.isEmpty()) {
       return Optional.ofNullable(bySubject.get(visit.certificateSubject()))
-          .orElseThrow(() -> unauthenticated("Show a key or token as Authorization: Bearer"));
+          .orElseThrow(
+              () ->
+                  unauthenticated(
+                      "The request has no credential. Send an API key or token as Authorization: Bearer"));
     }
+    return callerOf(shown);
+  }
+
+  /** A key that a reload removed, and tokens of a provider that it removed, are out at once. */
+  private Optional<Caller> callerOf(BrowserSessions.Login login) {
+    return switch (login) {
+      case BrowserSessions.Login.ByKey key -> Optional.ofNullable(byDigest.get(key.sha256()));
+      case BrowserSessions.Login.ByToken token ->
+          tokens.isPresent() ? Optional.of(token.caller()) : Optional.empty();
+    };
+  }
+
+  /**
+   * What a browser may be remembered by that shows this key or token.
+   *
+   * @throws ProblemException 401
+   */
+  BrowserSessions.Login login(String shown) {
+    var caller = callerOf(shown);
+    var digest = ApiKeys.digest(shown);
+    return byDigest.containsKey(digest)
+        ? new BrowserSessions.Login.ByKey(digest)
+        : new BrowserSessions.Login.ByToken(caller);
+  }
+
+  private Caller callerOf(String shown) {
     // A digest cannot be guessed from how long its comparison takes: no caller chooses its bytes.
     var known = Optional.ofNullable(byDigest.get(ApiKeys.digest(shown)));
     if (known.isPresent()) {

@@ -12,6 +12,7 @@ import java.util.Optional;
 public final class Guard implements Gate, AutoCloseable {
   private final String host;
   private final TimeSource time;
+  private final BrowserSessions browsers;
   private volatile Current current;
 
   private record Current(Gate gate, Optional<TokenKeys> keys) {
@@ -29,6 +30,7 @@ public final class Guard implements Gate, AutoCloseable {
   public Guard(SecurityConfig config, String host, TimeSource time) {
     this.host = host;
     this.time = time;
+    this.browsers = new BrowserSessions(time);
     if (!config.isClosed() && !isLoopback(host)) {
       throw new KeeperException.Misconfigured(openOnNetwork(host));
     }
@@ -90,6 +92,28 @@ public final class Guard implements Gate, AutoCloseable {
     return current.isClosed();
   }
 
+  /** Returns whether a credential of this name is configured now. */
+  boolean knows(String credential) {
+    return !(current.gate() instanceof CredentialGate gate) || gate.knows(credential);
+  }
+
+  /** The logins of browsers. */
+  public BrowserSessions browsers() {
+    return browsers;
+  }
+
+  /**
+   * Checks a key or token that a person entered in a browser.
+   *
+   * @throws dev.sessionkeeper.server.http.ProblemException 401 if it is not known
+   */
+  public BrowserSessions.Login login(String shown) {
+    return switch (current.gate()) {
+      case CredentialGate gate -> gate.login(shown);
+      default -> new BrowserSessions.Login.ByToken(Caller.LOCAL);
+    };
+  }
+
   @Override
   public Caller admit(Visit visit) {
     return current.gate().admit(visit);
@@ -112,7 +136,7 @@ public final class Guard implements Gate, AutoCloseable {
     var keys = config.jwt().map(jwt -> new TokenKeys(jwt, time));
     var tokens = keys.map(source -> new VerifyTokens(config.jwt().orElseThrow(), source, time));
     var limit = config.rateLimit().map(LimitRate::new);
-    return new Current(new CredentialGate(config, tokens, limit), keys);
+    return new Current(new CredentialGate(config, tokens, limit, browsers), keys);
   }
 
   static boolean isLoopback(String host) {

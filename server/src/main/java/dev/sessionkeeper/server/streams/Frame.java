@@ -15,7 +15,10 @@ record Frame(long id, byte[] bytes) {
   static final String SLOW_READER = "slow-reader";
 
   static Frame of(StreamEvent event) {
-    return new Frame(event.id(), encode("id: " + event.id() + "\n", event.event(), event.data()));
+    // Readers resume from the id. The number tells how events with ids of their publisher follow.
+    var number = event.externalId().isEmpty() ? "" : "number: " + event.id() + "\n";
+    return new Frame(
+        event.id(), encode("id: " + event.shownId() + "\n" + number, event.event(), event.data()));
   }
 
   /** Tells that events are missing between what the reader has and the first that is kept. */

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Supplier;
 
 /**
@@ -26,19 +27,55 @@ final class MemoryStreamLog implements StreamLog {
     this.time = time;
   }
 
-  private record Kept(Instant at, StreamEvent event) {}
+  private record Kept(StreamEvent event, Optional<String> key) {
+    Instant at() {
+      return event.at();
+    }
+  }
 
   private static final class Stream {
     final Deque<Kept> events = new ArrayDeque<>();
+    final Map<String, Long> keys = new HashMap<>();
     long last;
   }
 
   @Override
-  public synchronized long append(String stream, String event, String data) {
+  public synchronized List<NewEvent.Appended> append(String stream, List<NewEvent> events) {
     forgetOlderThan(retention.get(), Integer.MAX_VALUE);
     var to = streams.computeIfAbsent(stream, name -> new Stream());
-    to.events.add(new Kept(time.instant(), new StreamEvent(++to.last, event, data)));
-    return to.last;
+    return events.stream().map(event -> append(to, event)).toList();
+  }
+
+  private NewEvent.Appended append(Stream to, NewEvent event) {
+    var known = event.key().map(to.keys::get);
+    if (known.isPresent()) {
+      return new NewEvent.Appended(known.get(), true);
+    }
+    to.last++;
+    event.key().ifPresent(key -> to.keys.put(key, to.last));
+    to.events.add(
+        new Kept(
+            new StreamEvent(
+                to.last, event.externalId(), event.event(), event.data(), time.instant()),
+            event.key()));
+    return new NewEvent.Appended(to.last, false);
+  }
+
+  @Override
+  public synchronized OptionalLong find(String stream, String externalId) {
+    var in = streams.get(stream);
+    var id = in == null ? null : in.keys.get(NewEvent.keyOf(externalId));
+    return id == null ? OptionalLong.empty() : OptionalLong.of(id);
+  }
+
+  @Override
+  public synchronized List<Named> list(String prefix, String after, int limit) {
+    return streams.keySet().stream()
+        .filter(name -> name.startsWith(prefix) && name.compareTo(after) > 0)
+        .sorted()
+        .limit(limit)
+        .map(name -> new Named(name, bounds(name)))
+        .toList();
   }
 
   @Override
@@ -77,7 +114,7 @@ final class MemoryStreamLog implements StreamLog {
       while (gone < most
           && !stream.events.isEmpty()
           && stream.events.getFirst().at().isBefore(limit)) {
-        stream.events.removeFirst();
+        stream.events.removeFirst().key().ifPresent(stream.keys::remove);
         gone++;
       }
     }

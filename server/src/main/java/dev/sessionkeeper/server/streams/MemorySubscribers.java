@@ -4,7 +4,9 @@ import dev.sessionkeeper.time.TimeSource;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /** Knows the subscribers of this process. */
 final class MemorySubscribers implements Subscribers {
@@ -19,10 +21,27 @@ final class MemorySubscribers implements Subscribers {
 
   private record Key(String stream, String name) {}
 
-  private record Seen(String credential, Instant at) {}
+  private record Seen(String credential, Instant at, boolean acknowledges) {}
 
   @Override
   public synchronized void admit(String stream, String name, String credential) {
+    see(stream, name, credential, false);
+  }
+
+  @Override
+  public synchronized void admitAcknowledging(String stream, String name, String credential) {
+    see(stream, name, credential, true);
+  }
+
+  @Override
+  public synchronized Set<String> acknowledging(String stream) {
+    return known.entrySet().stream()
+        .filter(entry -> entry.getKey().stream().equals(stream) && entry.getValue().acknowledges())
+        .map(entry -> entry.getKey().name())
+        .collect(Collectors.toSet());
+  }
+
+  private void see(String stream, String name, String credential, boolean acknowledges) {
     var now = time.instant();
     known.values().removeIf(seen -> seen.at().isBefore(now.minus(config.get().retention())));
     var key = new Key(stream, name);
@@ -34,6 +53,9 @@ final class MemorySubscribers implements Subscribers {
               known.keySet().stream().filter(other -> other.stream().equals(stream)).count(),
               known.values().stream().filter(seen -> seen.credential().equals(credential)).count());
     }
-    known.put(key, new Seen(credential, now));
+    known.merge(
+        key,
+        new Seen(credential, now, acknowledges),
+        (before, seen) -> new Seen(credential, now, before.acknowledges() || seen.acknowledges()));
   }
 }

@@ -1,15 +1,17 @@
 package dev.sessionkeeper.server.streams;
 
 import dev.sessionkeeper.store.Database;
-import dev.sessionkeeper.store.EventLog;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 
 /** Keeps streams in the event log of PostgreSQL. */
 final class PostgresStreamLog implements StreamLog {
@@ -17,9 +19,18 @@ final class PostgresStreamLog implements StreamLog {
 
   private static final String READ =
       """
-      SELECT id, event, data FROM keeper.stream_event
+      SELECT id, external_id, event, data, at FROM keeper.stream_event
        WHERE stream = ? AND id > ? ORDER BY id LIMIT ?
       """; // stream_event_pkey (stream, id)
+
+  private static final String FIND =
+      "SELECT id FROM keeper.stream_event WHERE stream = ? AND key = ?"; // stream_event_key
+
+  private static final String LIST =
+      """
+      SELECT name, first_id, last_id FROM keeper.stream
+       WHERE starts_with(name, ?) AND name COLLATE "C" > ? ORDER BY name COLLATE "C" LIMIT ?
+      """;
 
   private static final String BOUNDS = "SELECT first_id, last_id FROM keeper.stream WHERE name = ?";
 
@@ -52,9 +63,42 @@ final class PostgresStreamLog implements StreamLog {
   }
 
   @Override
-  public long append(String stream, String event, String data) {
-    // One statement, so no process that freezes holds the stream.
-    return database.inStatement(connection -> EventLog.append(connection, stream, event, data));
+  public List<NewEvent.Appended> append(String stream, List<NewEvent> events) {
+    return new AppendEvents(database).append(stream, events);
+  }
+
+  @Override
+  public OptionalLong find(String stream, String externalId) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(FIND)) {
+            statement.setString(1, stream);
+            statement.setString(2, NewEvent.keyOf(externalId));
+            try (var rows = statement.executeQuery()) {
+              return rows.next() ? OptionalLong.of(rows.getLong(1)) : OptionalLong.empty();
+            }
+          }
+        });
+  }
+
+  @Override
+  public List<Named> list(String prefix, String after, int limit) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(LIST)) {
+            statement.setString(1, prefix);
+            statement.setString(2, after);
+            statement.setInt(3, limit);
+            var streams = new ArrayList<Named>();
+            try (var rows = statement.executeQuery()) {
+              while (rows.next()) {
+                streams.add(
+                    new Named(rows.getString(1), new Bounds(rows.getLong(2), rows.getLong(3))));
+              }
+            }
+            return streams;
+          }
+        });
   }
 
   @Override
@@ -74,7 +118,13 @@ final class PostgresStreamLog implements StreamLog {
       long bytes = 0;
       try (var rows = statement.executeQuery()) {
         while (bytes < PAGE_BYTES && rows.next()) {
-          var event = new StreamEvent(rows.getLong(1), rows.getString(2), rows.getString(3));
+          var event =
+              new StreamEvent(
+                  rows.getLong(1),
+                  Optional.ofNullable(rows.getString(2)),
+                  rows.getString(3),
+                  rows.getString(4),
+                  rows.getObject(5, OffsetDateTime.class).toInstant());
           bytes += event.data().length();
           events.add(event);
         }

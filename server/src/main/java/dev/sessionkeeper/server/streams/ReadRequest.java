@@ -5,34 +5,76 @@ import dev.sessionkeeper.server.http.Problem;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
+import java.util.Locale;
 import java.util.Optional;
-import java.util.OptionalLong;
+import java.util.Set;
 
 /**
  * A reader of a stream.
  *
  * @param lastEventId the last event that it has
- * @param subscriber the name under which its cursor is kept
+ * @param headerId the same, where the reader itself showed it in its header
+ * @param subscriber the name under which its position is kept
+ * @param isStreamClient whether the request can come from a reader of events, and not from an
+ *     element of a page such as an image
+ * @param wantsPage whether it asks for JSON
  */
-record ReadRequest(OptionalLong lastEventId, Optional<String> subscriber) {
+record ReadRequest(
+    Optional<EventId> lastEventId,
+    Optional<EventId> headerId,
+    Optional<String> subscriber,
+    Optional<Ack> ack,
+    int limit,
+    boolean isStreamClient,
+    boolean wantsPage) {
   private static final String HEADER = "Last-Event-ID";
+  private static final int DEFAULT_LIMIT = 100;
+  private static final int MAX_LIMIT = 1_000;
+
+  /** What {@code Sec-Fetch-Dest} of a browser says for a request of a script. */
+  private static final Set<String> SCRIPTS = Set.of("", "empty");
+
+  /** What moves the position of a subscriber. */
+  enum Ack {
+    EXPLICIT,
+    DELIVERED
+  }
+
+  private record Query(
+      Optional<EventId> lastEventId, Optional<String> subscriber, Optional<Ack> ack, int limit) {
+    static Query read(Fields in) {
+      var id = in.optional("lastEventId", EventId.decoder());
+      var subscriber = in.optional("subscriber", Decode.text(128).map(ReadRequest::name));
+      var ack =
+          in.optional(
+              "ack", Decode.oneOf(Decode.words(Ack.class, a -> a.name().toLowerCase(Locale.ROOT))));
+      var limit = in.optional("limit", DEFAULT_LIMIT, Decode.integer(1, MAX_LIMIT));
+      var token = in.optional("token", Decode.text(4096));
+      in.check();
+      token.get(); // The gate has read it.
+      return new Query(id.get(), subscriber.get(), ack.get(), limit.get());
+    }
+  }
 
   static ReadRequest of(Request request) {
-    var query = request.query(ReadRequest::read);
-    var header = request.header(HEADER);
-    // A reconnecting browser repeats its first address and adds what it has seen since.
-    return header.isEmpty() ? query : new ReadRequest(number(header), query.subscriber());
-  }
-
-  private static ReadRequest read(Fields in) {
-    var id = in.optional("lastEventId", Decode.integer(0L, Long.MAX_VALUE - 1));
-    var subscriber = in.optional("subscriber", Decode.text(128).map(ReadRequest::name));
-    in.check();
+    var query = request.query(Query::read);
+    var header = header(request);
     return new ReadRequest(
-        id.get().map(OptionalLong::of).orElse(OptionalLong.empty()), subscriber.get());
+        // A reconnecting browser repeats its first address and adds what it has seen since.
+        header.or(query::lastEventId),
+        header,
+        query.subscriber(),
+        query.ack(),
+        query.limit(),
+        SCRIPTS.contains(request.header("Sec-Fetch-Dest")),
+        wantsPage(request.header("Accept")));
   }
 
-  private static String name(String text) {
+  private static boolean wantsPage(String accept) {
+    return accept.contains("application/json") && !accept.contains("text/event-stream");
+  }
+
+  static String name(String text) {
     if (!CursorKey.isName(text)) {
       throw new IllegalArgumentException(
           "must be letters, digits, dots, colons, underscores and hyphens");
@@ -40,10 +82,12 @@ record ReadRequest(OptionalLong lastEventId, Optional<String> subscriber) {
     return text;
   }
 
-  private static OptionalLong number(String header) {
-    if (!header.matches("\\d{1,18}")) {
-      throw Problem.invalid(HEADER, "must be the id of an event of this stream").toException();
+  private static Optional<EventId> header(Request request) {
+    var text = request.header(HEADER);
+    try {
+      return text.isEmpty() ? Optional.empty() : Optional.of(EventId.of(text));
+    } catch (IllegalArgumentException e) {
+      throw Problem.invalid(HEADER, String.valueOf(e.getMessage())).toException();
     }
-    return OptionalLong.of(Long.parseLong(header));
   }
 }

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * Writes a stream to one reader, from its starting point until one of both ends.
@@ -27,6 +28,7 @@ final class ReadStream implements Response.StreamBody {
   private final StartingPoint start;
   private final long end;
   private final Optional<EventTracker> tracker;
+  private final Optional<Predicate<StreamEvent>> only;
   private final Confirmations confirmations = new Confirmations();
   private final ReaderPlaces.Place place;
   private final TimeSource time;
@@ -37,7 +39,8 @@ final class ReadStream implements Response.StreamBody {
    * A reader that has connected.
    *
    * @param end the last event of the stream when the reader came
-   * @param tracker moves the cursor of a named subscriber
+   * @param tracker moves the position of a named subscriber that does not acknowledge
+   * @param only the events that the reader may see; all where it is empty
    * @param place is given back when the answer has ended
    */
   ReadStream(
@@ -46,8 +49,10 @@ final class ReadStream implements Response.StreamBody {
       StartingPoint start,
       long end,
       Optional<EventTracker> tracker,
+      Optional<Predicate<StreamEvent>> only,
       ReaderPlaces.Place place) {
     this.place = place;
+    this.only = only;
     this.streams = streams;
     this.stream = stream;
     this.start = start;
@@ -88,13 +93,26 @@ final class ReadStream implements Response.StreamBody {
 
   /** What follows, from memory; from the log when this reader is too far behind for that. */
   private List<Frame> next(Tail tail) {
+    if (only.isPresent()) {
+      return nextVisible(only.get());
+    }
     return tail.after(sent, PIECE)
         .orElseGet(() -> streams.log().read(stream, sent, PAGE).stream().map(Frame::of).toList());
   }
 
+  /** The visible ones of the next page; events of others are passed over without a word. */
+  private List<Frame> nextVisible(Predicate<StreamEvent> isVisible) {
+    var page = streams.log().read(stream, sent, PAGE);
+    var visible = page.stream().filter(isVisible).map(Frame::of).toList();
+    if (visible.isEmpty() && !page.isEmpty()) {
+      sent = page.getLast().id();
+    }
+    return visible;
+  }
+
   private boolean send(ResponseStream out, List<Frame> frames) throws InterruptedException {
     long first = frames.getFirst().id();
-    if (first > sent + 1 && !sendGap(out, Frame.gap(sent, first))) {
+    if (only.isEmpty() && first > sent + 1 && !sendGap(out, Frame.gap(sent, first))) {
       return false;
     }
     var piece = new ArrayList<Frame>();

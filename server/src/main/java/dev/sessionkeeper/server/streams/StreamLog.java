@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 
 /**
  * Keeps the events of all streams. A stream exists from its first event on; before, it reads as
@@ -11,8 +12,22 @@ import java.util.Map;
  */
 interface StreamLog {
 
-  /** Appends an event and returns its number. It is durable then. */
-  long append(String stream, String event, String data);
+  /**
+   * Appends events in this order, all or none. They are durable then. An event whose key the stream
+   * has already is a duplicate and is not appended again.
+   *
+   * @return one entry per event, in the same order
+   */
+  List<NewEvent.Appended> append(String stream, List<NewEvent> events);
+
+  /** The number of the event that has this external id; empty when there is none, or no longer. */
+  OptionalLong find(String stream, String externalId);
+
+  /** Streams by name that come after this one and begin with the prefix. */
+  List<Named> list(String prefix, String after, int limit);
+
+  /** A stream and what it holds. */
+  record Named(String name, Bounds bounds) {}
 
   /**
    * The events after a number, oldest first: at most so many, and fewer when they are large. Empty

@@ -1,137 +1,154 @@
 package dev.sessionkeeper.server.streams;
 
+import dev.sessionkeeper.PageCursor;
 import dev.sessionkeeper.cursors.CursorKey;
-import dev.sessionkeeper.cursors.Cursors;
-import dev.sessionkeeper.cursors.EventTracker;
-import dev.sessionkeeper.cursors.ListedValues;
 import dev.sessionkeeper.server.http.Problem;
 import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Reach;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.Scope;
+import dev.sessionkeeper.server.http.TenantFilter;
+import dev.sessionkeeper.store.EventLog;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
+import java.util.stream.IntStream;
 
-/** Publishes and reads events. */
+/** Lists streams and publishes events. */
 final class StreamRoutes {
   /** Streams of the product itself, such as {@code keeper.registry}. */
   private static final String OWN = "keeper.";
 
-  private static final int MOST_SUBSCRIBERS = 1_000;
+  private static final String LIST = "streams";
+  private static final String KEY = "Idempotency-Key";
+  private static final int MAX_KEY = 200;
 
   private final Streams streams;
-  private final ListedValues cursors;
-  private final Subscribers subscribers;
 
-  StreamRoutes(Streams streams, ListedValues cursors, Subscribers subscribers) {
+  StreamRoutes(Streams streams) {
     this.streams = streams;
-    this.subscribers = subscribers;
-    this.cursors = cursors;
   }
 
   List<Route> routes() {
     return List.of(
+        Route.get("/streams", Role.READ, Scope.streams(), this::list)
+            .summary("Streams by name; a credential of a tenant sees those of its tenant")
+            .query("limit", "Streams per page, 1 to 1000")
+            .query("cursor", "nextCursor of the page before")
+            .answers(200, "A page", Item.Listing.class)
+            .problems(ProblemType.INVALID_CURSOR),
         Route.post("/streams/{stream}/events", Role.SEND, Scope.stream(), this::publish)
             .summary("Append an event to a stream")
+            .header(KEY, "Names the request: a repetition appends nothing")
             .takes(PublishRequest.class)
             .answers(201, "Stored durably", Published.class),
-        Route.get("/streams/{stream}/events", Role.READ, Scope.stream(), this::read)
-            .summary("Read a stream as server-sent events: what comes, or from where one was")
-            .header("Last-Event-ID", "The last event that the reader has; goes before everything")
-            .query("lastEventId", "The same, for readers that cannot set headers")
-            .query(
-                "subscriber",
-                "Resume from the cursor that is kept under this name, and move it",
-                Role.CONSUME)
-            .answers(200, "Events until either side ends", "text/event-stream")
-            .problems(ProblemType.OVERLOADED, ProblemType.SUBSCRIBER_LIMIT),
-        Route.get("/streams/{stream}/subscribers", Role.READ, Scope.stream(), this::subscribers)
-            .summary("Where the named subscribers of a stream are, at most 1,000")
-            .answers(200, "By name", SubscriberList.class));
+        Route.post("/streams/{stream}/events/batch", Role.SEND, Scope.stream(), this::publishAll)
+            .summary("Append up to 1,000 events in order, all or none")
+            .header(KEY, "Names the request: a repetition appends nothing")
+            .takes(PublishRequest.Batch.class)
+            .answers(201, "Stored durably", Published.Batch.class));
   }
 
-  /**
-   * @param position the last event that it has
-   * @param behind how many events follow that one
-   */
-  record Subscriber(String name, long position, long behind) {}
+  /** A stream and what it holds. */
+  record Item(String name, long firstEventId, long lastEventId) {
+    static Item of(StreamLog.Named stream) {
+      return new Item(stream.name(), stream.bounds().first(), stream.bounds().last());
+    }
 
-  record SubscriberList(long lastEventId, List<Subscriber> subscribers) {}
-
-  private Response subscribers(Request request) {
-    var stream = stream(request);
-    var positions = Cursors.positions(cursors, stream, MOST_SUBSCRIBERS);
-    // The end after the cursors: else one could be ahead of it.
-    long last = streams.log().bounds(stream).last();
-    var all =
-        positions.entrySet().stream()
-            .map(at -> new Subscriber(at.getKey(), at.getValue(), last - at.getValue()))
-            .toList();
-    return Response.ok(new SubscriberList(last, all));
+    /** A page of streams. */
+    record Listing(List<Item> streams, Optional<String> nextCursor) {}
   }
 
-  /**
-   * @param id the number of the event in its stream
-   */
-  record Published(long id) {}
+  /** An event that is stored. */
+  record Published(long id, Optional<String> eventId, boolean duplicate) {
+    /** Events that are stored, in the order of the request. */
+    record Batch(List<Published> events) {}
+  }
+
+  private Response list(Request request) {
+    var page = request.query(Request::page);
+    var after = page.cursor().map(text -> PageCursor.keyOf(LIST, 1, text).getFirst()).orElse("");
+    var all = visible(request.reach(), after, page.limit() + 1);
+    boolean isMore = all.size() > page.limit();
+    var items = all.stream().limit(page.limit()).map(Item::of).toList();
+    return Response.ok(
+        new Item.Listing(
+            items,
+            isMore
+                ? Optional.of(PageCursor.after(LIST, items.getLast().name()))
+                : Optional.empty()));
+  }
+
+  /** The streams of the caller; one of its own tenant reads its part of the registry as well. */
+  private List<StreamLog.Named> visible(Reach reach, String after, int limit) {
+    if (reach.isEverything()) {
+      return streams.log().list("", after, limit);
+    }
+    if (!(reach.tenants() instanceof TenantFilter.Only only)) {
+      return List.of();
+    }
+    var found = new ArrayList<>(streams.log().list(EventLog.REGISTRY, after, 1));
+    var prefix = Reach.streamPrefix(only.tenant());
+    var bare = prefix.substring(0, prefix.length() - 1);
+    streams.log().list(bare, after, limit).stream()
+        .filter(stream -> reach.includesStream(stream.name()))
+        .forEach(found::add);
+    found.removeIf(stream -> !reach.includesEventsOf(stream.name()));
+    return found.stream().limit(limit).toList();
+  }
 
   private Response publish(Request request) {
-    var stream = stream(request);
+    var event = request.json(PublishRequest::read);
+    return Response.created(append(request, List.of(event)).getFirst());
+  }
+
+  private Response publishAll(Request request) {
+    var events = request.json(PublishRequest.Batch::read).events();
+    return Response.created(new Published.Batch(append(request, events)));
+  }
+
+  private List<Published> append(Request request, List<PublishRequest> events) {
+    var stream = named(request);
     if (stream.startsWith(OWN)) {
       throw Problem.invalid("stream", "must not begin with " + OWN).toException();
     }
-    var event = request.json(PublishRequest::read);
-    long id = streams.log().append(stream, event.name(), event.json());
+    var key = keyOf(request);
+    var appended =
+        streams
+            .log()
+            .append(
+                stream,
+                IntStream.range(0, events.size())
+                    .mapToObj(place -> events.get(place).toEvent(key, place))
+                    .toList());
     streams.tails().published(stream);
-    streams.meters().published();
-    return Response.created(new Published(id));
+    appended.stream()
+        .filter(event -> !event.duplicate())
+        .forEach(e -> streams.meters().published());
+    return IntStream.range(0, events.size())
+        .mapToObj(
+            place ->
+                new Published(
+                    appended.get(place).id(),
+                    events.get(place).eventId(),
+                    appended.get(place).duplicate()))
+        .toList();
   }
 
-  private Response read(Request request) {
-    var stream = stream(request);
-    var asked = ReadRequest.of(request);
-    var place = streams.places().take(request.actor().name());
-    try {
-      return read(request, stream, asked, place);
-    } catch (RuntimeException e) {
-      place.close();
-      throw e;
+  /** A key belongs to the credential: another one's request is not a repetition. */
+  private static Optional<String> keyOf(Request request) {
+    var key = request.header(KEY);
+    if (key.length() > MAX_KEY) {
+      throw Problem.invalid(KEY, "must have at most " + MAX_KEY + " characters").toException();
     }
+    return key.isEmpty() ? Optional.empty() : Optional.of(request.actor().name() + ":" + key);
   }
 
-  private Response read(
-      Request request, String stream, ReadRequest asked, ReaderPlaces.Place place) {
-    asked.subscriber().ifPresent(name -> subscribers.admit(stream, name, request.actor().name()));
-    var key = asked.subscriber().map(name -> new CursorKey(stream, name));
-    // The bounds after the cursor: else an event in between looks like one from another life.
-    var had = had(asked, key);
-    var bounds = streams.log().bounds(stream);
-    var start = StartingPoint.of(had, bounds);
-    var tracker = key.map(cursor -> track(cursor, start));
-    return Response.stream(
-            "text/event-stream; charset=utf-8",
-            new ReadStream(streams, stream, start, bounds.last(), tracker, place))
-        .header("X-Accel-Buffering", "no");
-  }
-
-  private OptionalLong had(ReadRequest asked, Optional<CursorKey> key) {
-    if (asked.lastEventId().isPresent() || key.isEmpty()) {
-      return asked.lastEventId();
-    }
-    return streams.cursors().position(key.get());
-  }
-
-  /** From its first visit on a subscriber misses nothing, also when it leaves before an event. */
-  private EventTracker track(CursorKey cursor, StartingPoint start) {
-    var tracker = streams.cursors().track(cursor, start.after());
-    tracker.begin();
-    return tracker;
-  }
-
-  private static String stream(Request request) {
+  /** The stream in the path. */
+  static String named(Request request) {
     var stream = request.parameter("stream");
     if (!CursorKey.isName(stream)) {
       throw Problem.invalid(

@@ -1,19 +1,20 @@
 package dev.sessionkeeper.server.streams;
 
-import dev.sessionkeeper.cursors.CoalescingWriter;
+import dev.sessionkeeper.coalescing.CoalescingWriter;
+import dev.sessionkeeper.coalescing.LastValueStore;
+import dev.sessionkeeper.coalescing.ListedValues;
+import dev.sessionkeeper.coalescing.MemoryLastValueStore;
+import dev.sessionkeeper.coalescing.PostgresLastValueStore;
+import dev.sessionkeeper.coalescing.WhenFull;
+import dev.sessionkeeper.coalescing.WriterHealth;
+import dev.sessionkeeper.coalescing.WriterOptions;
 import dev.sessionkeeper.cursors.Cursors;
-import dev.sessionkeeper.cursors.LastValueStore;
-import dev.sessionkeeper.cursors.ListedValues;
-import dev.sessionkeeper.cursors.MemoryLastValueStore;
-import dev.sessionkeeper.cursors.PostgresLastValueStore;
-import dev.sessionkeeper.cursors.WhenFull;
-import dev.sessionkeeper.cursors.WriterHealth;
-import dev.sessionkeeper.cursors.WriterOptions;
 import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.server.Feature;
 import dev.sessionkeeper.server.activity.WriterMeters;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.security.StreamTokens;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.Migrations;
 import dev.sessionkeeper.store.Notices;
@@ -22,6 +23,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Streams of events, and the cursors of their subscribers. */
 public final class StreamsFeature implements Feature {
@@ -30,7 +32,7 @@ public final class StreamsFeature implements Feature {
   private final TailStreams tails;
   private final ForgetOldEvents forget;
   private final CoalescingWriter<String, String> writer;
-  private final List<Route> routes;
+  private List<Route> routes;
   private final CurrentConfig config;
 
   private StreamsFeature(
@@ -59,7 +61,15 @@ public final class StreamsFeature implements Feature {
             new ReaderPlaces(config),
             config,
             time);
-    routes = new StreamRoutes(streams, stores.listed(), stores.subscribers()).routes();
+    var acknowledge = new Acknowledge(streams);
+    var subscribers = stores.subscribers();
+    routes =
+        Stream.of(
+                new StreamRoutes(streams).routes(),
+                new ReadRoutes(streams, subscribers, acknowledge).routes(),
+                new SubscriberRoutes(streams, stores.listed(), subscribers, acknowledge).routes())
+            .flatMap(List::stream)
+            .toList();
   }
 
   /** Where events and cursors are kept, and how others tell of theirs. */
@@ -78,7 +88,13 @@ public final class StreamsFeature implements Feature {
         .map(
             source ->
                 in(Database.of(source), engine.notices(), config, context.meters(), context.time()))
-        .orElseGet(() -> inMemory(config, context.meters(), context.time()));
+        .orElseGet(() -> inMemory(config, context.meters(), context.time()))
+        .granting(new TokenRoutes(new StreamTokens(engine.secret()), context.time()));
+  }
+
+  private StreamsFeature granting(TokenRoutes tokens) {
+    routes = Stream.concat(routes.stream(), tokens.routes().stream()).toList();
+    return this;
   }
 
   /** Streams in a database, which brings its own tables up to date. */
@@ -89,6 +105,7 @@ public final class StreamsFeature implements Feature {
       MeterRegistry registry,
       TimeSource time) {
     Migrations.apply(database.source(), "store");
+    Migrations.apply(database.source(), "streams");
     var cursors = PostgresLastValueStore.create(database, "stream-cursors");
     var current = new CurrentConfig(config);
     return new StreamsFeature(

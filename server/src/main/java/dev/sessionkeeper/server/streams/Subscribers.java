@@ -2,12 +2,12 @@ package dev.sessionkeeper.server.streams;
 
 import dev.sessionkeeper.server.http.ProblemException;
 import dev.sessionkeeper.server.http.ProblemType;
+import java.util.Set;
 
 /**
  * Bounds the number of named subscribers: each has a cursor that is kept. Only names that were used
  * within the retention of streams count, because events behind an older cursor are gone anyway.
  */
-@FunctionalInterface
 interface Subscribers {
 
   /**
@@ -17,6 +17,15 @@ interface Subscribers {
    *     credential has as many as allowed
    */
   void admit(String stream, String name, String credential);
+
+  /**
+   * As {@link #admit}, and from now on the position of the subscriber moves by acknowledgement
+   * only.
+   */
+  void admitAcknowledging(String stream, String name, String credential);
+
+  /** The names on a stream whose positions move by acknowledgement only. */
+  Set<String> acknowledging(String stream);
 
   /** The limits, and the numbers they are compared with. */
   record Limits(int perStream, int perCredential) {

@@ -2,8 +2,8 @@ package dev.sessionkeeper.server.activity;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sessionkeeper.cursors.CoalescingWriter;
-import dev.sessionkeeper.cursors.MemoryLastValueStore;
+import dev.sessionkeeper.coalescing.CoalescingWriter;
+import dev.sessionkeeper.coalescing.MemoryLastValueStore;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.concurrent.TimeUnit;

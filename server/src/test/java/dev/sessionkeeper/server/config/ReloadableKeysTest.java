@@ -2,12 +2,9 @@ package dev.sessionkeeper.server.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** Whether a reload can change a key is declared once: beside the reader of the key. */
@@ -21,28 +18,5 @@ class ReloadableKeysTest {
           .as(section.key())
           .isEqualTo(new TreeSet<>(section.absent(context).keys().keySet()));
     }
-  }
-
-  @Test
-  void theManualHasTheTableOfAllKeys() throws IOException {
-    var table =
-        KeeperConfig.keys().stream()
-            .map(ReloadableKeysTest::row)
-            .collect(Collectors.joining("\n", "| key | a change takes |\n|---|---|\n", "\n"));
-    assertThat(Files.readString(Path.of("../docs/operations.md"))).contains(table);
-  }
-
-  private static String row(ConfigKey key) {
-    var takes =
-        switch (key.rule()) {
-          case RELOAD -> "a reload";
-          case RESTART -> "a restart";
-        };
-    return "| `"
-        + key.path()
-        + "` | "
-        + takes
-        + (key.note().isEmpty() ? "" : "; " + key.note())
-        + " |";
   }
 }

@@ -82,6 +82,23 @@ class FrozenServerTest {
   }
 
   @Test
+  void deliveriesOfOtherPullRequestsPassThoseThatWaitForTheFrozenServer() throws Exception {
+    freezeWhileItWaitsFor("keeper.github_route", () -> deliver(frozen, 1, 1));
+    var held = new ArrayList<Future<TestServer.Reply>>();
+    for (int step = 2; step < 6; step++) {
+      int own = step;
+      held.add(threads.submit(() -> deliver(healthy, 1, own)));
+    }
+    for (int number = 2; number < 6; number++) {
+      assertThat(deliver(healthy, number, 1).status()).isLessThan(300);
+    }
+    assertThat(held).as("deliveries of the frozen server's pull request").noneMatch(Future::isDone);
+    for (var answer : held) {
+      assertThat(answer.get(SOON.toMillis(), TimeUnit.MILLISECONDS).status()).isLessThan(300);
+    }
+  }
+
+  @Test
   void aHealthyServerAppendsToTheSameStream() throws Exception {
     assertThat(publish(healthy).status()).isEqualTo(201);
     freezeWhileItWaitsFor("keeper.stream_event", () -> publish(frozen));

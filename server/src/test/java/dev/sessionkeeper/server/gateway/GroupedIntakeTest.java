@@ -142,7 +142,8 @@ class GroupedIntakeTest {
     Future<AcceptDelivery.Outcome> first;
     try (var connection = source.getConnection()) {
       connection.setAutoCommit(false);
-      EventTable.lock(connection, StoreDeliveries.lanes(event(), Intake.BOTS));
+      EventTable.lock(
+          connection, StoreDeliveries.lanes(event(), Intake.BOTS), AcceptDelivery.ALONE);
       first = send(threads, event(), Intake.BOTS);
       await().atMost(PATIENCE).until(() -> statements.get() == 1);
       sends.send();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
+import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
 /** The limits of a bot hold for those who pull as well, over all servers. */
@@ -53,6 +54,9 @@ class PullLimitsTest {
         assertThat(metric(server, "keeper_concurrent_session_utilization{bot_name=\"pulls\""))
             .isEqualTo("1.0");
       }
+      var shown = two.get("/queues/pulls/sessions?status=held").json().get("sessions");
+      assertThat(Instant.parse(shown.get(0).get("heldSince").asString()))
+          .isBefore(Instant.parse(shown.get(0).get("lockedUntil").asString()));
       one.send(one.request(path(held)).DELETE());
       assertThat(lease(two, "{\"wait\":\"PT5S\"}").status()).isEqualTo(201);
       assertThat(

@@ -76,6 +76,7 @@ class PushOutageTest {
         queues,
         new BotMeters(bot, meters),
         TraceMessages.none(),
+        new Outages(clock, Optional.empty()),
         clock);
   }
 

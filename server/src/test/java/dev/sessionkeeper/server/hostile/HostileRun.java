@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.hostile;
 
+import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;
@@ -8,15 +9,18 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * Runs hostile clients beside a normal load against a server in a process of its own, and tells
- * what the normal load saw of them. Needs nothing but a JDK:
+ * what the normal load saw of them. The server's data is in a PostgreSQL of this process, where
+ * another application's commits hang ({@link HungCommits}). With the class path of the tests:
  *
  * <pre>
- * java -cp server/target/test-classes dev.sessionkeeper.server.hostile.HostileRun 10m ./keeper serve --port 18431 --data /tmp/hostile
+ * java -cp … dev.sessionkeeper.server.hostile.HostileRun 10m ./keeper serve --port 18431
  * </pre>
  */
 public final class HostileRun {
@@ -43,6 +47,14 @@ public final class HostileRun {
       long heapBefore,
       long heapAfter,
       long buffered) {
+
+    /** Returns whether nothing was lost and the normal load saw no error but declared overload. */
+    boolean isGood() {
+      return lost == 0
+          && buffered == 0
+          && failures.keySet().stream().allMatch(kind -> kind.equals("503 overloaded"));
+    }
+
     String text() {
       return """
           attacks:          %s
@@ -73,17 +85,32 @@ public final class HostileRun {
       System.exit(64);
     }
     var time = Duration.parse("PT" + args[0]);
-    var report = run(List.of(args).subList(1, args.length), time);
-    System.out.println(report.text());
-    System.exit(report.lost() == 0 ? 0 : 1);
+    try (var postgres = EmbeddedPostgres.temporary()) {
+      var report = run(List.of(args).subList(1, args.length), time, Optional.of(postgres));
+      System.out.println(report.text());
+      System.exit(report.isGood() ? 0 : 1);
+    }
   }
 
-  static Report run(List<String> command, Duration time) throws IOException, InterruptedException {
-    var process =
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+  /**
+   * Runs it.
+   *
+   * @param postgres the store of the server, which other applications use, too; empty for the store
+   *     that the command names
+   */
+  static Report run(List<String> command, Duration time, Optional<EmbeddedPostgres> postgres)
+      throws IOException, InterruptedException {
+    var starting = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+    postgres.ifPresent(
+        store -> {
+          starting.environment().put("KEEPER_STORE_URL", store.jdbcUrl());
+          starting.environment().put("KEEPER_STORE_USER", store.user());
+          starting.environment().put("KEEPER_STORE_PASSWORD", store.password());
+        });
+    var process = starting.start();
     try {
       var wire = new Wire(URI.create(addressIn(process.inputReader())));
-      return attack(process, wire, time);
+      return attack(process, wire, time, postgres);
     } finally {
       process.destroy();
       if (!process.waitFor(40, TimeUnit.SECONDS)) {
@@ -92,7 +119,8 @@ public final class HostileRun {
     }
   }
 
-  private static Report attack(Process process, Wire wire, Duration time)
+  private static Report attack(
+      Process process, Wire wire, Duration time, Optional<EmbeddedPostgres> postgres)
       throws IOException, InterruptedException {
     wire.call("PUT", NormalLoad.QUEUE, "{\"mode\":\"ORDERED\",\"maxDeliveryCount\":1000}");
     wire.call(
@@ -109,8 +137,12 @@ public final class HostileRun {
       threads.add(Thread.ofVirtual().start(load::consume));
     }
     hostile.loops().forEach(loop -> threads.add(Thread.ofPlatform().daemon().start(loop)));
+    var hung = postgres.map(store -> new HungCommits(store, wire));
+    hung.ifPresent(
+        it -> it.loops().forEach(loop -> threads.add(Thread.ofPlatform().daemon().start(loop))));
     LockSupport.parkNanos(time.toNanos());
     hostile.stop();
+    hung.ifPresent(HungCommits::stop);
     load.stopSending();
     long start = System.nanoTime();
     while (!load.isDrained() && System.nanoTime() - start < DRAIN.toNanos()) {
@@ -120,9 +152,12 @@ public final class HostileRun {
     for (var thread : threads) {
       thread.join(30_000);
     }
+    hung.ifPresent(HungCommits::close);
+    var attacks = new TreeMap<>(hostile.attacks());
+    hung.ifPresent(it -> attacks.putAll(it.attacks()));
     long after = heap(process, wire);
     return new Report(
-        hostile.attacks(),
+        attacks,
         load.calls(),
         load.failures(),
         load.percentileMillis(50),

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,7 +31,7 @@ class HostileRunTest {
             "--config",
             config.toString());
 
-    var report = HostileRun.run(command, Duration.ofSeconds(20));
+    var report = HostileRun.run(command, Duration.ofSeconds(20), Optional.empty());
     System.out.println(report.text());
 
     assertThat(report.sent()).isPositive();

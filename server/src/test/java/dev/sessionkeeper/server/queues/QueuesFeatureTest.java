@@ -197,10 +197,11 @@ class QueuesFeatureTest {
   }
 
   @Test
-  void theStatusPageAsksNobodyElseForAnything() {
+  void theDashboardAsksNobodyElseForAnything() {
     send("s", "1");
-    var page = server.get("/");
+    var page = server.get("/ui/queues/q");
+    assertThat(page.status()).isEqualTo(200);
     assertThat(page.header("Content-Security-Policy")).startsWith("default-src 'none'");
-    assertThat(page.body()).contains("<td>q<td>ORDERED").doesNotContain("http://", "https://");
+    assertThat(page.body()).contains("<h1 class=\"name\">q</h1>").doesNotContain("src=\"http");
   }
 }

@@ -44,6 +44,7 @@ final class Inventory {
     this.admin = admin;
     ask("PUT", "/queues/mine", "{\"mode\":\"ORDERED\"}");
     ask("PUT", "/queues/mine-loose", "{\"mode\":\"UNORDERED\"}");
+    ask("PUT", "/queues/mine-spare", "{\"mode\":\"ORDERED\"}");
     ask("POST", "/streams/mine/events", "{\"data\":1}");
     registered();
     deliver();
@@ -75,6 +76,11 @@ final class Inventory {
   }
 
   private Target newTarget(String method, String template, boolean hasBody) {
+    if (method.equals("DELETE") && template.equals("/queues/{queue}")) {
+      // The queue of the bot and those of other calls must stay.
+      ask("PUT", "/queues/mine-spare", "{\"mode\":\"ORDERED\"}");
+      return new Target("/queues/mine-spare?confirm=mine-spare", "");
+    }
     return new Target(path(template), hasBody ? body(method, template) : "");
   }
 
@@ -163,6 +169,21 @@ final class Inventory {
         .asString();
   }
 
+  private String bulk() {
+    var token =
+        ask("POST", "/queues/mine/bulk", "{\"act\":\"resume\",\"dryRun\":true}")
+            .json()
+            .get("token")
+            .asString();
+    return ask(
+            "POST",
+            "/queues/mine/bulk",
+            "{\"act\":\"resume\",\"token\":\"%s\",\"reason\":\"test\"}".formatted(token))
+        .json()
+        .get("id")
+        .asString();
+  }
+
   private String put() {
     return "{\"userObjectId\":\"%s\",\"tenantObjectId\":\"%s\",\"capacityId\":\"%s\",\"sessionKind\":1}"
         .formatted(UUID.randomUUID(), TENANT, UUID.randomUUID());
@@ -193,7 +214,10 @@ final class Inventory {
         || template.equals("/queues/{queue}/settlements")) {
       path = path.replace("{queue}", "mine-loose");
     }
-    path = path.replace("{queue}", "mine").replace("{stream}", "mine");
+    path =
+        path.replace("{queue}", "mine")
+            .replace("{stream}", "mine")
+            .replace("{subscriber}", "matrix");
     if (path.contains("{leaseId}")) {
       path = path.replace("{leaseId}", lease());
     }
@@ -203,12 +227,13 @@ final class Inventory {
     if (path.contains("{id}")) {
       path = path.replace("{id}", id(template));
     }
-    return path;
+    return path.matches("/queues/[^/]+/session(/.*)?") ? path + "?sessionId=secret-lane" : path;
   }
 
   private String id(String template) {
     return switch (template.split("/", -1)[1]) {
       case "queues" -> deadLetter();
+      case "bulk" -> bulk();
       case "sessions" -> registered();
       case "events" -> first("/events", "events", "eventId");
       case "usages" -> first("/usages/batches", "batches", "batchId");
@@ -253,6 +278,11 @@ final class Inventory {
   private Map<String, Supplier<String>> bodies(String template) {
     return Map.ofEntries(
         entry("POST /events/replay", "{\"type\":\"issues\",\"dryRun\":true}"),
+        entry("POST /queues/{queue}/bulk", "{\"act\":\"resume\",\"dryRun\":true}"),
+        entry("PUT /queues/{queue}/dead-letters/{id}/body", "{\"body\":\"2\"}"),
+        entry(
+            "POST /bots/explain",
+            "{\"type\":\"issues\",\"payload\":\"" + EVENT.replace("\"", "\\\"") + "\"}"),
         entry("PUT /queues/{queue}", "{\"mode\":\"ORDERED\"}"),
         entry("POST /queues/{queue}/dead-letters/replay", "{\"all\":true}"),
         entry("POST /queues/{queue}/leases", "{}"),
@@ -261,6 +291,7 @@ final class Inventory {
         entry(
             "POST /queues/{queue}/messages",
             "{\"messages\":[{\"sessionId\":\"secret-lane\",\"body\":1}]}"),
+        entry("POST /queues/{queue}/purge", "{\"confirm\":\"mine\",\"part\":\"deadLetters\"}"),
         entry("POST /queues/{queue}/receive", "{}"),
         entry(
             "POST /queues/{queue}/sessions/actions",
@@ -272,6 +303,11 @@ final class Inventory {
                     .formatted(receipt())),
         Map.entry("PUT /sessions", this::put),
         entry("POST /streams/{stream}/events", "{\"data\":1}"),
+        entry("POST /streams/{stream}/events/batch", "{\"events\":[{\"data\":1}]}"),
+        entry("PUT /streams/{stream}/subscribers/{subscriber}", "{}"),
+        entry("POST /streams/{stream}/subscribers/{subscriber}/ack", "{\"lastEventId\":\"1\"}"),
+        entry("POST /streams/{stream}/tokens", "{}"),
+        entry("POST /queues/{queue}/work", "{\"requestId\":\"matrix\"}"),
         Map.entry(
             "POST /usages/corrections",
             () ->

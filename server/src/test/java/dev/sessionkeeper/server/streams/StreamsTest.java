@@ -294,7 +294,7 @@ class StreamsTest {
   @Test
   void whatAnotherNodeAppendsIsSeenToo() throws Exception {
     try (var reader = reader("")) {
-      new PostgresStreamLog(database).append(stream, "tick", "{}");
+      new PostgresStreamLog(database).append(stream, List.of(NewEvent.of("tick", "{}")));
       awaitIds(reader, 1, 1);
     }
   }

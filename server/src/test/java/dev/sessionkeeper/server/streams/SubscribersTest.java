@@ -35,6 +35,7 @@ class SubscribersTest {
   private static Subscribers inDatabase(StreamsConfig limits) {
     var source = TestDatabase.create().source();
     Migrations.apply(source, "store");
+    Migrations.apply(source, "streams");
     return new PostgresSubscribers(Database.of(source), () -> limits);
   }
 

@@ -9,6 +9,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -22,8 +23,18 @@ class TailStreamsTest {
     final AtomicInteger looks = new AtomicInteger();
 
     @Override
-    public long append(String stream, String event, String data) {
-      return inner.append(stream, event, data);
+    public List<NewEvent.Appended> append(String stream, List<NewEvent> events) {
+      return inner.append(stream, events);
+    }
+
+    @Override
+    public OptionalLong find(String stream, String externalId) {
+      return inner.find(stream, externalId);
+    }
+
+    @Override
+    public List<Named> list(String prefix, String after, int limit) {
+      return inner.list(prefix, after, limit);
     }
 
     @Override
@@ -52,11 +63,11 @@ class TailStreamsTest {
   void aNoticeEndsTheWaitAndALostOneOnlyDelaysIt() {
     try (var tails = new TailStreams(log, Optional.empty())) {
       var tail = tails.join("s", 0);
-      log.append("s", "e", "1");
+      log.append("s", List.of(NewEvent.of("e", "1")));
       tails.heard("s");
       await().until(() -> tail.last() == 1);
       // Nobody says a word of this one.
-      log.append("s", "e", "2");
+      log.append("s", List.of(NewEvent.of("e", "2")));
       await().until(() -> tail.last() == 2);
     }
   }

@@ -12,7 +12,7 @@ import java.util.UUID;
  *
  * @param status created, existing or upgraded, in the answer to a PUT
  */
-record SessionItem(
+record RegistryItem(
     UUID sessionId,
     UUID userObjectId,
     UUID tenantObjectId,
@@ -24,18 +24,18 @@ record SessionItem(
     Optional<String> status) {
 
   /** A page, the newest first. */
-  record Listing(List<SessionItem> sessions, Optional<String> nextCursor) {}
+  record Listing(List<RegistryItem> sessions, Optional<String> nextCursor) {}
 
-  static SessionItem of(RegisteredSession session) {
+  static RegistryItem of(RegisteredSession session) {
     return of(session, Optional.empty());
   }
 
-  static SessionItem of(RegisteredSession session, String status) {
+  static RegistryItem of(RegisteredSession session, String status) {
     return of(session, Optional.of(status));
   }
 
-  private static SessionItem of(RegisteredSession session, Optional<String> status) {
-    return new SessionItem(
+  private static RegistryItem of(RegisteredSession session, Optional<String> status) {
+    return new RegistryItem(
         session.sessionId(),
         session.userObjectId(),
         session.tenantObjectId(),

@@ -1,0 +1,38 @@
+package dev.sessionkeeper.server.bulk;
+
+import dev.sessionkeeper.spi.OperableSessions.Act;
+import java.util.Optional;
+
+/** What can be done to many at once. */
+enum BulkAct {
+  PAUSE("pause", Act.PAUSE),
+  RESUME("resume", Act.RESUME),
+  PARK("park", Act.PARK),
+  RELEASE("release", Act.RELEASE),
+  DEAD_LETTER_ALL("deadLetterAll", Act.DEAD_LETTER_ALL),
+  REPLAY("replay"),
+  DISCARD("discard");
+
+  private final String word;
+  private final Optional<Act> act;
+
+  BulkAct(String word, Act act) {
+    this.word = word;
+    this.act = Optional.of(act);
+  }
+
+  BulkAct(String word) {
+    this.word = word;
+    this.act = Optional.empty();
+  }
+
+  /** What it does to a session; empty for what is done to dead letters. */
+  Optional<Act> onSession() {
+    return act;
+  }
+
+  @Override
+  public String toString() {
+    return word;
+  }
+}

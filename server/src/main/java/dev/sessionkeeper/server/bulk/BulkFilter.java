@@ -1,0 +1,98 @@
+package dev.sessionkeeper.server.bulk;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.SearchDeadLetters;
+import dev.sessionkeeper.postgres.SearchSessions;
+import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.server.json.Fields;
+import dev.sessionkeeper.server.json.Json;
+import dev.sessionkeeper.spi.SessionStatus;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Which sessions or dead letters are meant. Status and prefix are for sessions, the others for dead
+ * letters.
+ */
+@JsonInclude(JsonInclude.Include.NON_ABSENT)
+record BulkFilter(
+    Optional<String> status,
+    Optional<String> prefix,
+    Optional<String> sessionId,
+    Optional<String> reason,
+    Optional<String> fingerprint,
+    Optional<Instant> from,
+    Optional<Instant> to) {
+
+  static BulkFilter read(Fields in) {
+    var status =
+        in.optional(
+            "status",
+            Decode.text(20)
+                .map(
+                    text -> {
+                      statuses(text);
+                      return text;
+                    }));
+    var prefix = in.optional("prefix", Decode.text(128));
+    var session = in.optional("sessionId", Decode.text().map(text -> SessionId.of(text).value()));
+    var reason = in.optional("reason", Decode.text(300));
+    var fingerprint = in.optional("fingerprint", Decode.text(64));
+    var from = in.optional("from", Decode.instant());
+    var to = in.optional("to", Decode.instant());
+    in.check();
+    return new BulkFilter(
+        status.get(),
+        prefix.get(),
+        session.get(),
+        reason.get(),
+        fingerprint.get(),
+        from.get(),
+        to.get());
+  }
+
+  static BulkFilter parse(String json) {
+    return Fields.read(json.getBytes(StandardCharsets.UTF_8), BulkFilter::read);
+  }
+
+  String json() {
+    return new String(Json.write(this), StandardCharsets.UTF_8);
+  }
+
+  boolean isForSessions() {
+    return status.isPresent() || prefix.isPresent();
+  }
+
+  boolean isForDeadLetters() {
+    return sessionId.isPresent()
+        || reason.isPresent()
+        || fingerprint.isPresent()
+        || from.isPresent()
+        || to.isPresent();
+  }
+
+  SearchSessions.Filter sessions() {
+    return new SearchSessions.Filter(statuses(status.orElse("attention")), prefix.orElse(""));
+  }
+
+  SearchDeadLetters.Filter deadLetters() {
+    return new SearchDeadLetters.Filter(
+        sessionId.map(SessionId::of), reason, fingerprint, from, to, Optional.empty());
+  }
+
+  private static Set<SessionStatus> statuses(String word) {
+    if (word.equals("attention")) {
+      return SearchSessions.Filter.ATTENTION;
+    }
+    try {
+      return Set.of(SessionStatus.valueOf(word.toUpperCase(Locale.ROOT)));
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "must be attention, ready, held, waiting, parked or paused, was " + word, e);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+package dev.sessionkeeper.server.bulk;
+
+import dev.sessionkeeper.server.json.RawJson;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * A run as people see it.
+ *
+ * @param state running, stopped, finished or failed
+ * @param total what the dry run counted
+ * @param done how many it has looked at
+ * @param changed how many it has changed
+ */
+record BulkRun(
+    UUID id,
+    String act,
+    String queue,
+    RawJson filter,
+    String actor,
+    String reason,
+    String state,
+    long total,
+    long done,
+    long changed,
+    Optional<String> lastError,
+    Instant createdAt,
+    Instant updatedAt,
+    Optional<Instant> finishedAt) {
+
+  /** The newest runs. */
+  record Listing(List<BulkRun> runs) {}
+}

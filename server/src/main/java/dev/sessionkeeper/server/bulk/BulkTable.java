@@ -1,0 +1,175 @@
+package dev.sessionkeeper.server.bulk;
+
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.server.json.RawJson;
+import dev.sessionkeeper.store.Actor;
+import dev.sessionkeeper.store.Database;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/** The runs, and how far each has come. */
+final class BulkTable {
+  private static final String COLUMNS =
+      "id, act, queue, filter, actor, reason, state, total, done, changed, last_error, created_at,"
+          + " updated_at, finished_at, source, bound, behind";
+  private static final String ADD =
+      """
+      INSERT INTO keeper.bulk (id, act, queue, filter, actor, source, reason, total, bound)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """;
+  private static final String NEWEST =
+      "SELECT " + COLUMNS + " FROM keeper.bulk ORDER BY created_at DESC, id LIMIT 100";
+  private static final String FIND = "SELECT " + COLUMNS + " FROM keeper.bulk WHERE id = ?";
+  private static final String NEXT =
+      "SELECT "
+          + COLUMNS
+          + " FROM keeper.bulk WHERE state = 'running' ORDER BY created_at LIMIT 1"; // bulk_running
+  private static final String ADVANCE =
+      """
+      UPDATE keeper.bulk
+         SET behind = ?, done = done + ?, changed = changed + ?, updated_at = clock_timestamp()
+       WHERE id = ? AND state = 'running'
+      """;
+  private static final String END =
+      """
+      UPDATE keeper.bulk
+         SET state = ?, last_error = ?, updated_at = clock_timestamp(), finished_at = clock_timestamp()
+       WHERE id = ? AND state = 'running'
+      """;
+
+  private final Database database;
+
+  BulkTable(Database database) {
+    this.database = database;
+  }
+
+  /**
+   * A run and what it needs to go on.
+   *
+   * @param bound where the dry run ended
+   * @param behind the last one that was looked at
+   */
+  record Row(BulkRun run, String source, String bound, String behind) {
+    Actor actor() {
+      return new Actor(run.actor(), source);
+    }
+  }
+
+  Database database() {
+    return database;
+  }
+
+  static void add(
+      Connection connection,
+      UUID id,
+      QueueName queue,
+      BulkRequest wish,
+      Actor actor,
+      long total,
+      String bound)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(ADD)) {
+      statement.setObject(1, id);
+      statement.setString(2, wish.act().toString());
+      statement.setString(3, queue.value());
+      statement.setString(4, wish.selected().json());
+      statement.setString(5, actor.name());
+      statement.setString(6, actor.source());
+      statement.setString(7, wish.reason().orElse(""));
+      statement.setLong(8, total);
+      statement.setString(9, bound);
+      statement.executeUpdate();
+    }
+  }
+
+  List<BulkRun> newest() {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(NEWEST);
+              var rows = statement.executeQuery()) {
+            var runs = new ArrayList<BulkRun>();
+            while (rows.next()) {
+              runs.add(row(rows).run());
+            }
+            return runs;
+          }
+        });
+  }
+
+  Optional<Row> find(UUID id) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(FIND)) {
+            statement.setObject(1, id);
+            return first(statement.executeQuery());
+          }
+        });
+  }
+
+  /** The run that has waited longest. */
+  Optional<Row> next() {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(NEXT)) {
+            return first(statement.executeQuery());
+          }
+        });
+  }
+
+  /** Remembers a step; false when the run was stopped meanwhile. */
+  static boolean advance(Connection connection, UUID id, String behind, int done, int changed)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(ADVANCE)) {
+      statement.setString(1, behind);
+      statement.setInt(2, done);
+      statement.setInt(3, changed);
+      statement.setObject(4, id);
+      return statement.executeUpdate() == 1;
+    }
+  }
+
+  static boolean end(Connection connection, UUID id, String state, String error)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(END)) {
+      statement.setString(1, state);
+      statement.setString(2, error);
+      statement.setObject(3, id);
+      return statement.executeUpdate() == 1;
+    }
+  }
+
+  private static Optional<Row> first(ResultSet rows) throws SQLException {
+    try (rows) {
+      return rows.next() ? Optional.of(row(rows)) : Optional.empty();
+    }
+  }
+
+  private static Row row(ResultSet row) throws SQLException {
+    return new Row(
+        new BulkRun(
+            row.getObject(1, UUID.class),
+            row.getString(2),
+            row.getString(3),
+            new RawJson(row.getString(4)),
+            row.getString(5),
+            row.getString(6),
+            row.getString(7),
+            row.getLong(8),
+            row.getLong(9),
+            row.getLong(10),
+            Optional.of(row.getString(11)).filter(error -> !error.isEmpty()),
+            row.getObject(12, OffsetDateTime.class).toInstant(),
+            row.getObject(13, OffsetDateTime.class).toInstant(),
+            Optional.ofNullable(row.getObject(14, OffsetDateTime.class))
+                .map(OffsetDateTime::toInstant)),
+        row.getString(15),
+        row.getString(16),
+        row.getString(17));
+  }
+}

@@ -1,0 +1,101 @@
+package dev.sessionkeeper.server.dashboard;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.DoubleStream;
+
+/**
+ * A chart of the last half hour, as it is without scripts: lines in a picture, and a table.
+ *
+ * @param now the newest value, with its unit
+ * @param rows the values of about every minute, the newest first, behind their time
+ */
+record Chart(String key, String title, String now, List<Line> lines, List<List<String>> rows) {
+  private static final int WIDTH = 300;
+  private static final int HEIGHT = 80;
+  private static final int ROWS = 30;
+
+  /** A line of the chart. */
+  record Line(String name, String css, String points) {}
+
+  static List<Chart> all(Data samples) {
+    var charts = new ArrayList<Chart>();
+    var in = samples.texts("in");
+    var out = samples.texts("out");
+    if (!in.isEmpty()) {
+      charts.add(
+          chart(
+              "rates",
+              "Messages per second",
+              last(in) + " in, " + last(out) + " out",
+              samples,
+              List.of("in", "out"),
+              List.of(in, out)));
+    }
+    var depth = samples.texts("depth");
+    charts.add(
+        chart("depth", "Waiting messages", last(depth), samples, List.of("depth"), List.of(depth)));
+    var age = samples.texts("age");
+    charts.add(
+        chart("age", "Oldest message", last(age) + " s", samples, List.of("age"), List.of(age)));
+    return charts;
+  }
+
+  private static Chart chart(
+      String key,
+      String title,
+      String now,
+      Data samples,
+      List<String> names,
+      List<List<String>> values) {
+    double most = values.stream().flatMapToDouble(Chart::numbers).max().stream().max().orElse(0);
+    var lines = new ArrayList<Line>();
+    for (int i = 0; i < names.size(); i++) {
+      lines.add(
+          new Line(
+              names.get(i), "line-" + names.get(i), points(values.get(i), most, WIDTH, HEIGHT)));
+    }
+    return new Chart(key, title, now, lines, rows(samples.texts("at"), values));
+  }
+
+  private static List<List<String>> rows(List<String> times, List<List<String>> values) {
+    var rows = new ArrayList<List<String>>();
+    int step = Math.max(1, times.size() / ROWS);
+    for (int i = times.size() - 1; i >= 0; i -= step) {
+      var row = new ArrayList<String>();
+      row.add(times.get(i).substring(11, 19));
+      for (var line : values) {
+        row.add(i < line.size() ? line.get(i) : "–");
+      }
+      rows.add(row);
+    }
+    return rows;
+  }
+
+  /** The points of a small line without axes. */
+  static String spark(List<String> values) {
+    return points(values, numbers(values).max().orElse(0), 100, 20);
+  }
+
+  private static String points(List<String> values, double most, int width, int height) {
+    var points = new StringBuilder();
+    int size = values.size();
+    for (int i = 0; i < size; i++) {
+      double x = size == 1 ? width : (double) width * i / (size - 1);
+      double share = most == 0 ? 0 : Double.parseDouble(values.get(i)) / most;
+      points.append(
+          String.format(
+              Locale.ROOT, "%s%.1f,%.1f", i == 0 ? "" : " ", x, height - 1 - share * (height - 2)));
+    }
+    return points.toString();
+  }
+
+  private static DoubleStream numbers(List<String> values) {
+    return values.stream().mapToDouble(Double::parseDouble);
+  }
+
+  private static String last(List<String> values) {
+    return values.isEmpty() ? "0" : values.getLast();
+  }
+}

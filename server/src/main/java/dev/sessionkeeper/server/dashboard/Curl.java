@@ -1,0 +1,30 @@
+package dev.sessionkeeper.server.dashboard;
+
+import java.util.Map;
+
+/** Writes calls as people paste them into a shell. */
+final class Curl {
+  private Curl() {}
+
+  static String get(String path) {
+    return get(path, Map.of());
+  }
+
+  static String get(String path, Map<String, String> query) {
+    var encoded = new StringBuilder();
+    for (var segment : path.substring(1).split("/", -1)) {
+      encoded.append('/').append(Links.encode(segment));
+    }
+    return "curl -H \"Authorization: Bearer $KEEPER_API_KEY\" "
+        + quoted("http://localhost:8080" + Links.with(encoded.toString(), query));
+  }
+
+  /** A word of a command, quoted if the shell would read it otherwise. */
+  static String word(String text) {
+    return text.matches("[A-Za-z0-9._/:@-]+") ? text : quoted(text);
+  }
+
+  private static String quoted(String text) {
+    return "'" + text.replace("'", "'\\''") + "'";
+  }
+}

@@ -1,0 +1,53 @@
+package dev.sessionkeeper.server.dashboard;
+
+import dev.sessionkeeper.server.http.CallApi;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.RouteTable;
+import dev.sessionkeeper.server.security.AuditLog;
+import dev.sessionkeeper.server.security.Guard;
+import dev.sessionkeeper.time.TimeSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** All pages for people. */
+public final class Dashboard {
+  private final List<Route> routes = new ArrayList<>();
+
+  /**
+   * What pages are made of.
+   *
+   * @param isSecure whether browsers come over TLS
+   * @param routes the whole table of the server; asked when a page is served
+   */
+  public record Parts(
+      Guard guard,
+      DashboardConfig config,
+      boolean isSecure,
+      AuditLog audit,
+      TimeSource time,
+      Supplier<RouteTable> routes) {}
+
+  public Dashboard(Parts parts) {
+    var api = new Api(new CallApi(parts.routes()));
+    var guard = parts.guard();
+    var assets = new Assets();
+    var pages = new Pages(assets, guard.browsers(), guard::isClosed, new Menu(api), parts.time());
+    routes.add(assets.route(pages));
+    routes.addAll(
+        new LoginPages(pages, guard, parts.config(), parts.isSecure(), parts.audit()).routes());
+    routes.addAll(new OverviewScreen(pages, api).routes());
+    routes.addAll(new QueueScreen(pages, api).routes());
+    routes.addAll(new SessionScreen(pages, api).routes());
+    routes.addAll(new DeadLettersScreen(pages, api).routes());
+    routes.addAll(new BulkScreen(pages, api).routes());
+    routes.addAll(new EventsScreen(pages, api).routes());
+    routes.addAll(new UsageScreen(pages, api).routes());
+    routes.addAll(new JobsScreen(pages, api).routes());
+    routes.addAll(new SystemScreen(pages, api).routes());
+  }
+
+  public List<Route> routes() {
+    return List.copyOf(routes);
+  }
+}

@@ -1,0 +1,130 @@
+package dev.sessionkeeper.server.dashboard;
+
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** GitHub's events, and the bots that get them. */
+final class EventsScreen {
+  private static final List<String> FILTERS = List.of("repository", "type", "bot", "sessionId");
+
+  private final Pages pages;
+  private final Api api;
+
+  EventsScreen(Pages pages, Api api) {
+    this.pages = pages;
+    this.api = api;
+  }
+
+  List<Route> routes() {
+    var list = pages.get("/ui/events", Role.READ, Scope.queues(), this::list);
+    for (var filter : FILTERS) {
+      list = list.query(filter, "Only with this");
+    }
+    return List.of(
+        list.query("cursor", "The next page"),
+        pages.get("/ui/events/{id}", Role.READ, Scope.queues(), this::show),
+        pages.form("/ui/events/{id}/replay", Role.OPERATE, Scope.queues(), this::replay),
+        pages.get(
+            "/ui/bots", Role.READ, Scope.queues(), request -> bots(request, Data.NOTHING, "", "")),
+        pages.form("/ui/bots", Role.READ, Scope.queues(), this::explain));
+  }
+
+  private Response list(Request request) throws Exception {
+    var filter = new LinkedHashMap<String, String>();
+    FILTERS.forEach(name -> filter.put(name, request.query().getOrDefault(name, "").strip()));
+    var cursor = request.query().getOrDefault("cursor", "");
+    var query = new LinkedHashMap<>(Api.query("limit", "50", "cursor", cursor));
+    filter.forEach((name, value) -> query.putAll(Api.query(name, value)));
+    return pages.show(
+        request,
+        "events.jte",
+        new Pages.Head("GitHub events", "events", "all"),
+        Map.of(
+            "data", api.get(request, query, "events"),
+            "filter", filter,
+            "isFirst", cursor.isEmpty()));
+  }
+
+  private Response show(Request request) throws Exception {
+    var id = request.parameter("id");
+    var data = api.get(request, Map.of(), "events", id);
+    var bytes = api.bytes(request, "events", id, "payload");
+    var payload = Data.document(bytes);
+    var text = payload.isPresent() ? "" : Show.cut(new String(bytes, StandardCharsets.UTF_8)) + " ";
+    return pages.show(
+        request,
+        "event.jte",
+        new Pages.Head(data.at("event").text("type"), "events", ""),
+        Map.of(
+            "data",
+            data,
+            "payload",
+            payload.orElse(Data.NOTHING),
+            "payloadText",
+            text,
+            "now",
+            payload.isPresent() ? now(request, data, bytes) : Data.NOTHING));
+  }
+
+  /** What the bots of today would do with the event. */
+  private Data now(Request request, Data data, byte[] payload) {
+    try {
+      return api.post(
+          request,
+          Map.of(
+              "type",
+              data.at("event").text("type"),
+              "payload",
+              new String(payload, StandardCharsets.UTF_8)),
+          "bots",
+          "explain");
+    } catch (Exception e) {
+      return Data.NOTHING; // Kept by a version that took what this one refuses.
+    }
+  }
+
+  static String now(Data now, String bot) {
+    return now.list("bots").stream()
+        .filter(verdict -> verdict.text("bot").equals(bot))
+        .findFirst()
+        .map(verdict -> verdict.isTrue("matched") ? "would get it" : "would not")
+        .orElse("is not configured");
+  }
+
+  private Response replay(Request request, Map<String, String> fields) throws Exception {
+    SessionScreen.requireReason(fields);
+    var id = request.parameter("id");
+    var done =
+        api.post(
+            request, Map.of("eventId", id, "reason", fields.get("reason")), "events", "replay");
+    return pages.tell(
+        Links.event(id),
+        Show.plural(done.number("messages"), "message was", "messages were") + " sent again.",
+        Links.with("/ui/access", Map.of("action", "events.replay")));
+  }
+
+  private Response bots(Request request, Data verdicts, String type, String payload)
+      throws Exception {
+    var model = new HashMap<String, Object>();
+    model.put("data", api.get(request, Map.of(), "bots"));
+    model.put("verdicts", verdicts);
+    model.put("type", type);
+    model.put("payload", payload);
+    return pages.show(request, "bots.jte", new Pages.Head("Bots", "bots", ""), model);
+  }
+
+  private Response explain(Request request, Map<String, String> fields) throws Exception {
+    var type = fields.getOrDefault("type", "");
+    var payload = fields.getOrDefault("payload", "");
+    var verdicts = api.post(request, Map.of("type", type, "payload", payload), "bots", "explain");
+    return bots(request, verdicts, type, payload);
+  }
+}

@@ -1,0 +1,221 @@
+package dev.sessionkeeper.server.dashboard;
+
+import dev.sessionkeeper.server.http.Request;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToLongFunction;
+
+/** Finds what needs a person. What the reader may not see is left out. */
+final class FindTrouble {
+  private static final int MOST_ITEMS = 5;
+
+  private final Api api;
+
+  FindTrouble(Api api) {
+    this.api = api;
+  }
+
+  List<Trouble> find(Request request, List<Data> queues) throws Exception {
+    var troubles = new ArrayList<Trouble>();
+    parked(request, queues, troubles);
+    blocked(request, queues, troubles);
+    dead(queues, troubles);
+    jobs(request, troubles);
+    usage(request, troubles);
+    bots(request, troubles);
+    nodes(request, troubles);
+    return troubles;
+  }
+
+  private void parked(Request request, List<Data> queues, List<Trouble> troubles) throws Exception {
+    long parked = sum(queues, queue -> queue.number("parked"));
+    if (parked == 0) {
+      return;
+    }
+    var items = new ArrayList<Trouble.Item>();
+    for (var queue : queues) {
+      if (queue.number("parked") > 0 && items.size() < MOST_ITEMS) {
+        sessions(request, queue.text("queue"), "parked", items);
+      }
+    }
+    troubles.add(
+        new Trouble(
+            "bad",
+            Show.plural(parked, "parked session", "parked sessions"),
+            "They stand still until a person resumes them.",
+            first(queues, queue -> queue.number("parked")),
+            items));
+  }
+
+  /** Sessions whose first message has been tried again for minutes. */
+  private void blocked(Request request, List<Data> queues, List<Trouble> troubles)
+      throws Exception {
+    for (var queue : queues) {
+      boolean isOld = queue.duration("oldestAge").toMinutes() >= 5 && queue.number("depth") > 0;
+      if (isOld && queue.text("mode").equals("ORDERED")) {
+        var items = new ArrayList<Trouble.Item>();
+        sessions(request, queue.text("queue"), "waiting", items);
+        if (!items.isEmpty()) {
+          troubles.add(
+              new Trouble(
+                  "warn",
+                  "Sessions of " + queue.text("queue") + " wait for retries",
+                  "The oldest message has waited for "
+                      + Show.duration(queue.duration("oldestAge"))
+                      + ".",
+                  Links.queue(queue.text("queue")),
+                  items));
+        }
+      }
+    }
+  }
+
+  private void sessions(Request request, String queue, String status, List<Trouble.Item> items)
+      throws Exception {
+    api.find(
+            request,
+            Api.query("status", status, "limit", String.valueOf(MOST_ITEMS)),
+            "queues",
+            queue,
+            "sessions",
+            "search")
+        .ifPresent(
+            found ->
+                found.list("sessions").stream()
+                    .limit(MOST_ITEMS - items.size())
+                    .forEach(
+                        session ->
+                            items.add(
+                                new Trouble.Item(
+                                    session.text("sessionId"),
+                                    "in "
+                                        + queue
+                                        + ", "
+                                        + Show.line(session.text("blockedReason"), 120),
+                                    Links.session(queue, session.text("sessionId"))))));
+  }
+
+  private static void dead(List<Data> queues, List<Trouble> troubles) {
+    long dead = sum(queues, queue -> queue.number("dead"));
+    if (dead > 0) {
+      var items =
+          queues.stream()
+              .filter(queue -> queue.number("dead") > 0)
+              .limit(MOST_ITEMS)
+              .map(
+                  queue ->
+                      new Trouble.Item(
+                          queue.text("queue"),
+                          Show.count(queue.number("dead")),
+                          Links.deadLetters(queue.text("queue"))))
+              .toList();
+      troubles.add(
+          new Trouble(
+              "warn",
+              Show.plural(dead, "dead letter", "dead letters"),
+              "Messages were set aside.",
+              items.getFirst().link(),
+              items));
+    }
+  }
+
+  private void jobs(Request request, List<Trouble> troubles) throws Exception {
+    var failing =
+        api
+            .find(request, Map.of(), "jobs")
+            .map(answer -> answer.list("jobs"))
+            .orElse(List.of())
+            .stream()
+            .filter(job -> job.has("lastError"))
+            .map(
+                job ->
+                    new Trouble.Item(
+                        job.text("name"),
+                        Show.line(job.text("lastError"), 120),
+                        Links.job(job.text("name"))))
+            .toList();
+    if (!failing.isEmpty()) {
+      troubles.add(
+          new Trouble(
+              "warn",
+              Show.plural(failing.size(), "failing job", "failing jobs"),
+              "Their last runs failed.",
+              "/ui/jobs",
+              failing));
+    }
+  }
+
+  private void usage(Request request, List<Trouble> troubles) throws Exception {
+    var dead =
+        api.find(request, Api.query("state", "dead", "limit", "1"), "usages", "batches")
+            .map(answer -> answer.list("batches"))
+            .orElse(List.of());
+    if (!dead.isEmpty()) {
+      troubles.add(
+          new Trouble(
+              "bad",
+              "Usage was refused",
+              Show.line(dead.getFirst().text("lastError"), 120),
+              "/ui/usage?state=dead",
+              List.of()));
+    }
+  }
+
+  private void bots(Request request, List<Trouble> troubles) throws Exception {
+    var dead =
+        api
+            .find(request, Map.of(), "bots")
+            .map(answer -> answer.list("bots"))
+            .orElse(List.of())
+            .stream()
+            .filter(bot -> bot.isTrue("circuitOpen"))
+            .map(
+                bot ->
+                    new Trouble.Item(
+                        bot.text("name"), Show.line(bot.text("target"), 80), "/ui/bots"))
+            .toList();
+    if (!dead.isEmpty()) {
+      troubles.add(
+          new Trouble(
+              "bad",
+              Show.plural(dead.size(), "dead endpoint", "dead endpoints"),
+              "Their bots get nothing until they answer again.",
+              "/ui/bots",
+              dead));
+    }
+  }
+
+  private void nodes(Request request, List<Trouble> troubles) throws Exception {
+    var silent =
+        api
+            .find(request, Map.of(), "nodes")
+            .map(answer -> answer.list("nodes"))
+            .orElse(List.of())
+            .stream()
+            .filter(node -> node.isTrue("silent"))
+            .map(node -> new Trouble.Item(node.text("name"), "", "/ui/system"))
+            .toList();
+    if (!silent.isEmpty()) {
+      troubles.add(
+          new Trouble(
+              "warn",
+              Show.plural(silent.size(), "silent node", "silent nodes"),
+              "They did not say that they end, and were not heard of for a while.",
+              "/ui/system",
+              silent));
+    }
+  }
+
+  private static long sum(List<Data> queues, ToLongFunction<Data> number) {
+    return queues.stream().mapToLong(number).sum();
+  }
+
+  private static String first(List<Data> queues, ToLongFunction<Data> number) {
+    return queues.stream()
+        .filter(queue -> number.applyAsLong(queue) > 0)
+        .findFirst()
+        .map(queue -> Links.queue(queue.text("queue")))
+        .orElse(Links.QUEUES);
+  }
+}

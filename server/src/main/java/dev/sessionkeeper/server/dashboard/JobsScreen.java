@@ -1,0 +1,77 @@
+package dev.sessionkeeper.server.dashboard;
+
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/** Scheduled work: who runs it, when, and how it went. */
+final class JobsScreen {
+  private static final Scope SCOPE = Scope.server("Jobs");
+
+  private final Pages pages;
+  private final Api api;
+
+  JobsScreen(Pages pages, Api api) {
+    this.pages = pages;
+    this.api = api;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        pages.get("/ui/jobs", Role.READ, SCOPE, this::list),
+        pages.get("/ui/jobs/{name}", Role.READ, SCOPE, this::show),
+        pages.form("/ui/jobs/{name}", Role.OPERATE, SCOPE, this::act));
+  }
+
+  private Response list(Request request) throws Exception {
+    return pages.show(
+        request,
+        "jobs.jte",
+        new Pages.Head("Jobs", "jobs", "all"),
+        Map.of("data", api.get(request, Map.of(), "jobs")));
+  }
+
+  private Response show(Request request) throws Exception {
+    var name = request.parameter("name");
+    return pages.show(
+        request,
+        "job.jte",
+        new Pages.Head(name, "jobs", "all"),
+        Map.of("job", api.get(request, Map.of(), "jobs", name)));
+  }
+
+  private Response act(Request request, Map<String, String> fields) throws Exception {
+    var name = request.parameter("name");
+    var act = fields.getOrDefault("act", "");
+    api.post(request, Map.of(), "jobs", name, act);
+    var told =
+        switch (act) {
+          case "run" -> name + " runs at the next look of any node.";
+          case "pause" -> name + " is paused.";
+          default -> name + " goes on with its schedule.";
+        };
+    return pages.tell(Links.job(name), told, Links.audit(name));
+  }
+
+  /** The runs in words, for those who do not see the ticks. */
+  static String describe(List<Data> runs) {
+    long failed =
+        runs.stream()
+            .filter(run -> !List.of("succeeded", "running").contains(run.text("outcome")))
+            .count();
+    return Show.plural(runs.size(), "run", "runs") + ", " + failed + " without success";
+  }
+
+  static String took(Data run) {
+    return run.has("endedAt")
+        ? Show.duration(
+            Duration.between(
+                run.time("startedAt").orElseThrow(), run.time("endedAt").orElseThrow()))
+        : "runs";
+  }
+}

@@ -1,0 +1,108 @@
+package dev.sessionkeeper.server.dashboard;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.server.http.ProblemException;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
+import dev.sessionkeeper.server.security.AuditLog;
+import dev.sessionkeeper.server.security.BrowserSessions;
+import dev.sessionkeeper.server.security.Guard;
+import dev.sessionkeeper.store.Actor;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Lets people log in with an API key or a token, and log out. Both are audited. */
+final class LoginPages {
+  static final String ACTION = "dashboard.login";
+  private static final Logger log = LoggerFactory.getLogger(LoginPages.class);
+
+  private final Pages pages;
+  private final Guard guard;
+  private final DashboardConfig config;
+  private final boolean isSecure;
+  private final AuditLog audit;
+
+  LoginPages(Pages pages, Guard guard, DashboardConfig config, boolean isSecure, AuditLog audit) {
+    this.pages = pages;
+    this.guard = guard;
+    this.config = config;
+    this.isSecure = isSecure;
+    this.audit = audit;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        pages
+            .get(Links.LOGIN, Role.ANYONE, Scope.open(), this::ask)
+            .query("next", "The page to open then"),
+        Route.post(Links.LOGIN, Role.ANYONE, Scope.open(), this::login)
+            .takes(Forms.MEDIA_TYPE)
+            .maxBody(64 << 10)
+            .page(pages),
+        Route.post("/ui/logout", Role.ANYONE, Scope.open(), this::logout)
+            .takes(Forms.MEDIA_TYPE)
+            .maxBody(64 << 10)
+            .page(pages));
+  }
+
+  private Response ask(Request request) {
+    var next = Links.local(request.query().getOrDefault("next", Links.OVERVIEW));
+    if (!guard.isClosed()) {
+      return Pages.redirect(next);
+    }
+    return form(request, 200, next, "");
+  }
+
+  private Response form(Request request, int status, String next, String wrong) {
+    return pages.open(status, "login.jte", "Log in", request, Map.of("next", next, "wrong", wrong));
+  }
+
+  private Response login(Request request) {
+    var fields = Forms.parse(request);
+    var next = Links.local(fields.getOrDefault("next", Links.OVERVIEW));
+    try {
+      var login = guard.login(fields.getOrDefault("key", "").strip());
+      note(request, "with " + (login instanceof BrowserSessions.Login.ByKey ? "a key" : "a token"));
+      return withLogin(Pages.redirect(next), login);
+    } catch (ProblemException e) {
+      note(request, "refused: " + e.problem().detail());
+      return form(request, 401, next, "This key or token is not known, or has expired.");
+    }
+  }
+
+  /** An answer that logs the browser in. */
+  Response withLogin(Response response, BrowserSessions.Login login) {
+    var value = guard.browsers().cookie(login, config.session());
+    return response.header("Set-Cookie", cookie(value, config.session().toSeconds()));
+  }
+
+  private Response logout(Request request) {
+    return Pages.redirect(Links.LOGIN).header("Set-Cookie", cookie("", 0));
+  }
+
+  private String cookie(String value, long seconds) {
+    var name = isSecure ? BrowserSessions.SECURE_NAME : BrowserSessions.PLAIN_NAME;
+    return name
+        + "="
+        + value
+        + "; Path=/; Max-Age="
+        + seconds
+        + "; HttpOnly; SameSite=Strict"
+        + (isSecure ? "; Secure" : "");
+  }
+
+  /** A login must not fail because the store is away: then the dashboard is needed most. */
+  void note(Request request, String detail) {
+    try {
+      var actor = new Actor(request.actor().name(), request.actor().source());
+      audit.record(AuditLog.Entry.of(actor, ACTION, "dashboard", detail));
+    } catch (KeeperException e) {
+      log.warn("A login has no audit entry: {}", e.getMessage());
+    }
+  }
+}

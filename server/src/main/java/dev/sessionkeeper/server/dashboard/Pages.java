@@ -1,0 +1,216 @@
+package dev.sessionkeeper.server.dashboard;
+
+import dev.sessionkeeper.server.http.Gate;
+import dev.sessionkeeper.server.http.Handler;
+import dev.sessionkeeper.server.http.Problem;
+import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.RefusalPage;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
+import dev.sessionkeeper.server.security.BrowserSessions;
+import dev.sessionkeeper.time.TimeSource;
+import gg.jte.ContentType;
+import gg.jte.TemplateEngine;
+import gg.jte.output.StringOutput;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+
+/** Renders pages, their refusals and their redirections, all under one strict policy. */
+final class Pages implements RefusalPage {
+  /** No script, style, picture or request but our own; no frame around us. */
+  static final String POLICY =
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
+          + " form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+  private static final String HTML = "text/html; charset=utf-8";
+  private static final String TOLD = "keeper-told";
+  private static final Duration TOLD_FOR = Duration.ofSeconds(30);
+
+  private final TemplateEngine engine =
+      TemplateEngine.createPrecompiled(
+          null, ContentType.Html, Pages.class.getClassLoader(), Pages.class.getPackageName());
+  private final Assets assets;
+  private final BrowserSessions browsers;
+  private final BooleanSupplier isClosed;
+  private final Menu menu;
+  private final TimeSource time;
+
+  Pages(
+      Assets assets,
+      BrowserSessions browsers,
+      BooleanSupplier isClosed,
+      Menu menu,
+      TimeSource time) {
+    this.assets = assets;
+    this.browsers = browsers;
+    this.isClosed = isClosed;
+    this.menu = menu;
+    this.time = time;
+    engine.setTrimControlStructures(true);
+  }
+
+  /** A page that shows something. */
+  Route get(String path, Role role, Scope scope, Handler handler) {
+    return Route.get(path, role, scope, handler).page(this);
+  }
+
+  /** A form that does something. */
+  Route form(String path, Role role, Scope scope, Form form) {
+    return Route.post(
+            path, role, scope, request -> form.act(request, Forms.read(request, browsers)))
+        .takes(Forms.MEDIA_TYPE)
+        .maxBody(4L << 20)
+        .page(this);
+  }
+
+  /** What a form does. */
+  @FunctionalInterface
+  interface Form {
+    Response act(Request request, Map<String, String> fields) throws Exception;
+  }
+
+  /**
+   * The head of a page.
+   *
+   * @param section the key of its entry in the menu
+   * @param live as in {@link Shell}
+   */
+  record Head(String title, String section, String live) {}
+
+  Response show(Request request, String template, Head head, Map<String, ?> model) {
+    var cookies = request.header("Cookie");
+    var name = request.actor().name();
+    var told = cookie(cookies, TOLD).flatMap(words -> browsers.unseal(words, TOLD));
+    request.reach();
+    var shell =
+        new Shell(
+            head.title(),
+            head.section(),
+            head.live(),
+            request.target(),
+            new Shell.Reader(
+                name,
+                isClosed.getAsBoolean(),
+                request.may(Role.OPERATE),
+                request.may(Role.ADMIN),
+                browsers.formToken(cookies, name)),
+            theme(cookies),
+            told.map(Pages::told),
+            menu.entries(request::may),
+            assets,
+            time.instant());
+    var response = html(200, template, shell, model);
+    return told.isPresent() && request.header("HX-Request").isEmpty()
+        ? response.header("Set-Cookie", TOLD + "=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict")
+        : response;
+  }
+
+  /** Sends the browser on, with some words for the page it comes to. */
+  Response tell(String link, String text, String auditLink) {
+    var words = browsers.seal(auditLink + "\n" + text, TOLD_FOR, TOLD);
+    return redirect(link)
+        .header(
+            "Set-Cookie", TOLD + "=" + words + "; Path=/; Max-Age=30; HttpOnly; SameSite=Strict");
+  }
+
+  static Response redirect(String link) {
+    return Response.text(303, HTML, "").header("Location", link);
+  }
+
+  /** A page that needs no login. */
+  Response open(int status, String template, String title, Gate.Visit visit, Map<String, ?> model) {
+    return html(status, template, anonymous(title, visit.header("Cookie")), model);
+  }
+
+  Response open(int status, String template, String title, Request visit, Map<String, ?> model) {
+    return html(status, template, anonymous(title, visit.header("Cookie")), model);
+  }
+
+  @Override
+  public Response render(Problem problem, Gate.Visit visit, String target, String correlationId) {
+    boolean isRead = visit.route().method().equals("GET");
+    if (problem.type() == ProblemType.UNAUTHENTICATED) {
+      return redirect(Links.login(isRead ? target : Links.OVERVIEW));
+    }
+    if (isRead && isFromElsewhere(visit)) {
+      // The cookie is not sent along a link of another site; it is when the page asks again.
+      return open(200, "bounce.jte", "Sessionkeeper", visit, Map.of("link", Links.local(target)));
+    }
+    var back = isRead ? Links.local(target) : Links.local(path(visit.header("Referer")));
+    var response =
+        html(
+            problem.type().status(),
+            "problem.jte",
+            shell(problem.type().title(), visit.header("Cookie"), menu.entries(role -> true)),
+            Map.of("problem", problem, "correlationId", correlationId, "back", back));
+    for (var header : problem.headers().entrySet()) {
+      response = response.header(header.getKey(), header.getValue());
+    }
+    return response;
+  }
+
+  private static boolean isFromElsewhere(Gate.Visit visit) {
+    return visit.header("Sec-Fetch-Site").endsWith("-site")
+        && visit.header("Sec-Fetch-Dest").equals("document");
+  }
+
+  private static String path(String address) {
+    int path = address.indexOf('/', address.indexOf("://") + 3);
+    return path < 0 ? Links.OVERVIEW : address.substring(path);
+  }
+
+  private Shell anonymous(String title, String cookies) {
+    return shell(title, cookies, List.of());
+  }
+
+  private Shell shell(String title, String cookies, List<Shell.Entry> entries) {
+    return new Shell(
+        title,
+        "",
+        "",
+        "",
+        new Shell.Reader("", false, false, false, ""),
+        theme(cookies),
+        Optional.empty(),
+        entries,
+        assets,
+        time.instant());
+  }
+
+  private Response html(int status, String template, Shell shell, Map<String, ?> model) {
+    var all = new java.util.HashMap<String, Object>(model);
+    all.put("shell", shell);
+    var out = new StringOutput(16_384);
+    engine.render(template, all, out);
+    return Response.text(status, HTML, out.toString())
+        .header("Content-Security-Policy", POLICY)
+        .header("Referrer-Policy", "same-origin")
+        .header("X-Frame-Options", "DENY");
+  }
+
+  private static Shell.Told told(String text) {
+    var parts = text.split("\n", 2);
+    return new Shell.Told(parts[1], parts[0]);
+  }
+
+  private static String theme(String cookies) {
+    return cookie(cookies, "keeper-theme")
+        .filter(theme -> theme.equals("light") || theme.equals("dark"))
+        .orElse("");
+  }
+
+  static Optional<String> cookie(String header, String name) {
+    return Arrays.stream(header.split(";", -1))
+        .map(String::strip)
+        .filter(pair -> pair.startsWith(name + "="))
+        .map(pair -> pair.substring(name.length() + 1))
+        .findFirst();
+  }
+}

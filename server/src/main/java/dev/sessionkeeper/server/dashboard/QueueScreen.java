@@ -1,0 +1,150 @@
+package dev.sessionkeeper.server.dashboard;
+
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** All queues, and one queue with its sessions. */
+final class QueueScreen {
+  static final List<String> TABS = List.of("attention", "held", "ready");
+  private static final String LIMIT = "50";
+
+  private final Pages pages;
+  private final Api api;
+
+  QueueScreen(Pages pages, Api api) {
+    this.pages = pages;
+    this.api = api;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        pages
+            .get(Links.QUEUES, Role.READ, Scope.queues(), this::list)
+            .query("filter", "A part of the name"),
+        pages.form(Links.QUEUES, Role.ADMIN, Scope.queues(), this::create),
+        pages
+            .get("/ui/queues/{queue}", Role.READ, Scope.queue(), this::show)
+            .query("tab", "attention, held or ready")
+            .query("prefix", "The beginning of the session")
+            .query("cursor", "The next page"),
+        pages.form("/ui/queues/{queue}", Role.ADMIN, Scope.queue(), this::change));
+  }
+
+  private Response list(Request request) throws Exception {
+    var filter = request.query().getOrDefault("filter", "");
+    var data = api.get(request, Map.of(), "samples", "queues");
+    return pages.show(
+        request,
+        "queues.jte",
+        new Pages.Head("Queues", "queues", "all"),
+        Map.of("data", filtered(data, filter), "filter", filter, "isFirstTime", false));
+  }
+
+  private static Data filtered(Data data, String filter) {
+    return filter.isBlank()
+        ? data
+        : data.only("queues", queue -> queue.text("queue").contains(filter.strip()));
+  }
+
+  private Response create(Request request, Map<String, String> fields) throws Exception {
+    var name = fields.getOrDefault("name", "").strip();
+    var body = settings(fields);
+    body.put("mode", fields.getOrDefault("mode", "ORDERED"));
+    api.send(request, "PUT", body, "queues", name);
+    return pages.tell(Links.queue(name), "The queue " + name + " is there.", Links.audit(name));
+  }
+
+  private Response change(Request request, Map<String, String> fields) throws Exception {
+    var name = request.parameter("queue");
+    api.send(request, "PUT", settings(fields), "queues", name);
+    return pages.tell(
+        Links.queue(name), "The settings of " + name + " have changed.", Links.audit(name));
+  }
+
+  private static Map<String, Object> settings(Map<String, String> fields) {
+    var body = new LinkedHashMap<String, Object>();
+    body.put("poisonPolicy", fields.getOrDefault("poisonPolicy", ""));
+    var most = fields.getOrDefault("maxDeliveryCount", "");
+    body.put("maxDeliveryCount", most.matches("[0-9]{1,9}") ? Integer.valueOf(most) : most);
+    return body;
+  }
+
+  private Response show(Request request) throws Exception {
+    var queue = request.parameter("queue");
+    var query = request.query();
+    var asked = query.getOrDefault("tab", "");
+    var tab = TABS.contains(asked) ? asked : TABS.getFirst();
+    var prefix = query.getOrDefault("prefix", "");
+    var cursor = query.getOrDefault("cursor", "");
+    var settings = api.get(request, Map.of(), "queues", queue);
+    var sessions =
+        settings.text("mode").equals("ORDERED")
+            ? api.get(
+                request,
+                Api.query("status", tab, "prefix", prefix, "limit", LIMIT, "cursor", cursor),
+                "queues",
+                queue,
+                "sessions",
+                "search")
+            : Data.NOTHING;
+    var model = new LinkedHashMap<String, Object>();
+    model.put("queue", queue);
+    model.put("settings", settings);
+    model.put("samples", api.get(request, Api.query("queue", queue), "samples"));
+    model.put("sessions", sessions);
+    model.put("tab", tab);
+    model.put("prefix", prefix);
+    model.put("isFirst", cursor.isEmpty());
+    model.put("canBulk", api.has("POST", "/queues/{queue}/bulk"));
+    return pages.show(request, "queue.jte", new Pages.Head(queue, "queues", queue), model);
+  }
+
+  static String title(String tab) {
+    return switch (tab) {
+      case "held" -> "Held";
+      case "ready" -> "Ready";
+      default -> "Attention";
+    };
+  }
+
+  static String empty(String tab, String prefix) {
+    var those = prefix.isEmpty() ? "" : " among those that begin with “" + prefix + "”";
+    return switch (tab) {
+      case "held" -> "No session is held" + those + ".";
+      case "ready" ->
+          "No session is known to wait for a consumer"
+              + those
+              + ". Messages that no consumer has looked at yet are not listed.";
+      default ->
+          "Nothing is blocked" + those + ": no session is parked, paused or waits for a retry.";
+    };
+  }
+
+  static List<String> bulkActs(String tab) {
+    return switch (tab) {
+      case "held" -> List.of("release", "pause", "park");
+      case "ready" -> List.of("pause", "park", "deadLetterAll");
+      default -> List.of("resume", "pause", "park", "deadLetterAll");
+    };
+  }
+
+  static String actName(String act) {
+    return switch (act) {
+      case "pause" -> "Pause";
+      case "resume" -> "Resume";
+      case "park" -> "Park";
+      case "release" -> "Release";
+      case "deadLetterAll" -> "Dead-letter all messages";
+      case "deadLetterHead" -> "Dead-letter the first message";
+      case "replay" -> "Replay";
+      case "discard" -> "Discard";
+      default -> act;
+    };
+  }
+}

@@ -1,0 +1,154 @@
+package dev.sessionkeeper.server.dashboard;
+
+import dev.sessionkeeper.server.http.Problem;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** One session: why it does not move, what happened to it, and what can be done. */
+final class SessionScreen {
+  private static final List<String> VIEWS = List.of("timeline", "messages", "letters", "state");
+
+  private final Pages pages;
+  private final Api api;
+
+  SessionScreen(Pages pages, Api api) {
+    this.pages = pages;
+    this.api = api;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        pages
+            .get("/ui/queues/{queue}/session", Role.READ, Scope.queue(), this::show)
+            .query("id", "The session")
+            .query("view", "timeline, messages, letters or state"),
+        pages.form("/ui/queues/{queue}/session", Role.OPERATE, Scope.queue(), this::act));
+  }
+
+  private Response show(Request request) throws Exception {
+    var queue = request.parameter("queue");
+    var id = request.query().getOrDefault("id", "");
+    var asked = request.query().getOrDefault("view", "");
+    var view = VIEWS.contains(asked) ? asked : VIEWS.getFirst();
+    var ofSession = Api.query("sessionId", id);
+    var session = api.get(request, ofSession, "queues", queue, "session");
+    var state = api.find(request, ofSession, "queues", queue, "session", "state");
+    var model = new LinkedHashMap<String, Object>();
+    model.put("queue", queue);
+    model.put("session", session);
+    model.put("state", state.orElse(Data.NOTHING));
+    model.put("view", view);
+    model.put("canShow", state.isPresent());
+    boolean isTimeline = state.isPresent() && view.equals("timeline");
+    model.put(
+        "timeline",
+        isTimeline
+            ? api.get(request, ofSession, "queues", queue, "session", "timeline")
+            : Data.NOTHING);
+    boolean isMessages = state.isPresent() && view.equals("messages");
+    model.put(
+        "messages",
+        isMessages
+            ? api.get(
+                request,
+                Api.query("sessionId", id, "limit", "50"),
+                "queues",
+                queue,
+                "session",
+                "messages")
+            : Data.NOTHING);
+    model.put(
+        "letters",
+        api.find(
+                request,
+                Api.query("sessionId", id, "limit", "50"),
+                "queues",
+                queue,
+                "dead-letters",
+                "search")
+            .orElse(Data.NOTHING));
+    return pages.show(request, "session.jte", new Pages.Head(id, "queues", queue), model);
+  }
+
+  private Response act(Request request, Map<String, String> fields) throws Exception {
+    var queue = request.parameter("queue");
+    var id = fields.getOrDefault("id", "");
+    var act = fields.getOrDefault("act", "");
+    requireReason(fields);
+    requireTyped(fields);
+    var done =
+        api.post(
+            request,
+            Map.of("sessionId", id, "action", act, "reason", fields.get("reason")),
+            "queues",
+            queue,
+            "sessions",
+            "actions");
+    return pages.tell(
+        Links.session(queue, id),
+        told(act, id, done.number("affected")),
+        Links.audit(queue + "/" + id));
+  }
+
+  /** An act without a reason leaves the next person without one. */
+  static void requireReason(Map<String, String> fields) {
+    if (fields.getOrDefault("reason", "").isBlank()) {
+      throw Problem.invalid("reason", "is missing; say why, for the next person").toException();
+    }
+  }
+
+  /** What cannot be taken back asks the person to type how many are meant. */
+  static void requireTyped(Map<String, String> fields) {
+    var count = fields.getOrDefault("count", "");
+    if (!count.isEmpty() && !count.equals(fields.getOrDefault("typed", "").strip())) {
+      throw Problem.invalid("typed", "must be " + count + ", as the dialog says").toException();
+    }
+  }
+
+  private static String told(String act, String id, long affected) {
+    if (affected == 0) {
+      return "Nothing has changed: " + id + " was in that state already.";
+    }
+    return switch (act) {
+      case "resume" -> id + " moves again.";
+      case "pause" -> id + " is paused.";
+      case "park" -> id + " is parked.";
+      case "release" -> id + " was taken from its owner.";
+      default ->
+          Show.plural(affected, "message of ", "messages of ")
+              + id
+              + (affected == 1 ? " is a dead letter now." : " are dead letters now.");
+    };
+  }
+
+  static String tab(String queue, String id, String view) {
+    return Links.with(Links.session(queue, id), Map.of("view", view));
+  }
+
+  /** What an act does, and to whom. */
+  static String effect(String act, Data session) {
+    var owner =
+        session.has("owner")
+            ? " " + session.text("owner") + " holds it now and loses it; its work comes again."
+            : "";
+    return switch (act) {
+      case "deadLetterHead" ->
+          "The first message is set aside with its error, and the session can go on behind it."
+              + owner;
+      case "deadLetterAll" ->
+          Show.plural(session.number("backlog"), "message is", "messages are")
+              + " set aside, in order. The session is empty afterwards."
+              + owner;
+      case "release" ->
+          "The message in hand is delivered again, without counting an attempt." + owner;
+      case "pause" -> "It is handed out to nobody until a person resumes it." + owner;
+      default -> "It is set aside with everything in it until a person resumes it." + owner;
+    };
+  }
+}

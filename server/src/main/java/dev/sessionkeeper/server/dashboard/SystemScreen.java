@@ -1,0 +1,109 @@
+package dev.sessionkeeper.server.dashboard;
+
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Streams, access and the server itself. */
+final class SystemScreen {
+  private static final List<String> FILTERS = List.of("target", "actor", "action");
+
+  private final Pages pages;
+  private final Api api;
+
+  SystemScreen(Pages pages, Api api) {
+    this.pages = pages;
+    this.api = api;
+  }
+
+  List<Route> routes() {
+    var access = pages.get("/ui/access", Role.ADMIN, Scope.server("Audit entries"), this::access);
+    for (var filter : FILTERS) {
+      access = access.query(filter, "Only with this");
+    }
+    return List.of(
+        access.query("cursor", "The next page"),
+        pages.get("/ui/streams", Role.READ, Scope.stream(), this::streams),
+        pages
+            .get("/ui/streams/{stream}", Role.READ, Scope.stream(), this::stream)
+            .query("event", "The name of events")
+            .query("before", "Only older events"),
+        pages.get("/ui/system", Role.READ, Scope.server("The system"), this::system),
+        pages.form("/ui/system/reload", Role.ADMIN, Scope.server("Settings"), this::reload));
+  }
+
+  private Response access(Request request) throws Exception {
+    var filter = new LinkedHashMap<String, String>();
+    FILTERS.forEach(name -> filter.put(name, request.query().getOrDefault(name, "").strip()));
+    var cursor = request.query().getOrDefault("cursor", "");
+    var query = new LinkedHashMap<>(Api.query("limit", "50", "cursor", cursor));
+    filter.forEach((name, value) -> query.putAll(Api.query(name, value)));
+    return pages.show(
+        request,
+        "access.jte",
+        new Pages.Head("Access", "access", ""),
+        Map.of(
+            "credentials", api.get(request, Map.of(), "credentials"),
+            "audit", api.get(request, query, "audit"),
+            "filter", filter,
+            "isFirst", cursor.isEmpty()));
+  }
+
+  private Response streams(Request request) throws Exception {
+    return pages.show(
+        request,
+        "streams.jte",
+        new Pages.Head("Streams", "streams", "all"),
+        Map.of("data", api.get(request, Map.of(), "streams")));
+  }
+
+  private Response stream(Request request) throws Exception {
+    var stream = request.parameter("stream");
+    var event = request.query().getOrDefault("event", "").strip();
+    var before = request.query().getOrDefault("before", "");
+    return pages.show(
+        request,
+        "stream.jte",
+        new Pages.Head(stream, "streams", before.isEmpty() ? "all" : ""),
+        Map.of(
+            "stream",
+            stream,
+            "events",
+            api.get(
+                request, Api.query("event", event, "before", before), "streams", stream, "newest"),
+            "subscribers",
+            api.get(request, Map.of(), "streams", stream, "subscribers"),
+            "event",
+            event,
+            "isFirst",
+            before.isEmpty()));
+  }
+
+  private Response system(Request request) throws Exception {
+    return pages.show(
+        request,
+        "system.jte",
+        new Pages.Head("System", "system", "all"),
+        Map.of(
+            "system", api.get(request, Map.of(), "system"),
+            "nodes", api.get(request, Map.of(), "nodes")));
+  }
+
+  private Response reload(Request request, Map<String, String> fields) throws Exception {
+    var done = api.post(request, Map.of(), "admin", "reload");
+    var applied = done.texts("applied");
+    var restart = done.texts("needsRestart");
+    return pages.tell(
+        "/ui/system",
+        (applied.isEmpty()
+                ? "Nothing has changed."
+                : "Applied: " + String.join(", ", applied) + ".")
+            + (restart.isEmpty() ? "" : " Needs a restart: " + String.join(", ", restart) + "."),
+        Links.audit("configuration"));
+  }
+}

@@ -1,0 +1,164 @@
+package dev.sessionkeeper.server.dashboard;
+
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Registered sessions, and what they used: the proof, the batches. */
+final class UsageScreen {
+  private static final List<String> FILTERS =
+      List.of("tenantObjectId", "userObjectId", "capacityId", "active");
+
+  private final Pages pages;
+  private final Api api;
+
+  UsageScreen(Pages pages, Api api) {
+    this.pages = pages;
+    this.api = api;
+  }
+
+  List<Route> routes() {
+    var registry = pages.get("/ui/registry", Role.READ, Scope.tenant(), this::registry);
+    for (var filter : FILTERS) {
+      registry = registry.query(filter, "Only with this");
+    }
+    return List.of(
+        registry.query("cursor", "The next page"),
+        pages.form("/ui/registry", Role.SEND, Scope.tenant(), this::act),
+        pages
+            .get("/ui/usage", Role.READ, Scope.tenant(), this::usage)
+            .query("proof", "Whether to prove it now")
+            .query("state", "The state of batches")
+            .query("cursor", "The next page"),
+        pages.form("/ui/usage/replay", Role.OPERATE, Scope.tenant(), this::replay),
+        pages.form(
+            "/ui/usage/release", Role.OPERATE, Scope.server("Metering holds"), this::release));
+  }
+
+  private Response registry(Request request) throws Exception {
+    var filter = new LinkedHashMap<String, String>();
+    FILTERS.forEach(name -> filter.put(name, request.query().getOrDefault(name, "").strip()));
+    var cursor = request.query().getOrDefault("cursor", "");
+    var query = new LinkedHashMap<>(Api.query("limit", "50", "cursor", cursor));
+    filter.forEach((name, value) -> query.putAll(Api.query(name, value)));
+    return pages.show(
+        request,
+        "registry.jte",
+        new Pages.Head("Registry", "registry", "all"),
+        Map.of(
+            "data", api.get(request, query, "sessions"),
+            "filter", filter,
+            "isFirst", cursor.isEmpty(),
+            "maySend", request.may(Role.SEND)));
+  }
+
+  private Response act(Request request, Map<String, String> fields) throws Exception {
+    var id = fields.getOrDefault("id", "");
+    boolean isEnd = fields.getOrDefault("act", "").equals("end");
+    if (isEnd) {
+      api.send(request, "DELETE", Map.of(), "sessions", id);
+    } else {
+      api.post(request, Map.of(), "sessions", id, "renew");
+    }
+    return pages.tell(
+        "/ui/registry", isEnd ? "The session has ended." : "The session lives on.", "");
+  }
+
+  private Response usage(Request request) throws Exception {
+    boolean isProven = request.query().containsKey("proof");
+    var state = request.query().getOrDefault("state", "");
+    var cursor = request.query().getOrDefault("cursor", "");
+    return pages.show(
+        request,
+        "usage.jte",
+        new Pages.Head("Usage", "usage", ""),
+        Map.of(
+            "proof",
+            isProven ? api.get(request, Map.of(), "usages", "proof") : Data.NOTHING,
+            "isProven",
+            isProven,
+            "batches",
+            api.get(
+                request,
+                Api.query("state", state, "limit", "50", "cursor", cursor),
+                "usages",
+                "batches"),
+            "state",
+            state,
+            "isFirst",
+            cursor.isEmpty()));
+  }
+
+  private Response replay(Request request, Map<String, String> fields) throws Exception {
+    var id = fields.getOrDefault("id", "");
+    api.post(request, Map.of(), "usages", "batches", id, "replay");
+    return pages.tell("/ui/usage", "The batch is sent again.", Links.audit(id));
+  }
+
+  private Response release(Request request, Map<String, String> fields) throws Exception {
+    var done = api.post(request, Map.of(), "usages", "hold", "release");
+    return pages.tell(
+        "/ui/usage?proof=1",
+        done.isTrue("released") ? "Metering goes on." : "There was no hold.",
+        "");
+  }
+
+  /** A sum of the proof as a bar; all of them are as long as the first. */
+  record Bar(String name, String amount, String share) {}
+
+  static List<Bar> bars(Data tenant) {
+    var whole = amount(tenant, "activeMicros");
+    return List.of(
+        bar("Sessions", whole, whole),
+        bar(
+            "Ledger and to come",
+            amount(tenant, "ledger")
+                .subtract(amount(tenant, "corrections"))
+                .add(amount(tenant, "pendingMetering")),
+            whole),
+        bar("In batches", amount(tenant, "batches"), amount(tenant, "ledger")),
+        bar(
+            "Answered and to come",
+            amount(tenant, "acknowledged")
+                .add(amount(tenant, "pending"))
+                .add(amount(tenant, "dead")),
+            amount(tenant, "batches")));
+  }
+
+  private static Bar bar(String name, BigDecimal amount, BigDecimal whole) {
+    var share =
+        whole.signum() == 0
+            ? BigDecimal.ONE
+            : amount
+                .divide(whole, 4, RoundingMode.HALF_UP)
+                .max(BigDecimal.ZERO)
+                .min(BigDecimal.ONE);
+    return new Bar(name, amount.stripTrailingZeros().toPlainString(), share.toPlainString());
+  }
+
+  static boolean isEqual(Data tenant) {
+    return new BigDecimal(difference(tenant)).signum() == 0;
+  }
+
+  /** The largest of the differences. */
+  static String difference(Data tenant) {
+    var differences = tenant.at("differences");
+    return List.of("ledger", "batches", "acknowledged").stream()
+        .map(name -> amount(differences, name).abs())
+        .max(BigDecimal::compareTo)
+        .orElse(BigDecimal.ZERO)
+        .stripTrailingZeros()
+        .toPlainString();
+  }
+
+  private static BigDecimal amount(Data data, String name) {
+    return new BigDecimal(data.text(name, "0"));
+  }
+}

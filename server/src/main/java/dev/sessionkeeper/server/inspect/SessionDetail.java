@@ -1,0 +1,101 @@
+package dev.sessionkeeper.server.inspect;
+
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.PoisonPolicy;
+import dev.sessionkeeper.server.json.RawJson;
+import dev.sessionkeeper.spi.SessionView;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * One session as people see it.
+ *
+ * @param status ready, held, waiting, parked, paused, or finished when nothing is left of it
+ * @param why says in words why the session does not move
+ */
+record SessionDetail(
+    String queue,
+    String sessionId,
+    String status,
+    String why,
+    long backlog,
+    Duration headAge,
+    Optional<String> owner,
+    long epoch,
+    Optional<Instant> lockedUntil,
+    int attempts,
+    int maxDeliveryCount,
+    PoisonPolicy poisonPolicy,
+    Optional<String> blockedReason,
+    Optional<Instant> blockedSince) {
+  static final String FINISHED = "finished";
+
+  static SessionDetail of(String queue, String session, WhyBlocked.Known known) {
+    var view = known.view();
+    return new SessionDetail(
+        queue,
+        session,
+        view.map(one -> one.status().name().toLowerCase(Locale.ROOT)).orElse(FINISHED),
+        WhyBlocked.explain(known),
+        view.map(SessionView::backlog).orElse(0L),
+        view.map(SessionView::headAge).orElse(Duration.ZERO),
+        view.flatMap(SessionView::owner).map(Owner::name),
+        view.map(SessionView::epoch).orElse(0L),
+        view.flatMap(SessionView::lockedUntil),
+        view.map(SessionView::attempts).orElse(0),
+        known.settings().maxDeliveryCount(),
+        known.settings().poisonPolicy(),
+        view.flatMap(SessionView::blockedReason),
+        view.flatMap(SessionView::blockedSince));
+  }
+
+  /** A message that waits, in its order. */
+  record Waiting(
+      long sequence,
+      String messageId,
+      Optional<RawJson> body,
+      Optional<String> bodyText,
+      Optional<String> bodyBase64,
+      long bodyBytes,
+      String contentType,
+      Map<String, String> properties,
+      int attempts,
+      Instant enqueuedAt,
+      Optional<Instant> dueAt,
+      Optional<String> lastError) {}
+
+  /** A page of waiting messages. */
+  record Messages(List<Waiting> messages, Optional<String> nextCursor) {}
+
+  /** The state of a session; version 0 when none was ever written. */
+  record State(
+      long version,
+      long size,
+      Optional<Instant> updatedAt,
+      Optional<RawJson> json,
+      Optional<String> text,
+      Optional<String> base64) {}
+
+  /**
+   * Something that happened to a session.
+   *
+   * @param kind sent, failed, postponed, dead, act or event
+   * @param text one line
+   * @param detail what belongs to it and may have many lines
+   */
+  record Moment(
+      Instant at,
+      String kind,
+      String text,
+      Optional<String> detail,
+      Optional<Long> sequence,
+      Optional<String> deadLetterId,
+      Optional<String> eventId) {}
+
+  /** What happened, the newest first. */
+  record Timeline(List<Moment> moments, boolean hasMore) {}
+}

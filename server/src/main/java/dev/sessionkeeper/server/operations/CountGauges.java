@@ -1,0 +1,80 @@
+package dev.sessionkeeper.server.operations;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.spi.CountableQueues;
+import dev.sessionkeeper.spi.CountableQueues.Counts;
+import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.time.TimeSource;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.Tags;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/**
+ * The numbers of queues on a broker that counts messages, under the names of {@link QueueGauges}.
+ * Every look costs requests to the broker, so one look serves half a minute of scrapes.
+ */
+final class CountGauges {
+  private static final int MOST_QUEUES = 100;
+  private static final Duration FRESH = Duration.ofSeconds(30);
+
+  private final Sampled<Map<QueueName, Counts>> counts;
+  private final MultiGauge depth;
+  private final MultiGauge inFlight;
+  private final MultiGauge deadLetters;
+
+  CountGauges(
+      MeterRegistry registry, QueueProvider queues, CountableQueues countable, TimeSource time) {
+    counts = new Sampled<>(Map.of(), () -> look(queues, countable), FRESH, time);
+    depth =
+        MultiGauge.builder("keeper.queue.depth")
+            .description("Accepted, not yet completed or dead")
+            .register(registry);
+    inFlight =
+        MultiGauge.builder("keeper.queue.in.flight.messages")
+            .description("In hand, as the broker counts them")
+            .register(registry);
+    deadLetters =
+        MultiGauge.builder("keeper.queue.dead.letters").description("Set aside").register(registry);
+  }
+
+  void refresh() {
+    var now = counts.get();
+    show(depth, now, each -> Stream.of(each.depth()));
+    show(inFlight, now, each -> each.inFlight().stream().boxed());
+    show(deadLetters, now, each -> Stream.of(each.deadLetters()));
+  }
+
+  private static void show(
+      MultiGauge gauge, Map<QueueName, Counts> counts, Function<Counts, Stream<Long>> number) {
+    List<MultiGauge.Row<?>> rows =
+        counts.entrySet().stream()
+            .<MultiGauge.Row<?>>flatMap(
+                entry ->
+                    number
+                        .apply(entry.getValue())
+                        .map(
+                            value ->
+                                MultiGauge.Row.of(Tags.of("queue", entry.getKey().value()), value)))
+            .toList();
+    gauge.register(rows, true);
+  }
+
+  private static Map<QueueName, Counts> look(QueueProvider queues, CountableQueues countable) {
+    var all = new LinkedHashMap<QueueName, Counts>();
+    for (var queue : queues.declaredQueues().stream().limit(MOST_QUEUES).toList()) {
+      try {
+        all.put(queue, countable.counts(queue));
+      } catch (KeeperException.UnknownQueue e) {
+        // Deleted between the list and the look.
+      }
+    }
+    return all;
+  }
+}

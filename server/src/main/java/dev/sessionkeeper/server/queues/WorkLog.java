@@ -1,0 +1,42 @@
+package dev.sessionkeeper.server.queues;
+
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.SessionId;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Remembers the rounds of workers, so that a worker that lost the answer gets the same result again
+ * from any server.
+ */
+interface WorkLog {
+  /** How long rounds are remembered. */
+  Duration KEPT = Duration.ofMinutes(10);
+
+  /** Names a round. Ids of one credential mean nothing to another one. */
+  record Round(QueueName queue, String credential, String requestId) {}
+
+  /**
+   * The result of a round.
+   *
+   * @param outcomes of the settlements, in their order
+   * @param sessions those with messages, in their order
+   */
+  record Result(List<WorkAnswer.Outcome> outcomes, List<Taken> sessions) {}
+
+  /** A session that a round handed out. */
+  record Taken(SessionId session, long epoch) {}
+
+  Optional<Result> find(Round round);
+
+  /**
+   * Remembers the result, durably.
+   *
+   * @return false if another server has finished the same round before
+   */
+  boolean add(Round round, Result result);
+
+  /** Adds the sessions to a result that was remembered before they were taken. */
+  void complete(Round round, Result result);
+}

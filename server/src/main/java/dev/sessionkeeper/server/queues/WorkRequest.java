@@ -1,0 +1,166 @@
+package dev.sessionkeeper.server.queues;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.SessionState;
+import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.server.json.Fields;
+import dev.sessionkeeper.spi.HeldSession;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * One round of a worker: settle what was handled, renew what is in hand, take more.
+ *
+ * @param requestId names the round; a repetition of it settles and takes nothing twice
+ * @param owner a name for people; the credential's where it is left out
+ */
+record WorkRequest(
+    String requestId,
+    Optional<String> owner,
+    Optional<List<WorkSettle>> settle,
+    Optional<List<String>> renew,
+    Optional<WorkTake> take) {
+  private static final int MAX_ID = 128;
+  private static final int MAX_SESSIONS = 256;
+  private static final int MAX_LEASES = 1_000;
+  private static final int MAX_LEASE_ID = 1_000;
+
+  static WorkRequest read(Fields in) {
+    var id = in.required("requestId", Decode.text(MAX_ID).map(WorkRequest::requireText));
+    var owner = in.optional("owner", Decode.text().map(text -> Owner.of(text).name()));
+    var settle = in.optional("settle", Decode.list(0, MAX_LEASES, Decode.object(WorkSettle::read)));
+    var renew = in.optional("renew", Decode.list(0, MAX_LEASES, Decode.text(MAX_LEASE_ID)));
+    var take = in.optional("take", Decode.object(WorkTake::read));
+    in.check();
+    var request = new WorkRequest(id.get(), owner.get(), settle.get(), renew.get(), take.get());
+    if (new HashSet<>(request.settled().stream().map(WorkSettle::leaseId).toList()).size()
+        < request.settled().size()) {
+      in.reject("settle", "must name each lease once");
+      in.check();
+    }
+    return request;
+  }
+
+  private static String requireText(String text) {
+    if (text.isBlank()) {
+      throw new IllegalArgumentException("must have text");
+    }
+    return text;
+  }
+
+  List<WorkSettle> settled() {
+    return settle.orElse(List.of());
+  }
+
+  List<String> renewed() {
+    return renew.orElse(List.of());
+  }
+
+  /** The most messages and bytes of each session, also of those that go on. */
+  WorkTake each() {
+    return take.orElse(WorkTake.DEFAULT);
+  }
+
+  /** What follows the settlements of a session. */
+  enum Then {
+    /** The session goes on with its next messages; without any it is given back. */
+    NEXT,
+    /** The session stays in hand. */
+    KEEP,
+    /** The session is given back. */
+    RELEASE;
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /** How deliveries of one session end, all or nothing. */
+  record WorkSettle(
+      String leaseId,
+      List<SettleRequest.Item> settlements,
+      Optional<byte[]> state,
+      Optional<Long> stateVersion,
+      Optional<Then> then) {
+    static WorkSettle read(Fields in) {
+      var lease = in.required("leaseId", Decode.text(MAX_LEASE_ID));
+      var settlements =
+          in.required("settlements", Decode.list(0, 1000, Decode.object(SettleRequest.Item::read)));
+      var state = in.optional("state", Decode.base64());
+      var version = in.optional("stateVersion", Decode.integer(0L, Long.MAX_VALUE));
+      var then = in.optional("then", Decode.oneOf(Decode.words(Then.class, Then::toString)));
+      if (in.has("stateVersion") && !in.has("state")) {
+        in.reject("stateVersion", "is there without state");
+      }
+      in.check();
+      return new WorkSettle(lease.get(), settlements.get(), state.get(), version.get(), then.get());
+    }
+
+    Then following() {
+      return then.orElse(Then.NEXT);
+    }
+
+    List<HeldSession.Settled> settled() {
+      return new SettleRequest(settlements, state, stateVersion).settled();
+    }
+
+    Optional<SessionState.Write> write() {
+      return new SettleRequest(settlements, state, stateVersion).write();
+    }
+  }
+
+  /**
+   * Sessions to take.
+   *
+   * @param state whether the memory of each session is wanted; it is by default
+   */
+  record WorkTake(
+      Optional<Integer> sessions,
+      Optional<Integer> messages,
+      Optional<Long> bytes,
+      @JsonProperty("wait") Optional<Duration> patience,
+      Optional<Boolean> state) {
+    static final WorkTake DEFAULT =
+        new WorkTake(
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty());
+
+    static WorkTake read(Fields in) {
+      var sessions = in.optional("sessions", Decode.integer(1, MAX_SESSIONS));
+      var messages = in.optional("messages", Decode.integer(1, 1000));
+      var bytes = in.optional("bytes", Decode.integer(1024L, ReceiveForAnswer.MOST_BYTES));
+      var wait = in.optional("wait", Decode.duration(Duration.ZERO, Queues.MAX_WAIT));
+      var state = in.optional("state", Decode.bool());
+      in.check();
+      return new WorkTake(sessions.get(), messages.get(), bytes.get(), wait.get(), state.get());
+    }
+
+    int mostSessions() {
+      return sessions.orElse(1);
+    }
+
+    int mostMessages() {
+      return messages.orElse(10);
+    }
+
+    long mostBytes() {
+      return bytes.orElse(1L << 20);
+    }
+
+    Duration patienceOrNone() {
+      return patience.orElse(Duration.ZERO);
+    }
+
+    boolean wantsState() {
+      return state.orElse(true);
+    }
+  }
+}

@@ -1,0 +1,155 @@
+package dev.sessionkeeper.server.queues;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.server.http.ProblemException;
+import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Request;
+import dev.sessionkeeper.server.http.Response;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.Route;
+import dev.sessionkeeper.server.http.Scope;
+import dev.sessionkeeper.server.queues.WorkAnswer.WorkRenewed;
+import dev.sessionkeeper.server.queues.WorkAnswer.WorkSession;
+import dev.sessionkeeper.server.queues.WorkAnswer.WorkSettled;
+import dev.sessionkeeper.store.Actor;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Serves one round of a worker in one request.
+ *
+ * <p>The order of a round: settle, renew, go on with settled sessions, take. Its result is
+ * remembered before the answer leaves, so a repetition finds it. I1: a round hands out sessions
+ * once; a server that finishes a round which another server has finished gives its sessions back.
+ */
+final class WorkRoutes {
+  private final Queues queues;
+  private final HeldSessions held;
+  private final LimitLeases limits;
+  private final WorkSessions sessions;
+  private final WorkLog log;
+
+  WorkRoutes(
+      Queues queues, HeldSessions held, LimitLeases limits, WorkSessions sessions, WorkLog log) {
+    this.queues = queues;
+    this.held = held;
+    this.limits = limits;
+    this.sessions = sessions;
+    this.log = log;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.post("/queues/{queue}/work", Role.CONSUME, Scope.queue(), this::work)
+            .summary(
+                "One round of a worker: settle, renew and take sessions with their messages; at"
+                    + " most 8 MB in one answer")
+            .takes(WorkRequest.class)
+            .answers(200, "The result; the same again for a repeated requestId", WorkAnswer.class)
+            .problems(
+                ProblemType.UNKNOWN_QUEUE,
+                ProblemType.SESSION_MODE_MISMATCH,
+                ProblemType.OVERLOADED));
+  }
+
+  private Response work(Request request) throws Exception {
+    var queue = queues.named(request);
+    var wish = request.json(WorkRequest::read);
+    var round = new WorkLog.Round(queue, request.actor().name(), wish.requestId());
+    var known = log.find(round);
+    return known.isPresent()
+        ? Response.ok(again(request, queue, wish, known.get()))
+        : Response.ok(once(request, round, wish));
+  }
+
+  private WorkAnswer once(Request request, WorkLog.Round round, WorkRequest wish) throws Exception {
+    var queue = round.queue();
+    var actor = request.actor();
+    var budget = WorkBudget.reserve(request, wish);
+    var settled =
+        Together.map(
+            wish.settled(), entry -> sessions.settle(queue, actor, entry, budget, wish.each()));
+    var outcomes = settled.stream().map(each -> each.view().outcome()).toList();
+    var renewed = renew(queue, actor, wish.renewed());
+    var taken = new ArrayList<WorkSessions.InHand>();
+    settled.forEach(each -> each.next().ifPresent(taken::add));
+    boolean isLogged = false;
+    if (wish.take().isPresent()) {
+      var owner = Owner.of(wish.owner().orElse(actor.name()));
+      taken.addAll(sessions.takeReady(queue, actor, owner, wish.each(), budget));
+      if (taken.isEmpty() && !wish.each().patienceOrNone().isZero()) {
+        isLogged = !outcomes.isEmpty();
+        if (isLogged && !log.add(round, new WorkLog.Result(outcomes, List.of()))) {
+          return again(request, queue, wish, log.find(round).orElseThrow());
+        }
+        request.unreserve();
+        taken.addAll(sessions.awaitAndTake(request, queue, owner, wish.each(), budget.afterWait()));
+      }
+    }
+    var result =
+        new WorkLog.Result(outcomes, taken.stream().map(WorkSessions.InHand::key).toList());
+    if (!remember(round, result, isLogged)) {
+      taken.forEach(each -> sessions.giveBack(queue, actor, each));
+      return again(request, queue, wish, log.find(round).orElseThrow());
+    }
+    return new WorkAnswer(
+        false,
+        settled.stream().map(WorkSessions.Settled::view).toList(),
+        renewed,
+        taken.stream().map(WorkSessions.InHand::view).toList());
+  }
+
+  /** A round that changed nothing is not worth a row. */
+  private boolean remember(WorkLog.Round round, WorkLog.Result result, boolean isLogged) {
+    if (isLogged) {
+      if (!result.sessions().isEmpty()) {
+        log.complete(round, result);
+      }
+      return true;
+    }
+    return (result.outcomes().isEmpty() && result.sessions().isEmpty()) || log.add(round, result);
+  }
+
+  /** The result of a round that was finished before, by this server or another one. */
+  private WorkAnswer again(
+      Request request, QueueName queue, WorkRequest wish, WorkLog.Result result) {
+    var actor = request.actor();
+    var budget = WorkBudget.reserve(request, wish);
+    var settled = new ArrayList<WorkSettled>();
+    for (int i = 0; i < wish.settled().size(); i++) {
+      var outcome =
+          i < result.outcomes().size() ? result.outcomes().get(i) : WorkAnswer.Outcome.UNAVAILABLE;
+      settled.add(new WorkSettled(wish.settled().get(i).leaseId(), outcome, Optional.empty()));
+    }
+    List<WorkSession> still =
+        Together.map(
+                result.sessions(),
+                taken -> sessions.again(queue, actor, taken, budget, wish.each()))
+            .stream()
+            .flatMap(Optional::stream)
+            .toList();
+    return new WorkAnswer(true, settled, renew(queue, actor, wish.renewed()), still);
+  }
+
+  private List<WorkRenewed> renew(QueueName queue, Actor actor, List<String> leaseIds) {
+    return leaseIds.isEmpty()
+        ? List.of()
+        : Together.map(leaseIds, leaseId -> renew(queue, actor, leaseId));
+  }
+
+  private WorkRenewed renew(QueueName queue, Actor actor, String leaseId) {
+    try {
+      var session = held.get(queue, actor, leaseId);
+      limits.check(queue, actor, leaseId);
+      var until = session.renew().until();
+      limits.renewed(queue, actor, leaseId);
+      return new WorkRenewed(leaseId, true, Optional.of(until));
+    } catch (KeeperException.LockLost | ProblemException e) {
+      // A limit of the bot ends the lease as well; the owner has to let go in both cases.
+      return new WorkRenewed(leaseId, false, Optional.empty());
+    }
+  }
+}

@@ -1,0 +1,28 @@
+package dev.sessionkeeper.server.samples;
+
+import java.time.Instant;
+import java.util.Map;
+
+/** The numbers of all queues at one moment, by the names of the queues. */
+record Sample(Instant at, Map<String, Numbers> queues) {
+
+  /**
+   * The numbers of one queue.
+   *
+   * @param arrived messages that ever came; grows only
+   * @param gone messages that were ever completed or became dead; grows only
+   * @param oldestMillis how long the oldest message has waited
+   * @param isCounted whether arrived and gone are known
+   */
+  record Numbers(
+      long arrived,
+      long gone,
+      long depth,
+      long dead,
+      long parked,
+      long paused,
+      long oldestMillis,
+      boolean isCounted,
+      String mode,
+      String poisonPolicy) {}
+}

@@ -1,0 +1,150 @@
+package dev.sessionkeeper.server.security;
+
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.server.http.Caller;
+import dev.sessionkeeper.server.http.QueueFilter;
+import dev.sessionkeeper.server.http.Reach;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.TenantFilter;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
+
+/**
+ * Remembers the logins of browsers in cookies that only servers of one store can make. Nothing is
+ * kept here, and to read a cookie never waits.
+ *
+ * <p>A cookie of an API key names the digest of the key, so a key that a reload removes is out at
+ * once. A cookie of a token carries the rights that the token had. Safe for use by many threads.
+ */
+public final class BrowserSessions {
+  /** The name of the cookie where the connection is not encrypted. */
+  public static final String PLAIN_NAME = "keeper";
+
+  /** The name of the cookie over TLS: browsers take it from this host alone. */
+  public static final String SECURE_NAME = "__Host-keeper";
+
+  private static final String CONTEXT = "login";
+  private static final String SEPARATOR = "\n";
+
+  private final TimeSource time;
+  private volatile SignTexts cookies;
+  private volatile SignTexts forms;
+
+  BrowserSessions(TimeSource time) {
+    this.time = time;
+    var own = ServerSecret.ofThisProcess();
+    this.cookies = own.signing("browser-cookie");
+    this.forms = own.signing("browser-form");
+  }
+
+  /** Signs with the secret of the store from now on, so that every server knows the cookies. */
+  public void use(ServerSecret secret) {
+    cookies = secret.signing("browser-cookie");
+    forms = secret.signing("browser-form");
+  }
+
+  /** What a cookie stands for. */
+  public sealed interface Login {
+    /** An API key, by its digest. */
+    record ByKey(String sha256) implements Login {}
+
+    /** The rights of a token. */
+    record ByToken(Caller caller) implements Login {}
+  }
+
+  /** The value of the cookie of a login that lasts so long. */
+  public String cookie(Login login, Duration life) {
+    var until = time.instant().plus(life).getEpochSecond();
+    return cookies.sign(until + SEPARATOR + text(login), CONTEXT);
+  }
+
+  /** The login that the cookies of a request show; empty when there is none, or it is over. */
+  public Optional<Login> read(String cookieHeader) {
+    return value(cookieHeader)
+        .flatMap(value -> cookies.verify(value, CONTEXT))
+        .flatMap(this::parse);
+  }
+
+  /** The text that the forms of this browser carry, so that no other page can send them. */
+  public String formToken(String cookieHeader, String caller) {
+    return forms.sign("", value(cookieHeader).orElse(""), caller);
+  }
+
+  public boolean isFormToken(String token, String cookieHeader, String caller) {
+    return forms.verify(token, value(cookieHeader).orElse(""), caller).isPresent();
+  }
+
+  /** Signs a text for the state of a login elsewhere, or of a dry run. */
+  public String seal(String text, Duration life, String purpose) {
+    return forms.sign(
+        time.instant().plus(life).truncatedTo(ChronoUnit.SECONDS) + SEPARATOR + text, purpose);
+  }
+
+  /** The text of {@link #seal}; empty when it was not sealed here for this, or is over. */
+  public Optional<String> unseal(String handle, String purpose) {
+    return forms
+        .verify(handle, purpose)
+        .map(text -> text.split(SEPARATOR, 2))
+        .filter(parts -> time.instant().isBefore(Instant.parse(parts[0])))
+        .map(parts -> parts[1]);
+  }
+
+  private static Optional<String> value(String cookieHeader) {
+    return Arrays.stream(cookieHeader.split(";", -1))
+        .map(String::strip)
+        .filter(pair -> pair.startsWith(SECURE_NAME + "=") || pair.startsWith(PLAIN_NAME + "="))
+        .map(pair -> pair.substring(pair.indexOf('=') + 1))
+        .findFirst();
+  }
+
+  private static String text(Login login) {
+    return switch (login) {
+      case Login.ByKey key -> "key" + SEPARATOR + key.sha256();
+      case Login.ByToken token -> text(token.caller());
+    };
+  }
+
+  private static String text(Caller caller) {
+    var tenant =
+        caller.reach().tenants() instanceof TenantFilter.Only only ? only.tenant().toString() : "";
+    var queues =
+        caller.reach().queues() instanceof QueueFilter.Only only
+            ? only.queues().stream().map(QueueName::value).collect(Collectors.joining(","))
+            : "*";
+    var roles = caller.roles().stream().map(Role::name).collect(Collectors.joining(","));
+    return String.join(SEPARATOR, "token", roles, tenant, queues, caller.name());
+  }
+
+  private Optional<Login> parse(String text) {
+    var parts = text.split(SEPARATOR, -1);
+    if (Instant.ofEpochSecond(Long.parseLong(parts[0])).isBefore(time.instant())) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        parts[1].equals("key") ? new Login.ByKey(parts[2]) : new Login.ByToken(caller(parts)));
+  }
+
+  private static Caller caller(String[] parts) {
+    var roles = EnumSet.noneOf(Role.class);
+    split(parts[2]).forEach(role -> roles.add(Role.valueOf(role)));
+    Optional<UUID> tenant =
+        parts[3].isEmpty() ? Optional.empty() : Optional.of(UUID.fromString(parts[3]));
+    Optional<Set<QueueName>> queues =
+        parts[4].equals("*") || (tenant.isPresent() && parts[4].isEmpty())
+            ? Optional.empty()
+            : Optional.of(split(parts[4]).stream().map(QueueName::of).collect(Collectors.toSet()));
+    return new Caller(parts[5], roles, Reach.of(tenant, queues));
+  }
+
+  private static Set<String> split(String text) {
+    return text.isEmpty() ? Set.of() : Set.copyOf(Arrays.asList(text.split(",", -1)));
+  }
+}

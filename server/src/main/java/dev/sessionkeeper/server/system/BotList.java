@@ -1,0 +1,158 @@
+package dev.sessionkeeper.server.system;
+
+import dev.sessionkeeper.github.Bot;
+import dev.sessionkeeper.github.Match;
+import dev.sessionkeeper.github.RawDelivery;
+import dev.sessionkeeper.github.ReadDelivery;
+import dev.sessionkeeper.github.ReadResult;
+import dev.sessionkeeper.server.http.Problem;
+import dev.sessionkeeper.server.http.Reach;
+import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.server.json.Fields;
+import dev.sessionkeeper.store.Database;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+
+/** The bots of the configuration, and what they would do with an event. */
+final class BotList {
+  private static final String HOLDS =
+      "SELECT queue, count(*) FROM keeper.bot_hold WHERE until > clock_timestamp() GROUP BY queue";
+
+  private final Database database;
+  private final MeterRegistry meters;
+
+  BotList(Database database, MeterRegistry meters) {
+    this.database = database;
+    this.meters = meters;
+  }
+
+  /**
+   * A bot as people see it.
+   *
+   * @param held sessions that are held now, over all servers
+   * @param circuitOpen whether its endpoint is left alone because it is dead; as this server sees
+   *     it
+   */
+  record Item(
+      String name,
+      String queue,
+      List<String> events,
+      Optional<List<String>> repositories,
+      String scope,
+      long held,
+      int maxConcurrentSessions,
+      String delivery,
+      Optional<String> target,
+      boolean circuitOpen) {}
+
+  /** The bots, by name. */
+  record Listing(List<Item> bots) {}
+
+  /** An event to try. */
+  record Explain(String type, String payload) {
+    static Explain read(Fields in) {
+      var type = in.required("type", Decode.text(100));
+      var payload = in.required("payload", Decode.text(1 << 20));
+      in.check();
+      return new Explain(type.get(), payload.get());
+    }
+  }
+
+  /** What one bot would do with the event, and why. */
+  record Verdict(String bot, boolean matched, String explanation, Optional<String> sessionId) {}
+
+  /** What all bots would do. */
+  record Verdicts(String event, List<Verdict> bots) {}
+
+  Listing list(List<Bot> bots, Reach reach) {
+    var holds = holds();
+    return new Listing(
+        bots.stream()
+            .filter(bot -> reach.includes(bot.queue()))
+            .map(bot -> item(bot, holds.getOrDefault(bot.queue().value(), 0L)))
+            .toList());
+  }
+
+  private Item item(Bot bot, long held) {
+    return new Item(
+        bot.name(),
+        bot.queue().value(),
+        bot.subscription().events(),
+        bot.subscription().repositories(),
+        bot.ordering().scope().toString(),
+        held,
+        bot.limits().maxConcurrentSessions(),
+        bot.deliver().isPresent() ? "push" : "pull",
+        bot.deliver().map(target -> withoutQuery(String.valueOf(target.url()))),
+        isOpen(bot.name()));
+  }
+
+  /** The query of an endpoint may hold a secret. */
+  private static String withoutQuery(String url) {
+    int query = url.indexOf('?');
+    return query < 0 ? url : url.substring(0, query);
+  }
+
+  private boolean isOpen(String bot) {
+    var gauge = meters.find("keeper.push.circuit.open").tag("bot_name", bot).gauge();
+    return gauge != null && gauge.value() > 0;
+  }
+
+  private Map<String, Long> holds() {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(HOLDS);
+              var rows = statement.executeQuery()) {
+            var held = new HashMap<String, Long>();
+            while (rows.next()) {
+              held.put(rows.getString(1), rows.getLong(2));
+            }
+            return held;
+          }
+        });
+  }
+
+  /**
+   * Tries an event without storing it.
+   *
+   * @throws dev.sessionkeeper.server.http.ProblemException 400 if it is no event
+   */
+  static Verdicts explain(Explain wish, List<Bot> bots, Reach reach) {
+    var raw =
+        new RawDelivery(
+            Optional.of(wish.type()),
+            Optional.of(UUID.randomUUID().toString()),
+            Optional.empty(),
+            Optional.of("application/json"),
+            wish.payload().getBytes(StandardCharsets.UTF_8));
+    return switch (ReadDelivery.readAgain(raw)) {
+      case ReadResult.Refused refused ->
+          throw Problem.invalid("payload", refused.explanation()).toException();
+      case ReadResult.Accepted accepted ->
+          new Verdicts(
+              accepted.event().name(),
+              bots.stream()
+                  .filter(bot -> reach.includes(bot.queue()))
+                  .map(
+                      bot -> {
+                        var match = bot.subscription().match(accepted.event());
+                        boolean isMatched = match instanceof Match.Matched;
+                        return new Verdict(
+                            bot.name(),
+                            isMatched,
+                            match.explanation(),
+                            isMatched
+                                ? bot.ordering()
+                                    .sessionOf(accepted.event())
+                                    .map(session -> session.value())
+                                : Optional.empty());
+                      })
+                  .toList());
+    };
+  }
+}

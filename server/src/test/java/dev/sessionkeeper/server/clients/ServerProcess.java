@@ -1,0 +1,75 @@
+package dev.sessionkeeper.server.clients;
+
+import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.config.ConfigSources;
+import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.time.TimeSource;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+
+/** A server in a process of its own, at a fixed address, that can be killed and started again. */
+final class ServerProcess implements AutoCloseable {
+  private final Map<String, String> environment;
+  private final int port;
+  private Process process;
+
+  ServerProcess(Map<String, String> store) throws IOException {
+    this.port = freePort();
+    this.environment = new HashMap<>(store);
+    this.environment.put("KEEPER_SERVER_PORT", "" + port);
+    this.process = start();
+  }
+
+  String address() {
+    return "http://127.0.0.1:" + port;
+  }
+
+  /** Kills it as the kernel does, and starts it again. */
+  void killAndRestart() throws Exception {
+    process.destroyForcibly().waitFor();
+    process = start();
+  }
+
+  private Process start() throws IOException {
+    return Tools.start(
+        Path.of("").toAbsolutePath(),
+        environment,
+        Optional.empty(),
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx256m",
+            "-XX:+UseSerialGC",
+            "-cp",
+            System.getProperty("java.class.path"),
+            ServerProcess.class.getName()));
+  }
+
+  private static int freePort() throws IOException {
+    try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    var sources =
+        new ConfigSources(
+            "keeper.yaml", "", Path.of("").toAbsolutePath(), System.getenv(), Map.of());
+    try (var server =
+        KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system())) {
+      System.out.println("serving at " + server.address());
+      new CountDownLatch(1).await();
+    }
+  }
+}

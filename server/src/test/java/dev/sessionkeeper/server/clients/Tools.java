@@ -1,0 +1,109 @@
+package dev.sessionkeeper.server.clients;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Assumptions;
+
+/** Node and Python, where this machine has them. Without them a test shows as skipped. */
+final class Tools {
+  static final Path TYPESCRIPT = Path.of("../clients/typescript").toAbsolutePath().normalize();
+  static final Path PYTHON = Path.of("../clients/python").toAbsolutePath().normalize();
+  private static final List<String> PYTHONS = List.of("python3", "/usr/bin/python3");
+  private static final int PATIENCE_SECONDS = 240;
+
+  private Tools() {}
+
+  /** The end of a command. */
+  record Ended(int code, String output) {}
+
+  /** Skips the test where Node or its packages are missing. */
+  static synchronized void requireNode() {
+    Assumptions.assumeTrue(
+        works("node", "--version") && works("npm", "--version"),
+        "Node is not installed: the TypeScript client is not tested here");
+    if (!Files.exists(TYPESCRIPT.resolve("node_modules/.bin/redocly"))) {
+      var installed =
+          run(
+              TYPESCRIPT,
+              Map.of(),
+              "npm",
+              "install",
+              "--no-audit",
+              "--no-fund",
+              "--no-package-lock");
+      Assumptions.assumeTrue(
+          installed.code() == 0,
+          "npm cannot get the packages of the TypeScript client: " + installed.output());
+    }
+  }
+
+  /** A Python that has httpx; skips the test where there is none. */
+  static String requirePython() {
+    var found = PYTHONS.stream().filter(python -> works(python, "-c", "import httpx")).findFirst();
+    Assumptions.assumeTrue(
+        found.isPresent(),
+        "No Python with httpx is installed: the Python client is not tested here");
+    return found.orElseThrow();
+  }
+
+  /** Compiles the TypeScript client. */
+  static void buildTypeScript() {
+    var built = run(TYPESCRIPT, Map.of(), "npx", "--no-install", "tsc", "-p", ".");
+    if (built.code() != 0) {
+      throw new AssertionError("The TypeScript client does not compile:\n" + built.output());
+    }
+  }
+
+  private static boolean works(String... command) {
+    try {
+      return run(Path.of("."), Map.of(), command).code() == 0;
+    } catch (UncheckedIOException e) {
+      return false;
+    }
+  }
+
+  /** Runs a command to its end. */
+  static Ended run(Path folder, Map<String, String> environment, String... command) {
+    try {
+      var output = Files.createTempFile("command", ".log");
+      try {
+        var process = start(folder, environment, Optional.of(output), List.of(command));
+        if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+          process.destroyForcibly();
+          throw new AssertionError(List.of(command) + " did not end:\n" + Files.readString(output));
+        }
+        return new Ended(process.exitValue(), Files.readString(output, StandardCharsets.UTF_8));
+      } finally {
+        Files.deleteIfExists(output);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Starts a command; its output goes to the file, or to nowhere. */
+  static Process start(
+      Path folder, Map<String, String> environment, Optional<Path> output, List<String> command)
+      throws IOException {
+    var builder = new ProcessBuilder(new ArrayList<>(command));
+    builder.directory(folder.toFile());
+    builder.redirectErrorStream(true);
+    builder.redirectOutput(
+        output
+            .map(file -> ProcessBuilder.Redirect.appendTo(file.toFile()))
+            .orElse(ProcessBuilder.Redirect.DISCARD));
+    builder.environment().putAll(environment);
+    return builder.start();
+  }
+}

@@ -1,0 +1,309 @@
+package dev.sessionkeeper.server.queues;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sessionkeeper.server.TestDatabase;
+import dev.sessionkeeper.server.TestServer;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashSet;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import tools.jackson.databind.JsonNode;
+
+/** One request of a worker settles, renews and takes, and may be repeated on any server. */
+class WorkTest {
+  private static TestServer memory;
+  private static TestServer postgres;
+  private static TestServer neighbour;
+
+  @BeforeAll
+  static void start() {
+    var database = TestDatabase.create();
+    memory = TestServer.start("");
+    postgres = TestServer.start("", database.environment());
+    neighbour = TestServer.start("", database.environment());
+  }
+
+  @AfterAll
+  static void stop() {
+    memory.close();
+    postgres.close();
+    neighbour.close();
+  }
+
+  /** Where the queues of a test are. */
+  enum Store {
+    MEMORY,
+    POSTGRES;
+
+    TestServer server() {
+      return this == MEMORY ? memory : postgres;
+    }
+
+    /** Another server of the same store, where there is one. */
+    TestServer other() {
+      return this == MEMORY ? memory : neighbour;
+    }
+  }
+
+  private static String queue(TestServer server) {
+    var queue = "work-" + UUID.randomUUID();
+    assertThat(server.put("/queues/" + queue, "{\"mode\":\"ORDERED\"}").status()).isEqualTo(201);
+    return queue;
+  }
+
+  private static void send(TestServer server, String queue, String session, int from, int to) {
+    var messages =
+        IntStream.rangeClosed(from, to)
+            .mapToObj(n -> "{\"sessionId\":\"%s\",\"body\":%d}".formatted(session, n))
+            .toList();
+    var reply =
+        server.post(
+            "/queues/" + queue + "/messages",
+            "{\"messages\":[" + String.join(",", messages) + "]}");
+    assertThat(reply.status()).as(reply.body()).isEqualTo(201);
+  }
+
+  private static JsonNode work(TestServer server, String queue, String json) {
+    var reply = server.post("/queues/" + queue + "/work", json);
+    assertThat(reply.status()).as(reply.body()).isEqualTo(200);
+    return reply.json();
+  }
+
+  private static String take(String id, int sessions, int messages, String wait) {
+    return "{\"requestId\":\"%s\",\"take\":{\"sessions\":%d,\"messages\":%d,\"wait\":\"%s\"}}"
+        .formatted(id, sessions, messages, wait);
+  }
+
+  private static String settlements(JsonNode session, String action) {
+    var all = new ArrayList<String>();
+    for (var message : session.get("messages")) {
+      all.add(
+          "{\"sequence\":%d,\"action\":\"%s\"}"
+              .formatted(message.get("sequence").asLong(), action));
+    }
+    return "[" + String.join(",", all) + "]";
+  }
+
+  private static String settle(JsonNode session, String action, String then) {
+    return "{\"leaseId\":\"%s\",\"settlements\":%s,\"then\":\"%s\"}"
+        .formatted(session.get("leaseId").asString(), settlements(session, action), then);
+  }
+
+  private static String round(String id, List<String> settles, String more) {
+    return "{\"requestId\":\"%s\",\"settle\":[%s]%s}"
+        .formatted(id, String.join(",", settles), more);
+  }
+
+  private static List<Integer> bodies(JsonNode session) {
+    var all = new ArrayList<Integer>();
+    session.get("messages").forEach(message -> all.add(message.get("body").asInt()));
+    return all;
+  }
+
+  private static long depth(TestServer server, String queue) {
+    return server.get("/queues/" + queue).json().get("depth").asLong();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void oneRequestSettlesAndTakesTheNextSessionsAndMessages(Store store) {
+    var server = store.server();
+    var queue = queue(server);
+    for (int i = 0; i < 5; i++) {
+      send(server, queue, "s" + i, 1, 15);
+    }
+    var first = work(server, queue, take("r1", 3, 10, "PT5S")).get("sessions");
+    assertThat(first).hasSize(3);
+    first.forEach(
+        session ->
+            assertThat(bodies(session)).isEqualTo(IntStream.rangeClosed(1, 10).boxed().toList()));
+
+    var settles = new ArrayList<String>();
+    first.forEach(session -> settles.add(settle(session, "complete", "next")));
+    var second =
+        work(server, queue, round("r2", settles, ",\"take\":{\"sessions\":4,\"messages\":10}"));
+    assertThat(second.get("settled").findValuesAsString("outcome"))
+        .containsExactly("settled", "settled", "settled");
+    // Three go on behind their tenth message, two were waiting.
+    assertThat(second.get("sessions")).hasSize(5);
+    for (int i = 0; i < 3; i++) {
+      assertThat(bodies(second.get("sessions").get(i))).containsExactly(11, 12, 13, 14, 15);
+    }
+    var rest = new ArrayList<String>();
+    second.get("sessions").forEach(session -> rest.add(settle(session, "complete", "next")));
+    var third = work(server, queue, round("r3", rest, ""));
+    assertThat(third.get("sessions")).hasSize(2);
+    var last = new ArrayList<String>();
+    third.get("sessions").forEach(session -> last.add(settle(session, "complete", "release")));
+    work(server, queue, round("r4", last, ""));
+    assertThat(depth(server, queue)).isZero();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aLostAnswerIsGivenAgainByAnyServerAndNothingIsDoneTwice(Store store) {
+    var server = store.server();
+    var queue = queue(server);
+    for (int i = 0; i < 4; i++) {
+      send(server, queue, "s" + i, 1, 3);
+    }
+    var taken = work(server, queue, take("lost", 2, 2, "PT5S"));
+    var again = work(store.other(), queue, take("lost", 2, 2, "PT5S"));
+    assertThat(taken.get("repeated").asBoolean()).isFalse();
+    assertThat(again.get("repeated").asBoolean()).isTrue();
+    assertThat(again.get("sessions").findValuesAsString("leaseId"))
+        .isEqualTo(taken.get("sessions").findValuesAsString("leaseId"));
+    for (int i = 0; i < 2; i++) {
+      var messages = again.get("sessions").get(i).get("messages");
+      assertThat(messages.findValuesAsString("messageId"))
+          .isEqualTo(taken.get("sessions").get(i).get("messages").findValuesAsString("messageId"));
+      assertThat(messages.findValuesAsString("attempt")).containsOnly("1");
+    }
+    assertThat(depth(server, queue)).isEqualTo(12);
+
+    var settles = new ArrayList<String>();
+    taken.get("sessions").forEach(session -> settles.add(settle(session, "complete", "release")));
+    var settling = round("lost-too", settles, ",\"take\":{\"sessions\":1,\"messages\":1}");
+    var settled = work(server, queue, settling);
+    var repeated = work(store.other(), queue, settling);
+    assertThat(repeated.get("settled").findValuesAsString("outcome"))
+        .containsExactly("settled", "settled");
+    assertThat(repeated.get("sessions").findValuesAsString("leaseId"))
+        .isEqualTo(settled.get("sessions").findValuesAsString("leaseId"));
+    assertThat(depth(server, queue)).isEqualTo(8);
+  }
+
+  /** The same round at the same time on two servers: its sessions go to one of the answers. */
+  @Test
+  void aRoundThatRunsTwiceAtOnceTakesItsSessionsOnce() {
+    var queue = queue(postgres);
+    for (int i = 0; i < 8; i++) {
+      send(postgres, queue, "s" + i, 1, 1);
+    }
+    for (int round = 0; round < 4; round++) {
+      var request = take("both-" + round, 2, 1, "PT5S");
+      var calls =
+          List.of(postgres, neighbour).stream()
+              .map(server -> CompletableFuture.supplyAsync(() -> work(server, queue, request)))
+              .toList();
+      var leases = new HashSet<String>();
+      calls.forEach(
+          call -> leases.addAll(call.join().get("sessions").findValuesAsString("leaseId")));
+      assertThat(leases).hasSizeLessThanOrEqualTo(2);
+      var settles = new ArrayList<String>();
+      var mine = work(postgres, queue, request).get("sessions");
+      mine.forEach(session -> settles.add(settle(session, "complete", "release")));
+      work(neighbour, queue, round("settle-" + round, settles, ""));
+    }
+    var rest = work(postgres, queue, take("rest", 8, 1, "PT2S"));
+    assertThat(8 - depth(postgres, queue) + rest.get("sessions").size()).isEqualTo(8);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void outcomesAreMixedAndStateIsWrittenWithThem(Store store) {
+    var server = store.server();
+    var queue = queue(server);
+    for (var session : List.of("complete", "retry", "dead", "stale")) {
+      send(server, queue, session, 1, 1);
+    }
+    var sessions = work(server, queue, take("m1", 4, 1, "PT5S")).get("sessions");
+    assertThat(sessions).hasSize(4);
+    var settles = new ArrayList<String>();
+    var state =
+        Base64.getEncoder()
+            .encodeToString("memory".getBytes(java.nio.charset.StandardCharsets.UTF_8));
+    for (var session : sessions) {
+      var lease = session.get("leaseId").asString();
+      long sequence = session.get("messages").get(0).get("sequence").asLong();
+      settles.add(
+          switch (session.get("sessionId").asString()) {
+            case "complete" ->
+                "{\"leaseId\":\"%s\",\"settlements\":[{\"sequence\":%d,\"action\":\"complete\"}],\"state\":\"%s\"}"
+                    .formatted(lease, sequence, state);
+            case "retry" ->
+                "{\"leaseId\":\"%s\",\"settlements\":[{\"sequence\":%d,\"action\":\"retry\",\"delay\":\"PT0S\"}],\"then\":\"release\"}"
+                    .formatted(lease, sequence);
+            case "dead" ->
+                "{\"leaseId\":\"%s\",\"settlements\":[{\"sequence\":%d,\"action\":\"deadLetter\",\"reason\":\"no\"}]}"
+                    .formatted(lease, sequence);
+            default ->
+                "{\"leaseId\":\"%s\",\"settlements\":[{\"sequence\":%d,\"action\":\"complete\"}],\"state\":\"%s\",\"stateVersion\":7}"
+                    .formatted(lease, sequence, state);
+          });
+    }
+    var lost = "{\"leaseId\":\"AAAA\",\"settlements\":[{\"sequence\":1,\"action\":\"complete\"}]}";
+    settles.add(lost);
+    var answer = work(server, queue, round("m2", settles, "")).get("settled");
+    for (int i = 0; i < 4; i++) {
+      boolean isStale = sessions.get(i).get("sessionId").asString().equals("stale");
+      assertThat(answer.get(i).get("outcome").asString())
+          .isEqualTo(isStale ? "staleState" : "settled");
+    }
+    assertThat(answer.get(4).get("outcome").asString()).isEqualTo("lost");
+    assertThat(server.get("/queues/" + queue).json().get("dead").asLong()).isEqualTo(1);
+    send(server, queue, "complete", 2, 2);
+    var next = work(server, queue, take("m3", 2, 1, "PT5S")).get("sessions");
+    var remembered = new ArrayList<String>();
+    next.forEach(session -> remembered.add(session.path("state").asString("-") + bodies(session)));
+    assertThat(remembered).contains(state + "[2]");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void leasesInHandAreRenewedAndLostOnesAreNamed(Store store) {
+    var server = store.server();
+    var queue = queue(server);
+    send(server, queue, "s", 1, 1);
+    var session = work(server, queue, take("k1", 1, 1, "PT5S")).get("sessions").get(0);
+    var lease = session.get("leaseId").asString();
+    var renew = "{\"requestId\":\"k2\",\"renew\":[\"" + lease + "\",\"AAAA\"]}";
+    var renewed = work(store.other(), queue, renew).get("renewed");
+    assertThat(renewed.get(0).get("held").asBoolean()).isTrue();
+    assertThat(renewed.get(0).get("lockedUntil").asString())
+        .isGreaterThanOrEqualTo(session.get("lockedUntil").asString());
+    assertThat(renewed.get(1).get("held").asBoolean()).isFalse();
+    // Any server honours the lease, and the single calls do as well.
+    assertThat(
+            store
+                .other()
+                .get("/queues/" + queue + "/leases/" + lease + "/messages")
+                .json()
+                .get("messages"))
+        .hasSize(1);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aRoundWaitsForWorkAndEndsWithoutAny(Store store) throws Exception {
+    var server = store.server();
+    var queue = queue(server);
+    assertThat(work(server, queue, take("w1", 1, 1, "PT0.2S")).get("sessions")).isEmpty();
+    var waiting =
+        CompletableFuture.supplyAsync(() -> work(server, queue, take("w2", 4, 1, "PT20S")));
+    send(store.other(), queue, "s", 1, 1);
+    assertThat(waiting.get().get("sessions")).hasSize(1);
+  }
+
+  @Test
+  void badRoundsAreRefusedWithTheirFields() {
+    var queue = queue(memory);
+    var path = "/queues/" + queue + "/work";
+    assertThat(memory.post(path, "{}").body()).contains("requestId");
+    var twice = "{\"leaseId\":\"a\",\"settlements\":[]}";
+    assertThat(memory.post(path, round("r", List.of(twice, twice), "")).body())
+        .contains("each lease once");
+    assertThat(memory.post(path, take("r", 257, 1, "PT1S")).status()).isEqualTo(400);
+    assertThat(memory.post("/queues/none/work", take("r", 1, 1, "PT0S")).problem())
+        .isEqualTo("unknown-queue");
+  }
+}
