@@ -42,6 +42,7 @@ public final class KeeperClient implements AutoCloseable {
   private static final JsonMapper JSON =
       JsonMapper.builder()
           .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+          .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
           .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
           .build();
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
@@ -110,6 +111,21 @@ public final class KeeperClient implements AutoCloseable {
     return new QueueClient(this, name);
   }
 
+  /** The calls of the session registry. */
+  public RegistryClient registry() {
+    return new RegistryClient(this);
+  }
+
+  /** The calls of metered usage. */
+  public UsageClient usage() {
+    return new UsageClient(this);
+  }
+
+  /** The calls of scheduled jobs. */
+  public JobsClient jobs() {
+    return new JobsClient(this);
+  }
+
   public JsonNode get(String path, Map<String, String> query) {
     return document(exchange(get(path + asked(query))));
   }
@@ -138,6 +154,32 @@ public final class KeeperClient implements AutoCloseable {
                   return request.POST(HttpRequest.BodyPublishers.ofByteArray(body));
                 })));
   }
+
+  /**
+   * Any call: bytes and headers as they are, there and back.
+   *
+   * @param body nothing where it is empty
+   */
+  public RawAnswer call(
+      String method, String path, Map<String, String> headers, Optional<byte[]> body) {
+    var response =
+        exchange(
+            new Call(
+                method,
+                path,
+                request -> {
+                  headers.forEach(request::header);
+                  return request.method(
+                      method,
+                      body.map(HttpRequest.BodyPublishers::ofByteArray)
+                          .orElseGet(HttpRequest.BodyPublishers::noBody));
+                }));
+    return new RawAnswer(
+        response.statusCode(), response.headers().firstValue("ETag"), response.body());
+  }
+
+  /** What a server answered, as it came. */
+  public record RawAnswer(int status, Optional<String> etag, byte[] body) {}
 
   /** Bytes as the server keeps them, such as a webhook's payload. */
   public byte[] getBytes(String path) {
@@ -246,6 +288,16 @@ public final class KeeperClient implements AutoCloseable {
   /** A text as one segment of a path, or as a value of a query. */
   public static String encoded(String text) {
     return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+
+  /** An answer as a record; members that the record does not have are ignored. */
+  static <T> T read(JsonNode answer, Class<T> type) {
+    try {
+      return JSON.treeToValue(answer, type);
+    } catch (JacksonException e) {
+      throw new KeeperException.Rejected(
+          "The server's answer is no " + type.getSimpleName() + " of this client", e);
+    }
   }
 
   static JsonMapper json() {

@@ -1,8 +1,11 @@
 package dev.sessionkeeper.client;
 
+import dev.sessionkeeper.Payload;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import tools.jackson.databind.JsonNode;
@@ -59,12 +62,7 @@ public final class LeaseClient implements AutoCloseable {
     var answer = client.get(path + "/messages", Map.of("max", "" + max, "wait", wait.toString()));
     var received = new ArrayList<Received>();
     for (var each : answer.path("messages")) {
-      received.add(
-          new Received(
-              each.path("sequence").asLong(),
-              each.path("messageId").asString(),
-              each.path("body"),
-              each.path("attempt").asInt()));
+      received.add(Received.of(each));
     }
     return received;
   }
@@ -104,6 +102,53 @@ public final class LeaseClient implements AutoCloseable {
     return QueueClient.object().put("sequence", message.sequence()).put("action", action);
   }
 
-  /** A message handed out under this lease. */
-  public record Received(long sequence, String messageId, JsonNode body, int attempt) {}
+  /**
+   * A message handed out under this lease.
+   *
+   * @param payload the body as it was sent: JSON, text or bytes
+   */
+  public record Received(
+      long sequence,
+      String messageId,
+      Payload payload,
+      Map<String, String> properties,
+      int attempt,
+      Instant enqueuedAt) {
+    public Received {
+      properties = Map.copyOf(properties);
+    }
+
+    static Received of(JsonNode json) {
+      var properties = new HashMap<String, String>();
+      json.path("properties")
+          .properties()
+          .forEach(each -> properties.put(each.getKey(), each.getValue().asString("")));
+      return new Received(
+          json.path("sequence").asLong(),
+          json.path("messageId").asString(),
+          payload(json),
+          properties,
+          json.path("attempt").asInt(),
+          Instant.parse(json.path("enqueuedAt").asString()));
+    }
+
+    private static Payload payload(JsonNode json) {
+      var type = json.path("contentType").asString("");
+      if (json.has("bodyText")) {
+        return Payload.text(json.path("bodyText").asString(), type);
+      }
+      return json.has("bodyBase64")
+          ? Payload.bytes(Base64.getDecoder().decode(json.path("bodyBase64").asString()), type)
+          : Payload.json(KeeperClient.json().writeValueAsString(json.path("body")));
+    }
+
+    /** The body as JSON; a body that was sent as text is a string, other bytes are base64. */
+    public JsonNode body() {
+      return switch (payload.form()) {
+        case JSON -> KeeperClient.json().readTree(payload.unsafeBytes());
+        case TEXT -> KeeperClient.json().getNodeFactory().stringNode(payload.asText());
+        case BYTES -> KeeperClient.json().getNodeFactory().binaryNode(payload.unsafeBytes());
+      };
+    }
+  }
 }

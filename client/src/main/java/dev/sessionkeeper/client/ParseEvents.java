@@ -55,6 +55,8 @@ final class ParseEvents {
         }
         case "event" -> event = value.isEmpty() ? DEFAULT_NAME : value;
         case "id" -> lastId = value.indexOf('\0') < 0 ? value : lastId;
+        // The number of an event that has an id of its publisher; the server resumes from both.
+        case "number" -> lastId = value;
         default -> {
           // A comment, a field of a later standard, or "retry": the retry policy decides on that.
         }

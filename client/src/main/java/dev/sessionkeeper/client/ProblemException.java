@@ -23,10 +23,12 @@ public final class ProblemException extends RuntimeException {
   static ProblemException of(int status, byte[] body) {
     var document = read(body);
     var type = lastSegment(document.path("type").asString(""));
+    var errors = document.path("errors");
     var message = new StringBuilder();
     message.append(
         document.path("detail").asString(document.path("title").asString("HTTP " + status)));
-    for (var error : document.path("errors")) {
+    // The detail says all about a single error.
+    for (var error : errors.size() > 1 ? errors : List.<JsonNode>of()) {
       message
           .append("\n  ")
           .append(error.path("field").asString(""))

@@ -12,10 +12,12 @@ import tools.jackson.databind.node.ObjectNode;
 /** The calls of one queue. */
 public final class QueueClient {
   private final KeeperClient client;
+  private final String name;
   private final String path;
 
   QueueClient(KeeperClient client, String name) {
     this.client = client;
+    this.name = name;
     this.path = "/queues/" + KeeperClient.encoded(name);
   }
 
@@ -34,6 +36,25 @@ public final class QueueClient {
   /** Depth, ready, in flight, dead, oldest age and settings, as the server gives them. */
   public JsonNode describe() {
     return client.get(path, Map.of());
+  }
+
+  /** Deletes the queue with its messages, dead letters and session state. */
+  public void delete() {
+    client.delete(path + "?confirm=" + KeeperClient.encoded(name));
+  }
+
+  /** Deletes all messages; dead letters stay. */
+  public JsonNode purge() {
+    return purge("messages");
+  }
+
+  /** Deletes all dead letters; messages that wait stay. */
+  public JsonNode purgeDeadLetters() {
+    return purge("deadLetters");
+  }
+
+  private JsonNode purge(String part) {
+    return client.post(path + "/purge", object().put("confirm", name).put("part", part));
   }
 
   /** Sends all or none. */
@@ -100,6 +121,16 @@ public final class QueueClient {
     body.put("status", status);
     body.put("reason", reason);
     return client.post(path + "/sessions/actions", body);
+  }
+
+  /** One dead letter with its body and last error. */
+  public JsonNode deadLetter(String id) {
+    return client.get(path + "/dead-letters/" + KeeperClient.encoded(id), Map.of());
+  }
+
+  /** Deletes a dead letter. */
+  public void discard(String id) {
+    client.delete(path + "/dead-letters/" + KeeperClient.encoded(id));
   }
 
   public JsonNode deadLetters(Map<String, String> query) {

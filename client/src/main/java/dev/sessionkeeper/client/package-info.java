@@ -1,8 +1,7 @@
 /**
- * A Java client for the HTTP API. {@link dev.sessionkeeper.client.QueueClient} and {@link
- * dev.sessionkeeper.client.LeaseClient} have types for queues, and {@link
- * dev.sessionkeeper.client.EventStream} for streams. For everything else, such as registered
- * sessions, usage and jobs, {@link dev.sessionkeeper.client.KeeperClient} sends and returns JSON.
+ * A Java client for the HTTP API, with types for queues and leases, streams, the session registry,
+ * usage and jobs. For everything else, such as GitHub's events and the audit log, {@link
+ * dev.sessionkeeper.client.KeeperClient} sends and returns JSON.
  */
 @NullMarked
 package dev.sessionkeeper.client;

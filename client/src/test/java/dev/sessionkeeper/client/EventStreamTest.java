@@ -21,9 +21,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Against a server that answers each connection as the test says. */
+@Tag("slow")
 class EventStreamTest {
   private static final RetryPolicy QUICK =
       new RetryPolicy(Integer.MAX_VALUE, Duration.ofMillis(5), 1, Duration.ofMillis(5), 0);

@@ -1,0 +1,76 @@
+package dev.sessionkeeper.client.provider;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.client.provider.ServerCalls.About;
+import dev.sessionkeeper.spi.MessageSource;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Messages of an unordered queue at the server. */
+final class ServerMessages implements MessageSource {
+  private static final int MOST_MESSAGES = 1000;
+
+  private final ServerCalls calls;
+  private final QueueName queue;
+  private final String path;
+  private final TimeSource time;
+  private final Map<String, Instant> locks = new ConcurrentHashMap<>();
+
+  ServerMessages(ServerCalls calls, QueueName queue, String path, TimeSource time) {
+    this.time = time;
+    this.calls = calls;
+    this.queue = queue;
+    this.path = path;
+  }
+
+  @Override
+  public List<Receipted> receive(int max, Duration wait) throws InterruptedException {
+    var body = Wire.object().put("max", Math.min(max, MOST_MESSAGES));
+    body.put("wait", ServerSessions.shortest(wait).toString());
+    var answer = calls.waiting(() -> calls.post(About.queue(queue), path + "/receive", body));
+    var received =
+        Wire.messages(answer, "messages").stream()
+            .map(
+                each ->
+                    new Receipted(
+                        each.delivery(),
+                        each.json().path("receipt").asString(),
+                        Instant.parse(each.json().path("lockedUntil").asString())))
+            .toList();
+    locks.values().removeIf(until -> until.isBefore(time.instant()));
+    received.forEach(each -> locks.put(each.receipt(), each.lockedUntil()));
+    return received;
+  }
+
+  @Override
+  public CompletionStage<Void> settle(String receipt, Settlement settlement) {
+    try {
+      locks.remove(receipt);
+      var body = Wire.object();
+      body.putArray("settlements").add(Wire.settlement(settlement).put("receipt", receipt));
+      var done = Wire.read(calls.post(About.queue(queue), path + "/settlements", body));
+      return done.path("settlements").path(0).path("settled").asBoolean(false)
+          ? CompletableFuture.completedFuture(null)
+          : CompletableFuture.failedFuture(new KeeperException.LockLost("the message", 0));
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  @Override
+  public Instant renew(String receipt) {
+    var until = locks.get(receipt);
+    if (until == null || until.isBefore(time.instant())) {
+      throw new KeeperException.LockLost("the message", 0);
+    }
+    throw new KeeperException.NotSupported("server", "renew the lock on an unordered message");
+  }
+}
