@@ -48,8 +48,14 @@ final class Bench implements Callable<Integer> {
       var name = "bench-" + Long.toString(time.instant().toEpochMilli(), 36);
       var queue = client.queue(name);
       queue.declare(QueueSettings.ordered());
-      double sent = measure("sending", this::send, queue);
-      double consumed = measure("consuming", this::consume, queue);
+      double sent;
+      double consumed;
+      try {
+        sent = measure("sending", this::send, queue);
+        consumed = measure("consuming", this::consume, queue);
+      } finally {
+        queue.delete();
+      }
       var answer = JsonNodeFactory.instance.objectNode();
       answer.put("queue", name);
       answer.put("messages", messages);

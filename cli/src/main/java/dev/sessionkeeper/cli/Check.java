@@ -54,7 +54,8 @@ final class Check implements Callable<Integer> {
         terminal.print(json(e.errors(), List.of()));
       } else {
         e.errors().forEach(error -> terminal.note(error.toString()));
-        terminal.error(file + " is not valid: " + e.errors().size() + " wrong.");
+        int count = e.errors().size();
+        terminal.error((count == 1 ? "1 error" : count + " errors") + " found in " + file + ".");
       }
       return Exit.CONFIG;
     }

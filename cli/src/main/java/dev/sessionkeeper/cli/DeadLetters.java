@@ -12,17 +12,22 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** Reads dead letters and puts them back. */
+/** Lists and shows dead letters, puts them back and discards them. */
 @Command(
     name = "dead-letters",
-    description = "List dead letters, and put them back in order.",
-    subcommands = {DeadLetters.ListThem.class, DeadLetters.Replay.class})
+    description = "List and show dead letters, put them back in order, or discard them.",
+    subcommands = {
+      DeadLetters.ListThem.class,
+      DeadLetters.Show.class,
+      DeadLetters.Replay.class,
+      DeadLetters.Discard.class
+    })
 final class DeadLetters {
 
   @Command(name = "list", description = "List dead letters, oldest first.")
   static final class ListThem implements Callable<Integer> {
     private static final Table TABLE =
-        Table.of("id", "messageId", "sessionId", "sequence", "attempts", "reason", "deadAt");
+        Table.of("id", "messageId", "sessionId", "attempts", "deadAt", "reason", "lastError");
 
     @Mixin Remote remote = new Remote();
     @Mixin Paging paging = new Paging();
@@ -50,6 +55,68 @@ final class DeadLetters {
                         "cursor",
                         paging.cursor));
         remote.show(page, "deadLetters", TABLE, "No dead letters in " + queue + ".");
+        return Exit.OK;
+      }
+    }
+  }
+
+  @Command(name = "show", description = "Show one dead letter with its body and last error.")
+  static final class Show implements Callable<Integer> {
+    @Mixin Remote remote = new Remote();
+
+    @Parameters(index = "0", paramLabel = "QUEUE")
+    String queue = "";
+
+    @Parameters(index = "1", paramLabel = "ID", description = "As dead-letters list prints it")
+    String id = "";
+
+    @Override
+    public Integer call() {
+      try (var client = remote.open()) {
+        var letter = client.queue(queue).deadLetter(id);
+        remote.tell(letter, DeadLetterText.of(letter));
+        return Exit.OK;
+      }
+    }
+  }
+
+  @Command(name = "discard", description = "Delete dead letters. They cannot be replayed any more.")
+  static final class Discard implements Callable<Integer> {
+    @Mixin Remote remote = new Remote();
+    @Mixin Confirm confirm = new Confirm();
+    @Spec CommandSpec spec = CommandSpec.create();
+
+    @Parameters(index = "0", paramLabel = "QUEUE")
+    String queue = "";
+
+    @Parameters(
+        index = "1..*",
+        arity = "0..*",
+        paramLabel = "ID",
+        description = "As dead-letters list prints them")
+    List<String> ids = List.of();
+
+    @Option(names = "--all", description = "All of the queue")
+    boolean all;
+
+    @Override
+    public Integer call() {
+      if (all != ids.isEmpty()) {
+        throw new ParameterException(spec.commandLine(), "Name the IDs, or --all");
+      }
+      var which = all ? "all dead letters" : ids.size() + " dead letters";
+      if (!confirm.isGiven("delete " + which + " of " + queue)) {
+        return Exit.FAILED;
+      }
+      try (var client = remote.open()) {
+        var answer = JsonNodeFactory.instance.objectNode();
+        if (all) {
+          answer.set("discarded", client.queue(queue).purgeDeadLetters().path("purged"));
+        } else {
+          ids.forEach(client.queue(queue)::discard);
+          answer.put("discarded", ids.size());
+        }
+        remote.tell(answer, "Discarded " + answer.path("discarded") + ".");
         return Exit.OK;
       }
     }
@@ -84,7 +151,7 @@ final class DeadLetters {
     public Integer call() {
       if (session == null && ids.isEmpty() && !all) {
         throw new ParameterException(
-            spec.commandLine(), "Say which: --session ID, --id MESSAGE or --all");
+            spec.commandLine(), "Name them: --session ID, --id MESSAGE or --all");
       }
       var body = JsonNodeFactory.instance.objectNode();
       if (session != null) {

@@ -1,6 +1,6 @@
 package dev.sessionkeeper.cli;
 
-/** Exit codes, as documented in docs/cli.md. */
+/** Exit codes, as documented in docs/reference/cli.md. */
 final class Exit {
   static final int OK = 0;
 

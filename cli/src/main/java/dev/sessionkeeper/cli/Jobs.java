@@ -49,18 +49,18 @@ final class Jobs implements Callable<Integer> {
     }
   }
 
-  @Command(description = "Run it as soon as a node is free.")
+  @Command(description = "Run a job as soon as a server is free.")
   int run(@Mixin Target target) {
-    return target.act("run", "runs as soon as a node is free.");
+    return target.act("run", "runs as soon as a server is free.");
   }
 
-  @Command(description = "Do not run it until it is resumed.")
+  @Command(description = "Pause a job: it does not run until it is resumed.")
   int pause(@Mixin Target target) {
     return target.act("pause", "is paused.");
   }
 
-  @Command(description = "Take a pause back.")
+  @Command(description = "Resume a paused job.")
   int resume(@Mixin Target target) {
-    return target.act("resume", "goes on.");
+    return target.act("resume", "is resumed.");
   }
 }

@@ -1,9 +1,5 @@
 package dev.sessionkeeper.cli;
 
-import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.client.ProblemException;
-import java.io.IOException;
-import java.nio.file.NoSuchFileException;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -33,11 +29,14 @@ import picocli.CommandLine.Command;
       Send.class,
       Sessions.class,
       DeadLetters.class,
+      Bulk.class,
       Events.class,
       SendGitHub.class,
       Listen.class,
       Jobs.class,
       Usage.class,
+      Audit.class,
+      Top.class,
       Receiver.class,
       Bench.class,
       Simulate.class,
@@ -53,51 +52,30 @@ public final class Keeper {
   }
 
   static int run(String... args) {
-    return commandLine()
-        .setExecutionExceptionHandler((failure, line, parsed) -> explain(failure))
+    boolean isForProgram = ExplainFailure.isForProgram(args);
+    var line = commandLine();
+    var explainUsage = line.getParameterExceptionHandler();
+    return line.setExecutionExceptionHandler(
+            (failure, command, parsed) ->
+                ExplainFailure.of(failure).tell(Terminal.standard(), isForProgram))
+        .setParameterExceptionHandler(
+            (wrong, given) ->
+                isForProgram
+                    ? ExplainFailure.ofUsage(String.valueOf(wrong.getMessage()))
+                        .tell(Terminal.standard(), true)
+                    : explainUsage.handleParseException(wrong, given))
         .execute(args);
   }
 
   /** All commands with their options, help and examples. */
   static CommandLine commandLine() {
     var line = new CommandLine(new Keeper()).setCaseInsensitiveEnumValuesAllowed(true);
+    line.setColorScheme(
+        CommandLine.Help.defaultColorScheme(
+            Terminal.standard().isInteractive()
+                ? CommandLine.Help.Ansi.ON
+                : CommandLine.Help.Ansi.OFF));
     Examples.addTo(line);
     return line;
-  }
-
-  /** One sentence to the person, and the exit code; never a stack trace. */
-  private static int explain(Exception failure) {
-    var terminal = Terminal.standard();
-    var why = String.valueOf(failure.getMessage()).replaceFirst("^\\[SK-\\d+] ", "");
-    return switch (failure) {
-      case ProblemException problem -> {
-        terminal.error(why);
-        yield problem.status() == 401 || problem.status() == 403 ? Exit.FORBIDDEN : Exit.FAILED;
-      }
-      case KeeperException.Unavailable unavailable -> {
-        terminal.error(ExplainConnection.of(unavailable));
-        yield Exit.UNAVAILABLE;
-      }
-      case KeeperException.OutcomeUnknown unknown -> {
-        terminal.error(ExplainConnection.of(unknown));
-        yield Exit.UNAVAILABLE;
-      }
-      case KeeperException.Misconfigured misconfigured -> {
-        terminal.error(why);
-        yield Exit.CONFIG;
-      }
-      case IllegalArgumentException wrong -> {
-        terminal.error(why);
-        yield Exit.USAGE;
-      }
-      case IOException unreadable -> {
-        terminal.error(unreadable instanceof NoSuchFileException ? "There is no file " + why : why);
-        yield Exit.FAILED;
-      }
-      default -> {
-        terminal.error(failure.getClass().getSimpleName() + ": " + why);
-        yield Exit.FAILED;
-      }
-    };
   }
 }

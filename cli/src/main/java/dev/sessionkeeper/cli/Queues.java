@@ -14,11 +14,14 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Lists queues, shows one, or creates one. */
+/** Lists queues, and creates, shows, purges and deletes one. */
 @Command(
     name = "queues",
-    description = "List queues with depth, ready, in flight, dead and oldest age; or create one.",
-    subcommands = {Queues.Create.class, Queues.Show.class})
+    description = {
+      "List queues, or create, show, purge or delete one.",
+      "DEPTH counts messages; READY and IN FLIGHT count sessions, or messages of an unordered queue."
+    },
+    subcommands = {Queues.Create.class, Queues.Show.class, Queues.Purge.class, Queues.Delete.class})
 final class Queues implements Callable<Integer> {
   static final Table TABLE =
       Table.of("name", "mode", "depth", "ready", "inFlight", "dead", "oldestAge");
@@ -51,6 +54,71 @@ final class Queues implements Callable<Integer> {
         return Exit.OK;
       }
     }
+  }
+
+  @Command(
+      name = "purge",
+      description =
+          "Delete all messages of a queue. Dead letters, session state and settings stay.")
+  static final class Purge implements Callable<Integer> {
+    @Mixin Remote remote = new Remote();
+    @Mixin Confirm confirm = new Confirm();
+
+    @Parameters(index = "0", paramLabel = "QUEUE")
+    String queue = "";
+
+    @Override
+    public Integer call() {
+      try (var client = remote.open()) {
+        var found = client.queue(queue).describe();
+        if (!confirm.isGiven("delete " + Queues.contents(found, "depth") + " of " + queue)) {
+          return Exit.FAILED;
+        }
+        var answer = client.queue(queue).purge();
+        remote.tell(
+            answer, "Purged " + queue + ": " + answer.path("purged") + " messages deleted.");
+        return Exit.OK;
+      }
+    }
+  }
+
+  @Command(
+      name = "delete",
+      description = "Delete a queue with its messages, dead letters and session state.")
+  static final class Delete implements Callable<Integer> {
+    @Mixin Remote remote = new Remote();
+    @Mixin Confirm confirm = new Confirm();
+
+    @Parameters(index = "0", paramLabel = "QUEUE")
+    String queue = "";
+
+    @Override
+    public Integer call() {
+      try (var client = remote.open()) {
+        var found = client.queue(queue).describe();
+        var act =
+            "delete queue "
+                + queue
+                + " with "
+                + contents(found, "depth")
+                + " and "
+                + contents(found, "dead").replace("messages", "dead letters");
+        if (!confirm.isGiven(act)) {
+          return Exit.FAILED;
+        }
+        client.queue(queue).delete();
+        var answer = JsonNodeFactory.instance.objectNode().put("queue", queue).put("deleted", true);
+        remote.tell(answer, "Deleted " + queue + ".");
+        return Exit.OK;
+      }
+    }
+  }
+
+  /** The number of messages, where the provider counts them. */
+  private static String contents(JsonNode queue, String member) {
+    return queue.path(member).isNumber()
+        ? queue.path(member).asString() + " messages"
+        : "all messages";
   }
 
   @Command(

@@ -14,7 +14,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "sessions",
     description =
-        "List the sessions of a queue: backlog, head age, owner, why blocked, since when.")
+        "List the sessions of a queue: backlog, head age, owner, since when held, why blocked.",
+    subcommands = ShowSession.class)
 final class Sessions implements Callable<Integer> {
   private static final Table TABLE =
       Table.of(
@@ -23,6 +24,7 @@ final class Sessions implements Callable<Integer> {
           "backlog",
           "headAge",
           "owner",
+          "heldSince",
           "epoch",
           "lockedUntil",
           "attempts",
@@ -44,7 +46,7 @@ final class Sessions implements Callable<Integer> {
   @Override
   public Integer call() {
     if (queue == null) {
-      throw new ParameterException(spec.commandLine(), "Say of which queue: keeper sessions QUEUE");
+      throw new ParameterException(spec.commandLine(), "Name the queue: keeper sessions QUEUE");
     }
     try (var client = remote.open()) {
       var page =
@@ -89,9 +91,9 @@ final class Sessions implements Callable<Integer> {
     }
   }
 
-  @Command(description = "Hand it out to nobody until it is resumed.")
+  @Command(description = "Pause a session: no consumer can take it until it is resumed.")
   int pause(@Mixin Target target) {
-    return target.act("pause", "%s is paused.");
+    return target.act("pause", "Paused %s.");
   }
 
   /** Which session goes on, or all of a status. */
@@ -123,7 +125,7 @@ final class Sessions implements Callable<Integer> {
 
     int act() {
       if (all == (session != null)) {
-        throw new ParameterException(spec.commandLine(), "Say which SESSION, or --all");
+        throw new ParameterException(spec.commandLine(), "Name the SESSION, or --all");
       }
       if (session != null) {
         var target = new Target();
@@ -131,7 +133,7 @@ final class Sessions implements Callable<Integer> {
         target.queue = queue;
         target.session = session;
         target.reason = reason;
-        return target.act("resume", "%s goes on.");
+        return target.act("resume", "Resumed %s.");
       }
       return resumeAll(status == null ? "parked" : status);
     }
@@ -150,7 +152,7 @@ final class Sessions implements Callable<Integer> {
             answer,
             resumed == 0
                 ? "Nothing to do: no session of " + queue + " is " + which + "."
-                : resumed + " sessions of " + queue + " go on.");
+                : "Resumed " + resumed + " sessions of " + queue + ".");
         return Exit.OK;
       }
     }
@@ -158,30 +160,36 @@ final class Sessions implements Callable<Integer> {
 
   @Command(
       description = {
-        "Take a pause or a parking back. A session that waits for its retry is tried now.",
-        "With --all every parked session goes on."
+        "Resume a paused or parked session. A session that waits for its retry is tried now.",
+        "With --all, resume every parked session."
       })
   int resume(@Mixin Resumed resumed) {
     return resumed.act();
   }
 
-  @Command(description = "Set it aside with everything in it until it is resumed.")
+  @Command(description = "Park a session: set it aside with all its messages until it is resumed.")
   int park(@Mixin Target target) {
-    return target.act("park", "%s is parked.");
+    return target.act("park", "Parked %s.");
   }
 
-  @Command(description = "Take it from its owner.")
+  @Command(description = "Take a session from its owner; the message in hand is delivered again.")
   int release(@Mixin Target target) {
-    return target.act("release", "%s was taken from its owner.");
+    return target.act("release", "Released %s.");
   }
 
-  @Command(name = "dead-letter-head", description = "Make its first message a dead letter.")
+  @Command(
+      name = "dead-letter-head",
+      description = "Make the first message of a session a dead letter.")
   int deadLetterHead(@Mixin Target target) {
     return target.act("deadLetterHead", "The first message of %s is a dead letter now.");
   }
 
-  @Command(name = "dead-letter-all", description = "Make all its messages dead letters.")
-  int deadLetterAll(@Mixin Target target) {
+  @Command(name = "dead-letter-all", description = "Make all messages of a session dead letters.")
+  int deadLetterAll(@Mixin Target target, @Mixin Confirm confirm) {
+    var act = "make all messages of session " + target.session + " dead letters";
+    if (!confirm.isGiven(act)) {
+      return Exit.FAILED;
+    }
     return target.act("deadLetterAll", "%2$d messages of %1$s are dead letters now.");
   }
 }

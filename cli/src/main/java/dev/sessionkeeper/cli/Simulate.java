@@ -1,7 +1,7 @@
 package dev.sessionkeeper.cli;
 
 import dev.sessionkeeper.memory.MemoryQueueProvider;
-import dev.sessionkeeper.testkit.Simulation;
+import dev.sessionkeeper.simulator.Simulation;
 import dev.sessionkeeper.time.TimeSource;
 import java.util.Locale;
 import java.util.concurrent.Callable;

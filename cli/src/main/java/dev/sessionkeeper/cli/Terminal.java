@@ -1,6 +1,7 @@
 package dev.sessionkeeper.cli;
 
 import java.io.PrintStream;
+import java.util.Map;
 
 /**
  * Where a command writes: results to standard output, everything else to standard error. Colours
@@ -26,8 +27,16 @@ final class Terminal {
 
   /** The script says whether a person looks: Java 21 cannot tell a terminal from a pipe. */
   static Terminal standard() {
-    boolean person = Boolean.getBoolean("keeper.terminal") && System.getenv("NO_COLOR") == null;
-    return new Terminal(System.out, System.err, person);
+    boolean isTerminal = Boolean.getBoolean("keeper.terminal");
+    return new Terminal(System.out, System.err, isTerminal && takesEscapes(System.getenv()));
+  }
+
+  /** Returns whether the terminal understands escapes, and the person wants them (no-color.org). */
+  static boolean takesEscapes(Map<String, String> environment) {
+    var kind = environment.getOrDefault("TERM", "");
+    return environment.getOrDefault("NO_COLOR", "").isEmpty()
+        && !kind.isEmpty()
+        && !kind.equals("dumb");
   }
 
   boolean isInteractive() {
@@ -36,6 +45,12 @@ final class Terminal {
 
   void print(String text) {
     out.println(text);
+  }
+
+  /** A question; its answer comes on the same line. */
+  void ask(String question) {
+    err.print(question);
+    err.flush();
   }
 
   void note(String text) {

@@ -14,10 +14,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Each trouble between a command and its server has a sentence that says what to do. */
+@Tag("slow")
 class ConnectionTroubleTest {
   @TempDir Path folder;
 

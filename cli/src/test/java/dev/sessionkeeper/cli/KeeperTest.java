@@ -16,12 +16,14 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The commands against a real server in this process. */
+@Tag("slow")
 class KeeperTest {
   private static KeeperServer server;
   private static String url;
@@ -134,7 +136,8 @@ class KeeperTest {
     assertThat(run("sessions", "park", "calls", "hot", "-r", "looks odd").code).isZero();
     assertThat(run("sessions", "calls", "--status", "parked").out).contains("hot", "looks odd");
     assertThat(run("sessions", "resume", "calls", "hot").code).isZero();
-    assertThat(run("sessions", "dead-letter-all", "calls", "hot", "-r", "too old").code).isZero();
+    assertThat(run("sessions", "dead-letter-all", "calls", "hot", "-y", "-r", "too old").code)
+        .isZero();
     assertThat(run("dead-letters", "list", "calls").out).contains("too old");
     assertThat(run("dead-letters", "replay", "calls", "--all", "--dry-run").out)
         .contains("Would put back 2.");
@@ -177,9 +180,9 @@ class KeeperTest {
   void anActSaysWhatItDid() {
     run("queues", "create", "acts");
     run("send", "acts", "-s", "hot", "1", "2", "3");
-    assertThat(run("sessions", "pause", "acts", "hot").out).contains("hot is paused.");
-    assertThat(run("sessions", "resume", "acts", "hot").out).contains("hot goes on.");
-    assertThat(run("sessions", "dead-letter-all", "acts", "hot").out)
+    assertThat(run("sessions", "pause", "acts", "hot").out).contains("Paused hot.");
+    assertThat(run("sessions", "resume", "acts", "hot").out).contains("Resumed hot.");
+    assertThat(run("sessions", "dead-letter-all", "acts", "hot", "--yes").out)
         .contains("3 messages of hot are dead letters now.");
     assertThat(json(run("sessions", "park", "acts", "hot", "-o", "json")).path("action").asString())
         .isEqualTo("park");
@@ -214,7 +217,7 @@ class KeeperTest {
     assertThat(told.out).contains("\"valid\" : false").contains("\"reason\"");
     var checked = runRaw("check", file.toString());
     assertThat(checked.code).isEqualTo(Exit.CONFIG);
-    assertThat(checked.err).contains(":1:", "port", ":2:", "surprise");
+    assertThat(checked.err).contains(":1:", "port", ":2:", "surprise", "2 errors found in ");
     Files.writeString(file, "server: { port: 9999 }\n");
     assertThat(runRaw("check", file.toString()).code).isZero();
   }

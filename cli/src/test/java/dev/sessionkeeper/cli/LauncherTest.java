@@ -14,10 +14,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The script keeper in a checkout of its own, with a Java that tells how it was started. */
+@Tag("slow")
 class LauncherTest {
   private static final Instant BUILT = Instant.parse("2026-01-01T00:00:00Z");
 
@@ -98,6 +100,34 @@ class LauncherTest {
     } finally {
       Files.setPosixFilePermissions(target, PosixFilePermissions.fromString("rwxr-xr-x"));
     }
+  }
+
+  @Test
+  void aBuildTellsHowFarItIs() throws Exception {
+    Files.delete(checkout.resolve("cli/target/keeper.built"));
+    var bin = Files.createDirectories(folder.resolve("maven"));
+    Files.writeString(
+        bin.resolve("mvn"),
+        """
+        #!/bin/sh
+        echo '[INFO] Building Sessionkeeper :: HTTP client 0.1.0-SNAPSHOT               [8/17]'
+        sleep 2
+        """);
+    program(bin.resolve("mvn"));
+    var ran = run(checkout.resolve("keeper"), Map.of("PATH", bin + ":/usr/bin:/bin"));
+    assertThat(ran.code()).as(ran.err()).isZero();
+    assertThat(ran.err()).contains("Building Sessionkeeper", "  8 of 17: HTTP client\n");
+  }
+
+  @Test
+  void aBuildThatFailsShowsWhy() throws Exception {
+    Files.delete(checkout.resolve("cli/target/keeper.built"));
+    var bin = Files.createDirectories(folder.resolve("maven"));
+    Files.writeString(bin.resolve("mvn"), "#!/bin/sh\necho '[ERROR] no such thing'\nexit 1\n");
+    program(bin.resolve("mvn"));
+    var ran = run(checkout.resolve("keeper"), Map.of("PATH", bin + ":/usr/bin:/bin"));
+    assertThat(ran.code()).isEqualTo(Exit.UNAVAILABLE);
+    assertThat(ran.err()).contains("no such thing", "could not be built");
   }
 
   private Ran run(Path script, Map<String, String> environment) throws Exception {

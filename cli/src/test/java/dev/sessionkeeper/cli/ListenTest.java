@@ -16,10 +16,12 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
+@Tag("slow")
 class ListenTest {
   private static final String BODY =
       "{ \"action\":\"opened\",\t\"step\":%d, \"repository\": {\"full_name\":\"acme/app\"} }";

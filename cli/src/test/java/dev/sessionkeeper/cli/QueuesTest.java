@@ -10,9 +10,11 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The commands on queues against a real server in this process. */
+@Tag("slow")
 class QueuesTest {
   private KeeperServer server;
 

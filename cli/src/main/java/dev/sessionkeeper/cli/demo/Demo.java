@@ -84,14 +84,25 @@ public final class Demo {
             + plan.consumers()
             + " consumers take them, fail now and then, and one is killed.",
         true);
+    try {
+      return verdict(work(queue));
+    } finally {
+      queue.delete();
+    }
+  }
+
+  /** Sends and consumes; returns whether everything was handled in time. */
+  private boolean work(QueueClient queue) {
     var stop = new AtomicBoolean();
     var threads = startWorkers(queue, stop);
     var victim =
         ConsumerProcess.start(client.servers(), environment, queueName, "the-victim", judge::saw);
-    boolean done = watch(victim);
-    stop.set(true);
-    threads.forEach(Demo::join);
-    return verdict(done);
+    try {
+      return watch(victim);
+    } finally {
+      stop.set(true);
+      threads.forEach(Demo::join);
+    }
   }
 
   private List<Thread> startWorkers(QueueClient queue, AtomicBoolean stop) {

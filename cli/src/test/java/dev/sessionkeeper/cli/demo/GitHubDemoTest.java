@@ -18,9 +18,11 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+@Tag("slow")
 class GitHubDemoTest {
   private static final GitHubDemo.Plan SMALL = new GitHubDemo.Plan(4, 10, Duration.ofMinutes(2));
 

@@ -1,0 +1,165 @@
+package dev.sessionkeeper.cli;
+
+import dev.sessionkeeper.client.KeeperClient;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Acts on many sessions or dead letters: counts first, then works in the background. */
+@Command(
+    name = "bulk",
+    description = "Act on many sessions or dead letters: counted first, done in the background.",
+    synopsisSubcommandLabel = "COMMAND")
+final class Bulk {
+  private static final Table TABLE =
+      Table.of("id", "act", "queue", "state", "done", "total", "changed", "actor", "reason");
+
+  /** What is meant, and why. */
+  static final class Target {
+    @Mixin Remote remote = new Remote();
+
+    @Parameters(index = "0", paramLabel = "QUEUE")
+    String queue = "";
+
+    @Option(
+        names = {"-r", "--reason"},
+        description = "Why; without it the command only counts")
+    @Nullable String reason;
+
+    int act(String act, Map<String, String> filter) {
+      var wish = JsonNodeFactory.instance.objectNode().put("act", act);
+      var wanted = wish.putObject("filter");
+      filter.forEach(wanted::put);
+      try (var client = remote.open()) {
+        var counted = client.post(path(), wish.deepCopy().put("dryRun", true));
+        if (reason == null || counted.path("count").asLong() == 0) {
+          remote.tell(counted, counted(act, counted));
+          return Exit.OK;
+        }
+        return begin(client, wish, counted);
+      }
+    }
+
+    private int begin(KeeperClient client, ObjectNode wish, JsonNode counted) {
+      wish.put("token", counted.path("token").asString()).put("reason", reason);
+      var run = client.post(path(), wish);
+      remote.tell(
+          run,
+          "Begun with "
+              + counted.path("count").asString()
+              + "; watch it with keeper bulk show "
+              + run.path("id").asString());
+      return Exit.OK;
+    }
+
+    private String path() {
+      return "/queues/" + KeeperClient.encoded(queue) + "/bulk";
+    }
+
+    private static String counted(String act, JsonNode counted) {
+      var text =
+          new StringBuilder("Would " + act + " " + counted.path("count").asString())
+              .append(counted.path("countIsExact").asBoolean(true) ? "" : " or more")
+              .append("; add --reason to do it");
+      counted.path("samples").forEach(sample -> text.append("\n  ").append(sample.asString()));
+      return text.toString();
+    }
+  }
+
+  /** Which sessions. */
+  static final class Sessions {
+    @Mixin Target target = new Target();
+
+    @Option(
+        names = "--status",
+        description = "attention (waiting, parked or paused; the default) or one status")
+    @Nullable String status;
+
+    @Option(names = "--prefix", description = "Only sessions whose id begins like this")
+    @Nullable String prefix;
+
+    int act(String act) {
+      return target.act(act, Remote.query("status", status, "prefix", prefix));
+    }
+  }
+
+  /** Which dead letters. */
+  static final class Letters {
+    @Mixin Target target = new Target();
+
+    @Option(
+        names = {"-s", "--session"},
+        description = "Of this session only")
+    @Nullable String session;
+
+    @Option(names = "--error", description = "Whose reason or last error has this text")
+    @Nullable String error;
+
+    int act(String act) {
+      return target.act(act, Remote.query("sessionId", session, "reason", error));
+    }
+  }
+
+  @Command(description = "Resume sessions.")
+  int resume(@Mixin Sessions sessions) {
+    return sessions.act("resume");
+  }
+
+  @Command(description = "Pause sessions.")
+  int pause(@Mixin Sessions sessions) {
+    return sessions.act("pause");
+  }
+
+  @Command(description = "Park sessions.")
+  int park(@Mixin Sessions sessions) {
+    return sessions.act("park");
+  }
+
+  @Command(description = "Take sessions from their owners.")
+  int release(@Mixin Sessions sessions) {
+    return sessions.act("release");
+  }
+
+  @Command(description = "Put dead letters back.")
+  int replay(@Mixin Letters letters) {
+    return letters.act("replay");
+  }
+
+  @Command(description = "Forget dead letters for good.")
+  int discard(@Mixin Letters letters) {
+    return letters.act("discard");
+  }
+
+  @Command(description = "List the newest runs.")
+  int list(@Mixin Remote remote) {
+    try (var client = remote.open()) {
+      remote.show(client.get("/bulk", Map.of()), "runs", TABLE, "No runs.");
+      return Exit.OK;
+    }
+  }
+
+  @Command(description = "Show one run.")
+  int show(@Mixin Remote remote, @Parameters(paramLabel = "ID") String id) {
+    try (var client = remote.open()) {
+      var run = client.get("/bulk/" + KeeperClient.encoded(id), Map.of());
+      remote.tell(run, TABLE.render(java.util.List.of(run)));
+      return Exit.OK;
+    }
+  }
+
+  @Command(description = "Stop a run; what it did stays done.")
+  int stop(@Mixin Remote remote, @Parameters(paramLabel = "ID") String id) {
+    try (var client = remote.open()) {
+      var path = "/bulk/" + KeeperClient.encoded(id) + "/stop";
+      var run = client.post(path, JsonNodeFactory.instance.objectNode());
+      remote.tell(run, "The run is " + run.path("state").asString());
+      return Exit.OK;
+    }
+  }
+}
