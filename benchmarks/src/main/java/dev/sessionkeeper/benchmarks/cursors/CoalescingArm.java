@@ -1,7 +1,7 @@
 package dev.sessionkeeper.benchmarks.cursors;
 
-import dev.sessionkeeper.cursors.CoalescingWriter;
-import dev.sessionkeeper.cursors.PostgresLastValueStore;
+import dev.sessionkeeper.coalescing.CoalescingWriter;
+import dev.sessionkeeper.coalescing.PostgresLastValueStore;
 import dev.sessionkeeper.store.Database;
 import java.time.Duration;
 import javax.sql.DataSource;

@@ -2,7 +2,7 @@ package dev.sessionkeeper.benchmarks.cursors;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.sessionkeeper.cursors.PostgresLastValueStore;
+import dev.sessionkeeper.coalescing.PostgresLastValueStore;
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import dev.sessionkeeper.store.Database;
 import java.io.PrintStream;

@@ -35,23 +35,23 @@ record ArmPeer(String name, double goal, Fill filling, Engine engine, DoubleSupp
     try (var arm = engine.open(backlog.keys())) {
       var load = new Load(backlog.keys(), filling.threads());
       double fillSeconds = filling.run(arm, load, backlog);
-      long sent = load.sent.sum();
+      long sent = load.sent();
       double cpu = cpuSeconds.getAsDouble();
       long began = System.nanoTime();
       arm.consume(load);
       long cap = backlog.cap().toNanos();
-      while (load.handled.get() == 0 && System.nanoTime() < began + cap) {
+      while (load.handled() == 0 && System.nanoTime() < began + cap) {
         Thread.sleep(1);
       }
       long first = System.nanoTime();
-      while (load.handled.get() < sent && System.nanoTime() < first + cap) {
+      while (load.handled() < sent && System.nanoTime() < first + cap) {
         Thread.sleep(1);
       }
-      long handled = load.handled.get();
+      long handled = load.handled();
       long end = System.nanoTime();
       cpu = cpuSeconds.getAsDouble() - cpu;
       // Before the end: a consumer that goes may hand its last messages to another one.
-      long violations = load.violations.sum();
+      long violations = load.violations();
       arm.stopConsuming();
       return new Drained(
           sent, fillSeconds, handled, (first - began) / 1e9, (end - began) / 1e9, cpu, violations);

@@ -52,7 +52,7 @@ record Fill(int threads, int batch) {
           bodies[i] = load.next(producer, keys[i]);
         }
         sender.send(keys, bodies);
-        load.sent.add(size);
+        load.addSent(size);
       }
     }
   }

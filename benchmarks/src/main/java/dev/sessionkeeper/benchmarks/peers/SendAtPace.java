@@ -32,10 +32,10 @@ record SendAtPace(Peer.Pace pace) {
     }
     Thread.sleep(pace.window().dividedBy(2));
     load.latencies.clear();
-    long before = load.handled.get();
+    long before = load.handled();
     long from = System.nanoTime();
     LockSupport.parkNanos(end - from);
-    double reached = (load.handled.get() - before) / ((System.nanoTime() - from) / 1e9);
+    double reached = (load.handled() - before) / ((System.nanoTime() - from) / 1e9);
     for (var sender : senders) {
       sender.join();
     }
@@ -43,10 +43,7 @@ record SendAtPace(Peer.Pace pace) {
     // Before the end: a consumer that goes may hand its last messages to another one.
     var delays =
         new Peer.Delays(
-            reached,
-            load.latencies.millis(0.5),
-            load.latencies.millis(0.99),
-            load.violations.sum());
+            reached, load.latencies.millis(0.5), load.latencies.millis(0.99), load.violations());
     arm.stopConsuming();
     if (failure.get() != null) {
       throw failure.get();
@@ -65,7 +62,7 @@ record SendAtPace(Peer.Pace pace) {
         }
         int key = ThreadLocalRandom.current().nextInt(pace.keys());
         sender.send(new int[] {key}, new byte[][] {load.next(producer, key)});
-        load.sent.increment();
+        load.addSent(1);
         next += every;
       }
     }

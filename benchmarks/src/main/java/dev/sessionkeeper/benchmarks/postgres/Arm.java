@@ -23,10 +23,4 @@ public interface Arm extends AutoCloseable {
     @Override
     void close() throws Exception;
   }
-
-  /** Makes a fresh arm. */
-  @FunctionalInterface
-  interface Factory {
-    Arm open(javax.sql.DataSource database, int sessions) throws Exception;
-  }
 }

@@ -4,9 +4,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Locale;
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.postgresql.PGConnection;
 
@@ -14,7 +13,7 @@ import org.postgresql.PGConnection;
  * Sends of 1,000 messages from four threads beside a plain insert of 1,000 rows from each of four
  * connections, into one table with nothing but a primary key.
  */
-record BulkInserts(Duration window, int repetitions) {
+record BulkInserts(String name) implements Cell {
   private static final int THREADS = 4;
   private static final int BATCH = 1000;
   private static final int SESSIONS = 1000;
@@ -23,32 +22,29 @@ record BulkInserts(Duration window, int repetitions) {
       "CREATE TABLE plain (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, k bigint, payload bytea)";
   private static final String INSERT = "INSERT INTO plain (k, payload) SELECT * FROM unnest(?, ?)";
 
-  void run(Supplier<DataSource> fresh) throws Exception {
+  @Override
+  public List<Row> run(Bench bench) throws Exception {
     var plain = new ArrayList<Double>();
     var keeper = new ArrayList<Double>();
-    var ratios = new ArrayList<Double>();
-    for (int i = 0; i < repetitions; i++) {
-      plain.add(plain(fresh.get()));
-      try (var arm = KeeperArm.open(fresh.get(), SESSIONS)) {
-        keeper.add(rate(arm::producer));
+    for (int i = 0; i < bench.times().repetitions(); i++) {
+      plain.add(plain(bench.fresh(), bench.times().window()));
+      try (var arm = KeeperArm.open(bench.fresh(), SESSIONS)) {
+        keeper.add(rate(arm::producer, bench.times().window()));
       }
-      ratios.add(keeper.get(i) / plain.get(i));
     }
-    PostgresBenchmark.print(
-        String.format(
-            Locale.ROOT,
-            "bulk: plain unnest(1000) insert %s rows/s, keeper sends of 1000 %s msg/s, ratio %s",
-            Runs.of(plain).thousands(),
-            Runs.of(keeper).thousands(),
-            Runs.of(ratios).plain()));
+    return List.of(
+        Row.of(name, "plain unnest(1000) insert", plain, "msg/s"),
+        Row.of(name, "sends of 1,000 by the product", keeper, "msg/s"),
+        Row.of(name, "ratio", Runs.ratios(plain, keeper, Double::doubleValue), "")
+            .withGoal("≥ 0.4"));
   }
 
-  private double plain(DataSource database) throws Exception {
+  private static double plain(DataSource database, Duration window) throws Exception {
     try (var connection = database.getConnection();
         var statement = connection.createStatement()) {
       statement.execute(TABLE);
     }
-    return rate(() -> plainProducer(database));
+    return rate(() -> plainProducer(database), window);
   }
 
   private static Arm.Producer plainProducer(DataSource database) throws SQLException {
@@ -76,7 +72,7 @@ record BulkInserts(Duration window, int repetitions) {
     Arm.Producer producer() throws Exception;
   }
 
-  private double rate(Open open) throws Exception {
+  private static double rate(Open open, Duration window) throws Exception {
     var load = new Load(SESSIONS, THREADS);
     var sent = new LongAdder();
     long end = System.nanoTime() + WARM_UP.plus(window).toNanos();

@@ -1,17 +1,41 @@
 package dev.sessionkeeper.benchmarks.postgres;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Fills a queue with batches of 1,000, then empties it. */
-record Drain(int sessions, int messages) {
+/** Fills a queue with batches of 1,000, then empties it, in one process beside bare SQL. */
+record Drain(String name, int sessions, int messages) implements Cell {
   private static final int BATCH = 1000;
   private static final Duration PATIENCE = Duration.ofMinutes(5);
 
   /** What a run showed. */
   record Result(double sentPerSecond, double handledPerSecond, long violations, long left) {}
 
-  Result run(Arm arm) throws Exception {
+  @Override
+  public List<Row> run(Bench bench) throws Exception {
+    var bare = new ArrayList<Result>();
+    var keeper = new ArrayList<Result>();
+    for (int i = 0; i < bench.times().repetitions(); i++) {
+      try (var arm = RowPerSessionArm.open(bench.fresh(), true)) {
+        bare.add(run(arm));
+      }
+      try (var arm = KeeperArm.open(bench.fresh(), sessions)) {
+        keeper.add(run(arm));
+      }
+    }
+    var violations = keeper.stream().mapToLong(Result::violations).sum();
+    var left = keeper.stream().mapToLong(Result::left).sum();
+    return List.of(
+        Row.of(name, "filling, ratio", Runs.ratios(bare, keeper, Result::sentPerSecond), ""),
+        Row.of(name, "bare SQL", bare.stream().map(Result::handledPerSecond).toList(), "msg/s"),
+        Row.of(name, "product", keeper.stream().map(Result::handledPerSecond).toList(), "msg/s"),
+        Row.of(name, "ratio", Runs.ratios(bare, keeper, Result::handledPerSecond), "")
+            .withNote("violations " + violations + ", left " + left));
+  }
+
+  private Result run(Arm arm) throws Exception {
     var load = new Load(sessions, 1);
     long began = System.nanoTime();
     try (var sender = arm.producer()) {
@@ -22,7 +46,7 @@ record Drain(int sessions, int messages) {
           bodies[j] = load.next(0, keys[j]);
         }
         sender.send(keys, bodies);
-        load.sent.add(BATCH);
+        load.addSent(BATCH);
       }
     }
     double sending = (System.nanoTime() - began) / 1e9;
@@ -34,6 +58,6 @@ record Drain(int sessions, int messages) {
     }
     double handling = (System.nanoTime() - began) / 1e9;
     arm.stopConsuming();
-    return new Result(messages / sending, messages / handling, load.violations.sum(), load.open());
+    return new Result(messages / sending, messages / handling, load.violations(), load.open());
   }
 }

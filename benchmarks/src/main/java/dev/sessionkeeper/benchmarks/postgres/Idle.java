@@ -1,32 +1,31 @@
 package dev.sessionkeeper.benchmarks.postgres;
 
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
-import java.util.Locale;
-import javax.sql.DataSource;
+import java.util.List;
 
 /** What a processor costs that has nothing to do. */
-record Idle(DataSource database, long databasePid) {
+record Idle(String name) implements Cell {
+  private static final int SESSIONS = 1000;
 
-  void run(Duration duration) throws Exception {
-    try (var arm = KeeperArm.open(database, 1000)) {
-      arm.consume(new Load(1000, 1));
-      Thread.sleep(3000);
-      double server = CpuTime.secondsOf(databasePid);
-      double client = clientSeconds();
+  @Override
+  public List<Row> run(Bench bench) throws Exception {
+    var duration = bench.times().window().multipliedBy(2);
+    try (var workers = Workers.start(bench, Arms.KEEPER, 1)) {
+      workers.open(
+          new Turn.Wish(
+              Arms.KEEPER, bench.freshName(), 0, 1, SESSIONS, 1, 1, bench.board(), false));
+      workers.tell(0, "consume");
+      Thread.sleep(Duration.ofSeconds(3));
+      double server = bench.databaseSeconds();
+      double client = workers.cpuSeconds();
       Thread.sleep(duration);
-      PostgresBenchmark.print(
-          String.format(
-              Locale.ROOT,
-              "idle: database %.2f %%, client %.2f %% of one core",
-              (CpuTime.secondsOf(databasePid) - server) * 100 / duration.toSeconds(),
-              (clientSeconds() - client) * 100 / duration.toSeconds()));
+      double seconds = duration.toMillis() / 1000.0;
+      var ofServer = List.of((bench.databaseSeconds() - server) * 100 / seconds);
+      var ofClient = List.of((workers.cpuSeconds() - client) * 100 / seconds);
+      workers.tell(0, "close");
+      return List.of(
+          Row.of(name, "database", ofServer, "% of a core"),
+          Row.of(name, "client", ofClient, "% of a core"));
     }
-  }
-
-  private static double clientSeconds() {
-    var system =
-        (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-    return system.getProcessCpuTime() / 1e9;
   }
 }

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.benchmarks.postgres;
 
+import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.QueueName;
@@ -8,24 +9,30 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.processor.SessionProcessor;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
 import javax.sql.DataSource;
 
 /** The product: the provider and the whole processor, with its default settings. */
 public final class KeeperArm implements Arm {
-  private static final QueueName QUEUE = QueueName.of("bench");
+  private static final String BODY_TYPE = "application/octet-stream";
+  private static final Settlement AT_ONCE = Settlement.retryAfter(Duration.ZERO);
 
-  /** More than one stand for as many processes: none of them knows of the others. */
-  private final List<PostgresQueueProvider> providers;
-
+  private final PostgresQueueProvider provider;
+  private final QueueName queue;
   private final SessionId[] ids;
   private final int concurrency;
-  private final List<SessionProcessor> processors = new ArrayList<>();
+  private final Predicate<Delivery> fails;
+  private Optional<SessionProcessor> processor = Optional.empty();
 
-  private KeeperArm(List<PostgresQueueProvider> providers, int sessions, int concurrency) {
-    this.providers = providers;
-    this.concurrency = concurrency;
+  private KeeperArm(
+      PostgresQueueProvider provider, QueueName queue, int sessions, Predicate<Delivery> fails) {
+    this.provider = provider;
+    this.queue = queue;
+    this.fails = fails;
+    this.concurrency = Integer.getInteger("slots", 256);
     this.ids = new SessionId[sessions];
     for (int i = 0; i < sessions; i++) {
       ids[i] = SessionId.of("customer-" + i);
@@ -33,17 +40,31 @@ public final class KeeperArm implements Arm {
   }
 
   public static KeeperArm open(DataSource database, int sessions) {
-    return open(database, sessions, 1);
+    return open(database, "bench", sessions, delivery -> false);
   }
 
-  /** With so many processes that consume; the first of them sends. */
-  static KeeperArm open(DataSource database, int sessions, int consumers) {
-    var providers = new ArrayList<PostgresQueueProvider>();
-    for (int i = 0; i < consumers; i++) {
-      providers.add(PostgresQueueProvider.create(database));
-    }
-    providers.get(0).declare(QUEUE, QueueSettings.ordered());
-    return new KeeperArm(providers, sessions, Integer.getInteger("slots", 256));
+  /**
+   * On a queue of this name.
+   *
+   * @param fails which deliveries the handler wants to have again
+   */
+  static KeeperArm open(DataSource database, String name, int sessions, Predicate<Delivery> fails) {
+    var provider = PostgresQueueProvider.create(database);
+    var queue = QueueName.of(name);
+    provider.declare(queue, QueueSettings.ordered());
+    return new KeeperArm(provider, queue, sessions, fails);
+  }
+
+  PostgresQueueProvider provider() {
+    return provider;
+  }
+
+  QueueName queue() {
+    return queue;
+  }
+
+  SessionId session(int number) {
+    return ids[number];
   }
 
   @Override
@@ -53,10 +74,9 @@ public final class KeeperArm implements Arm {
       public void send(int[] sessions, byte[][] bodies) {
         var messages = new ArrayList<Message>(sessions.length);
         for (int i = 0; i < sessions.length; i++) {
-          messages.add(
-              Message.of(ids[sessions[i]], Payload.bytes(bodies[i], "application/octet-stream")));
+          messages.add(Message.of(ids[sessions[i]], Payload.bytes(bodies[i], BODY_TYPE)));
         }
-        providers.get(0).send(QUEUE, messages);
+        provider.send(queue, messages);
       }
 
       @Override
@@ -66,30 +86,32 @@ public final class KeeperArm implements Arm {
 
   @Override
   public void consume(Load load) {
-    for (var provider : providers) {
-      processors.add(
-          SessionProcessor.builder(
-                  provider,
-                  QUEUE,
-                  (delivery, session) -> {
-                    load.handle(delivery.payload().unsafeBytes());
-                    return Settlement.complete();
-                  })
-              .maxConcurrentSessions(Math.min(concurrency, ids.length))
-              .build()
-              .start());
-    }
+    processor =
+        Optional.of(
+            SessionProcessor.builder(
+                    provider,
+                    queue,
+                    (delivery, session) -> {
+                      if (fails.test(delivery)) {
+                        return AT_ONCE;
+                      }
+                      load.handle(delivery.payload().unsafeBytes());
+                      return Settlement.complete();
+                    })
+                .maxConcurrentSessions(Math.min(concurrency, ids.length))
+                .build()
+                .start());
   }
 
   @Override
   public void stopConsuming() {
-    processors.forEach(SessionProcessor::close);
-    processors.clear();
+    processor.ifPresent(SessionProcessor::close);
+    processor = Optional.empty();
   }
 
   @Override
   public void close() {
     stopConsuming();
-    providers.forEach(PostgresQueueProvider::close);
+    provider.close();
   }
 }

@@ -1,35 +1,48 @@
 package dev.sessionkeeper.benchmarks.postgres;
 
 import java.nio.ByteBuffer;
-import java.util.concurrent.atomic.AtomicIntegerArray;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.Optional;
 
 /**
  * Makes messages and checks what becomes of them: for each producer and session they must come one
- * after the other, none missing, none twice.
+ * after the other, none missing, none twice. Several processes may share one.
  */
 public final class Load {
   private static final int BODY_BYTES = 256;
 
   final int sessions;
-  public final LongAdder sent = new LongAdder();
-  public final AtomicLong handled = new AtomicLong();
-  public final LongAdder violations = new LongAdder();
   public final Latencies latencies = new Latencies();
+  private final Scoreboard board;
+  private final int worker;
   private final int producers;
   private final int[][] sentOf;
-  private final AtomicIntegerArray handledOf;
+  private final Optional<Trace> trace;
 
+  /** For one process. */
   public Load(int sessions, int producers) {
+    this(sessions, producers, Scoreboard.alone(sessions * producers), 0, Optional.empty());
+  }
+
+  /**
+   * The part of one process.
+   *
+   * @param producers of all processes
+   * @param trace where every message is noted
+   */
+  Load(int sessions, int producers, Scoreboard board, int worker, Optional<Trace> trace) {
     this.sessions = sessions;
     this.producers = producers;
-    this.sentOf = new int[producers][sessions];
-    this.handledOf = new AtomicIntegerArray(sessions * producers);
+    this.board = board;
+    this.worker = worker;
+    this.sentOf = new int[producers][];
+    this.trace = trace;
   }
 
   /** The next body of a producer for a session. Called by that producer's thread only. */
   public byte[] next(int producer, int session) {
+    if (sentOf[producer] == null) {
+      sentOf[producer] = new int[sessions];
+    }
     return ByteBuffer.allocate(BODY_BYTES)
         .putInt(producer)
         .putInt(session)
@@ -43,14 +56,33 @@ public final class Load {
     int producer = buffer.getInt();
     int session = buffer.getInt();
     int number = buffer.getInt();
-    if (handledOf.getAndSet(session * producers + producer, number) != number - 1) {
-      violations.increment();
+    if (board.exchange(session * producers + producer, number) != number - 1) {
+      board.addViolation(worker);
     }
-    latencies.add(System.nanoTime() - buffer.getLong());
-    handled.incrementAndGet();
+    long sentAt = buffer.getLong();
+    long now = System.nanoTime();
+    latencies.add(now - sentAt);
+    trace.ifPresent(it -> it.add(sentAt, now, session));
+    board.addHandled(worker);
+  }
+
+  public void addSent(int count) {
+    board.addSent(worker, count);
+  }
+
+  public long sent() {
+    return board.sent();
+  }
+
+  public long handled() {
+    return board.handled();
+  }
+
+  public long violations() {
+    return board.violations();
   }
 
   public long open() {
-    return sent.sum() - handled.get();
+    return sent() - handled();
   }
 }

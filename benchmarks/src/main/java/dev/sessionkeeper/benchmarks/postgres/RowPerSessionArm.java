@@ -71,7 +71,11 @@ final class RowPerSessionArm implements Arm {
     this.database = database;
   }
 
-  static RowPerSessionArm open(DataSource database, int sessions) throws SQLException {
+  /** Opens the arm; whoever comes first creates its tables. */
+  static RowPerSessionArm open(DataSource database, boolean creates) throws SQLException {
+    if (!creates) {
+      return new RowPerSessionArm(database);
+    }
     try (var connection = database.getConnection();
         var statement = connection.createStatement()) {
       statement.execute(SCHEMA);

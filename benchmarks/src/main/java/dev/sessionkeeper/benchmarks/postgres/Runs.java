@@ -1,8 +1,10 @@
 package dev.sessionkeeper.benchmarks.postgres;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.ToDoubleFunction;
 
 /** Median and range of what was measured several times. */
 public record Runs(double median, double least, double most) {
@@ -10,6 +12,15 @@ public record Runs(double median, double least, double most) {
     var sorted = values.stream().mapToDouble(Double::doubleValue).toArray();
     Arrays.sort(sorted);
     return new Runs(sorted[sorted.length / 2], sorted[0], sorted[sorted.length - 1]);
+  }
+
+  /** The second over the first, turn by turn. */
+  static <R> List<Double> ratios(List<R> base, List<R> other, ToDoubleFunction<R> value) {
+    var ratios = new ArrayList<Double>();
+    for (int i = 0; i < base.size(); i++) {
+      ratios.add(value.applyAsDouble(other.get(i)) / value.applyAsDouble(base.get(i)));
+    }
+    return ratios;
   }
 
   /** As thousands. */

@@ -3,44 +3,40 @@ package dev.sessionkeeper.benchmarks.postgres;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Locale;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 /** Single sends of 16 threads beside a plain insert of one row from each of 16 connections. */
-record SingleInserts(Duration window, int repetitions) {
+record SingleInserts(String name) implements Cell {
   private static final int THREADS = 16;
   private static final int SESSIONS = 1000;
 
-  void run(Supplier<DataSource> fresh) throws Exception {
+  @Override
+  public List<Row> run(Bench bench) throws Exception {
     var plain = new ArrayList<Double>();
     var keeper = new ArrayList<Double>();
-    var ratios = new ArrayList<Double>();
-    for (int i = 0; i < repetitions; i++) {
-      plain.add(plain(fresh.get()));
-      try (var arm = KeeperArm.open(fresh.get(), SESSIONS)) {
-        keeper.add(rate(arm::producer));
+    for (int i = 0; i < bench.times().repetitions(); i++) {
+      plain.add(plain(bench.fresh(), bench.times().window()));
+      try (var arm = KeeperArm.open(bench.fresh(), SESSIONS)) {
+        keeper.add(rate(arm::producer, bench.times().window()));
       }
-      ratios.add(keeper.get(i) / plain.get(i));
     }
-    PostgresBenchmark.print(
-        String.format(
-            Locale.ROOT,
-            "insert: plain single-row insert %s /s, keeper single sends %s /s, ratio %s",
-            Runs.of(plain).thousands(),
-            Runs.of(keeper).thousands(),
-            Runs.of(ratios).plain()));
+    return List.of(
+        Row.of(name, "plain single-row insert", plain, "msg/s"),
+        Row.of(name, "single sends of the product", keeper, "msg/s"),
+        Row.of(name, "ratio", Runs.ratios(plain, keeper, Double::doubleValue), "")
+            .withGoal("≥ 0.8"));
   }
 
-  private double plain(DataSource database) throws Exception {
+  private static double plain(DataSource database, Duration window) throws Exception {
     try (var connection = database.getConnection();
         var statement = connection.createStatement()) {
       statement.execute(
           "CREATE TABLE plain (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, k bigint, payload bytea)");
     }
-    return rate(() -> plainProducer(database));
+    return rate(() -> plainProducer(database), window);
   }
 
   private static Arm.Producer plainProducer(DataSource database) throws SQLException {
@@ -66,7 +62,7 @@ record SingleInserts(Duration window, int repetitions) {
     Arm.Producer producer() throws Exception;
   }
 
-  private double rate(Open open) throws Exception {
+  private static double rate(Open open, Duration window) throws Exception {
     var load = new Load(SESSIONS, THREADS);
     var sent = new LongAdder();
     long end = System.nanoTime() + window.plusSeconds(2).toNanos();

@@ -10,11 +10,13 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Keeps the side-by-side run from rotting: small turns on real engines; rates are not looked at.
  */
+@Tag("slow")
 final class PeerBenchmarkTest {
   private static final Peer.Backlog SMALL = new Peer.Backlog(1_600, 40, Duration.ofSeconds(30));
   private static final NodeFolder NO_NODE = new NodeFolder(Path.of(""), Optional.of("no node"));

@@ -1,0 +1,36 @@
+package dev.sessionkeeper.benchmarks.faults;
+
+import java.util.EnumSet;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** What may happen to the processes of a run. */
+enum Faults {
+  /** A consumer is killed, and another one starts. */
+  KILL,
+  /** A consumer is stopped, for less or more than its lease, and goes on. */
+  FREEZE,
+  /** A consumer and the database hear nothing of each other; later all of it arrives. */
+  ISOLATE,
+  /** A consumer finishes what it has and leaves; another one joins. */
+  LEAVE,
+  /** A sender is killed, and goes on as another process. */
+  SENDER,
+  /** The database is crashed while another application commits without waiting for the disk. */
+  DATABASE,
+  /** Sessions are taken by name, and people look and act, in a process of its own. */
+  OPERATOR;
+
+  static Set<Faults> all() {
+    return EnumSet.allOf(Faults.class);
+  }
+
+  /** From a list such as {@code kill,freeze}. */
+  static Set<Faults> parse(String names) {
+    return Stream.of(names.split(",", -1))
+        .map(name -> valueOf(name.strip().toUpperCase(Locale.ROOT)))
+        .collect(Collectors.toCollection(() -> EnumSet.noneOf(Faults.class)));
+  }
+}

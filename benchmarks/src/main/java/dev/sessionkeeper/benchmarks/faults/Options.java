@@ -1,0 +1,132 @@
+package dev.sessionkeeper.benchmarks.faults;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What a run is asked for.
+ *
+ * @param processes that consume with a processor
+ * @param holders that consume without one, see {@link HolderProcess}
+ * @param every the mean time between two faults
+ * @param longFreeze a stop that no lease survives
+ * @param folder where journals go; a temporary one where it is empty
+ */
+record Options(
+    Duration duration,
+    int processes,
+    int holders,
+    Set<Faults> faults,
+    long seed,
+    Duration every,
+    Duration longFreeze,
+    Load load,
+    Optional<Path> folder) {
+  private static final List<String> NAMES =
+      List.of(
+          "minutes",
+          "seconds",
+          "processes",
+          "holders",
+          "senders",
+          "sessions",
+          "rate",
+          "faults",
+          "handlers",
+          "lock",
+          "freeze",
+          "every",
+          "attempts",
+          "seed",
+          "folder");
+
+  Options {
+    if (processes < 1 || processes > 16) {
+      throw new IllegalArgumentException("processes must be 1 to 16, was " + processes);
+    }
+  }
+
+  /** What is sent, and how it is handled. See {@link Shape}. */
+  record Load(
+      int senders,
+      int sessions,
+      int rate,
+      Shape.Handlers handlers,
+      Duration lock,
+      int maxAttempts) {}
+
+  /** From {@code --name value} pairs. */
+  static Options parse(String... args) {
+    var given = new HashMap<String, String>();
+    for (int i = 0; i + 1 < args.length; i += 2) {
+      var name = args[i].startsWith("--") ? args[i].substring(2) : args[i];
+      if (!NAMES.contains(name)) {
+        throw new IllegalArgumentException("Unknown option " + args[i] + "; known are " + NAMES);
+      }
+      given.put(name, args[i + 1]);
+    }
+    if (args.length % 2 != 0) {
+      throw new IllegalArgumentException("Option " + args[args.length - 1] + " has no value");
+    }
+    return of(given);
+  }
+
+  private static Options of(Map<String, String> given) {
+    var duration =
+        given.containsKey("seconds")
+            ? Duration.ofSeconds(Long.parseLong(given.get("seconds")))
+            : Duration.ofMinutes(Long.parseLong(given.getOrDefault("minutes", "3")));
+    var handlers = given.getOrDefault("handlers", "mixed").toUpperCase(Locale.ROOT);
+    return new Options(
+        duration,
+        Integer.parseInt(given.getOrDefault("processes", "3")),
+        Integer.parseInt(given.getOrDefault("holders", "1")),
+        given.containsKey("faults") ? Faults.parse(given.get("faults")) : Faults.all(),
+        given.containsKey("seed") ? Long.parseLong(given.get("seed")) : System.nanoTime() % 100_000,
+        seconds(given.getOrDefault("every", "3")),
+        seconds(given.getOrDefault("freeze", "13")),
+        new Load(
+            Integer.parseInt(given.getOrDefault("senders", "2")),
+            Integer.parseInt(given.getOrDefault("sessions", "60")),
+            Integer.parseInt(given.getOrDefault("rate", "250")),
+            Shape.Handlers.valueOf(handlers),
+            seconds(given.getOrDefault("lock", "5")),
+            Integer.parseInt(given.getOrDefault("attempts", "5"))),
+        Optional.ofNullable(given.get("folder")).map(Path::of));
+  }
+
+  private static Duration seconds(String text) {
+    return Duration.ofMillis((long) (Double.parseDouble(text) * 1000));
+  }
+
+  /** The command line that repeats it. */
+  String asArguments() {
+    return String.format(
+        Locale.ROOT,
+        "--seconds %d --processes %d --holders %d --senders %d --sessions %d --rate %d --faults %s --handlers %s"
+            + " --lock %s --freeze %s --every %s --attempts %d --seed %d",
+        duration.toSeconds(),
+        processes,
+        holders,
+        load.senders(),
+        load.sessions(),
+        load.rate(),
+        String.join(",", faults.stream().map(f -> f.name().toLowerCase(Locale.ROOT)).toList()),
+        load.handlers().name().toLowerCase(Locale.ROOT),
+        inSeconds(load.lock()),
+        inSeconds(longFreeze),
+        inSeconds(every),
+        load.maxAttempts(),
+        seed);
+  }
+
+  private static String inSeconds(Duration duration) {
+    return Double.toString(duration.toMillis() / 1000.0);
+  }
+}

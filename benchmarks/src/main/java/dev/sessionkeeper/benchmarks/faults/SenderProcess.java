@@ -1,0 +1,181 @@
+package dev.sessionkeeper.benchmarks.faults;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.MessageId;
+import dev.sessionkeeper.Payload;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.benchmarks.faults.Event.Kind;
+import dev.sessionkeeper.benchmarks.processes.DatabaseAddress;
+import dev.sessionkeeper.postgres.PostgresOptions;
+import dev.sessionkeeper.postgres.PostgresQueueProvider;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+import javax.sql.DataSource;
+
+/**
+ * Sends messages of its own sessions, each with the next number of its session, until its input
+ * ends. What is not acknowledged is sent again under the same id.
+ *
+ * <p>After a kill it goes on behind the last number that it began to send. Where it names messages
+ * itself it repeats what may be missing; elsewhere such a number may never come.
+ */
+final class SenderProcess {
+  private static final int THREADS = 3;
+  private static final long SECOND_OF_ALL = THREADS * 1_000_000_000L;
+  private static final long PAUSE_NANOS = 200_000_000;
+
+  private final int index;
+  private final Shape shape;
+  private final Journal journal;
+  private final PostgresQueueProvider provider;
+  private final DataSource application;
+  private final long[] sending;
+  private final long[] sent;
+  private volatile boolean isOver;
+
+  private SenderProcess(int index, Shape shape, Journal journal, PostgresQueueProvider provider)
+      throws IOException {
+    this.index = index;
+    this.shape = shape;
+    this.journal = journal;
+    this.provider = provider;
+    this.application = DatabaseAddress.ofEnvironment().source();
+    this.sending = new long[shape.sessions()];
+    this.sent = new long[shape.sessions()];
+    readEarlierJournals();
+  }
+
+  public static void main(String[] args) throws Exception {
+    var shape = Shape.ofEnvironment();
+    var name = ChildMain.nameOfThisProcess();
+    int index = Integer.parseInt(name.substring(name.indexOf('-') + 1, name.indexOf('.')));
+    try (var journal = new Journal(shape.folder(), name)) {
+      ChildMain.untilTheDatabaseAnswers(
+          () -> {
+            var options = PostgresOptions.ofDefaults().withoutMigration();
+            try (var provider =
+                PostgresQueueProvider.create(DatabaseAddress.ofEnvironment().source(), options)) {
+              new SenderProcess(index, shape, journal, provider).run();
+            }
+          });
+    }
+    System.exit(0);
+  }
+
+  private void readEarlierJournals() throws IOException {
+    var sessions = shape.sessionsOf(index);
+    try (var files = Files.list(shape.folder())) {
+      for (var file : files.toList()) {
+        if (Journal.processOf(file).startsWith("sender-" + index + ".")) {
+          for (var event : History.read(file, "")) {
+            int k = sessions.indexOf(event.session());
+            var numbers = event.is(Kind.SENT) ? sent : sending;
+            numbers[k] = Math.max(numbers[k], event.number());
+          }
+        }
+      }
+    }
+  }
+
+  private void run() throws IOException, InterruptedException {
+    ChildMain.requireQueue(provider);
+    var threads = new ArrayList<Thread>();
+    for (int i = 0; i < THREADS; i++) {
+      int thread = i;
+      threads.add(Thread.ofPlatform().start(() -> send(thread)));
+    }
+    ChildMain.say("ready");
+    while (System.in.read() >= 0) {
+      // The parent lives.
+    }
+    isOver = true;
+    for (var thread : threads) {
+      thread.join();
+    }
+  }
+
+  /** A thread has every third session: numbers of a session are sent one after the other. */
+  private void send(int thread) {
+    repeatWhatMayBeMissing(thread);
+    var random = ThreadLocalRandom.current();
+    long next = System.nanoTime();
+    while (!isOver) {
+      int size = random.nextInt(10) < 7 ? 1 : random.nextInt(2, 20);
+      int first = thread + THREADS * random.nextInt(shape.sessions() / THREADS);
+      var chosen = new ArrayList<Integer>();
+      for (int i = 0; i < size; i++) {
+        int other = thread + THREADS * random.nextInt(shape.sessions() / THREADS);
+        chosen.add(Shape.isOutbox(first) || Shape.isOutbox(other) ? first : other);
+      }
+      send(chosen, Shape.isOutbox(first));
+      next += size * SECOND_OF_ALL / shape.rate();
+      long now = System.nanoTime();
+      LockSupport.parkNanos(next - now);
+      next = Math.max(next, now - 1_000_000_000L);
+    }
+  }
+
+  private void repeatWhatMayBeMissing(int thread) {
+    for (int k = thread; k < sending.length; k += THREADS) {
+      if (Shape.hasOwnIds(k)) {
+        for (long number = sent[k] + 1; number <= sending[k]; number++) {
+          var message = message(k, number);
+          untilAcknowledged(List.of(message), false);
+          journal.sender(Kind.SENT, shape.session(index, k), number);
+        }
+      }
+    }
+  }
+
+  private void send(List<Integer> chosen, boolean isOutbox) {
+    var messages = new ArrayList<Message>();
+    for (int k : chosen) {
+      messages.add(message(k, ++sending[k]));
+      journal.sender(Kind.SENDING, shape.session(index, k), sending[k]);
+    }
+    untilAcknowledged(messages, isOutbox);
+    for (var message : messages) {
+      journal.sender(
+          Kind.SENT,
+          message.session().orElseThrow().value(),
+          Long.parseLong(message.payload().asText()));
+    }
+  }
+
+  private Message message(int k, long number) {
+    var session = shape.session(index, k);
+    var message = Message.of(SessionId.of(session), Payload.text(Long.toString(number)));
+    return Shape.hasOwnIds(k) ? message.withId(MessageId.of(session + "#" + number)) : message;
+  }
+
+  private void untilAcknowledged(List<Message> messages, boolean isOutbox) {
+    while (true) {
+      try {
+        if (isOutbox) {
+          sendInTransaction(messages);
+        } else {
+          provider.send(Shape.QUEUE, messages);
+        }
+        return;
+      } catch (KeeperException | SQLException e) {
+        LockSupport.parkNanos(PAUSE_NANOS);
+      }
+    }
+  }
+
+  /** Some are open for a while, and numbers drawn later are committed before. */
+  private void sendInTransaction(List<Message> messages) throws SQLException {
+    try (var connection = application.getConnection()) {
+      connection.setAutoCommit(false);
+      provider.send(connection, Shape.QUEUE, messages);
+      LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(300_000_000L));
+      connection.commit();
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package dev.sessionkeeper.benchmarks.faults;
+
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/**
+ * What all processes of a run have to know; it travels in their environment.
+ *
+ * @param folder of the journals
+ * @param senders how many processes send
+ * @param sessions of each sender
+ * @param rate messages per second of each sender
+ * @param handlers which kind handlers are
+ * @param lock the lock duration of the queue
+ * @param maxAttempts the queue's {@code maxDeliveryCount}
+ */
+record Shape(
+    Path folder,
+    int senders,
+    int sessions,
+    int rate,
+    Handlers handlers,
+    Duration lock,
+    int maxAttempts) {
+  static final QueueName QUEUE = QueueName.of("faults");
+  static final int SLOTS = 8;
+
+  private static final String PREFIX = "KEEPER_FAULTS_";
+
+  /** How handlers end their messages. */
+  enum Handlers {
+    COMPLETE,
+    TRANSACTIONAL,
+    MIXED
+  }
+
+  static Shape ofEnvironment() {
+    return new Shape(
+        Path.of(ChildMain.wished(PREFIX + "FOLDER")),
+        Integer.parseInt(ChildMain.wished(PREFIX + "SENDERS")),
+        Integer.parseInt(ChildMain.wished(PREFIX + "SESSIONS")),
+        Integer.parseInt(ChildMain.wished(PREFIX + "RATE")),
+        Handlers.valueOf(ChildMain.wished(PREFIX + "HANDLERS")),
+        Duration.parse(ChildMain.wished(PREFIX + "LOCK")),
+        Integer.parseInt(ChildMain.wished(PREFIX + "ATTEMPTS")));
+  }
+
+  Map<String, String> asEnvironment() {
+    var all = new HashMap<String, String>();
+    all.put(PREFIX + "FOLDER", folder.toString());
+    all.put(PREFIX + "SENDERS", Integer.toString(senders));
+    all.put(PREFIX + "SESSIONS", Integer.toString(sessions));
+    all.put(PREFIX + "RATE", Integer.toString(rate));
+    all.put(PREFIX + "HANDLERS", handlers.name());
+    all.put(PREFIX + "LOCK", lock.toString());
+    all.put(PREFIX + "ATTEMPTS", Integer.toString(maxAttempts));
+    return all;
+  }
+
+  QueueSettings settings() {
+    return QueueSettings.ordered().withLockDuration(lock).withMaxDeliveryCount(maxAttempts);
+  }
+
+  /** The sessions of one sender, by number. */
+  List<String> sessionsOf(int sender) {
+    return IntStream.range(0, sessions).mapToObj(k -> session(sender, k)).toList();
+  }
+
+  String session(int sender, int k) {
+    boolean isTransactional =
+        switch (handlers) {
+          case COMPLETE -> false;
+          case TRANSACTIONAL -> true;
+          case MIXED -> k % 2 == 0;
+        };
+    return (isTransactional ? CheckEffects.TRANSACTIONAL : "c-") + sender + "-" + k;
+  }
+
+  /** Whether a person may make dead letters in this session; the others are judged strictly. */
+  static boolean mayPersonKill(int k) {
+    return k % 5 == 0;
+  }
+
+  /** Whether the sender names the messages of this session itself. */
+  static boolean hasOwnIds(int k) {
+    return k % 3 == 0;
+  }
+
+  /** Whether messages of this session are sent in a transaction of the application. */
+  static boolean isOutbox(int k) {
+    return k % 7 == 3;
+  }
+}

@@ -1,0 +1,99 @@
+package dev.sessionkeeper.benchmarks.postgres;
+
+import dev.sessionkeeper.benchmarks.processes.DatabaseAddress;
+import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.time.Duration;
+import javax.sql.DataSource;
+
+/** What cells are measured on: one server, databases for their turns, and how long they take. */
+final class Bench {
+  private static final PrintStream OUT = System.out;
+
+  private final EmbeddedPostgres postgres;
+  private final Times times;
+  private final Path folder;
+  private int databases;
+  private int boards;
+
+  Bench(EmbeddedPostgres postgres, Times times) throws IOException {
+    this.postgres = postgres;
+    this.times = times;
+    this.folder = Files.createTempDirectory("keeper-benchmark-");
+  }
+
+  /**
+   * How long things take.
+   *
+   * @param repetitions turns of each arm that count
+   * @param warmUp of the first turn, which does not count: the compiler is at work for so long
+   * @param settle from the begin of a turn until it is measured
+   * @param window what is measured of a turn
+   * @param isQuick whether this is only to see that all of it works
+   */
+  record Times(
+      int repetitions, Duration warmUp, Duration settle, Duration window, boolean isQuick) {
+    static Times quick() {
+      return new Times(
+          1, Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofSeconds(2), true);
+    }
+
+    static Times of(int repetitions, Duration window) {
+      return new Times(repetitions, Duration.ofSeconds(54), Duration.ofSeconds(6), window, false);
+    }
+  }
+
+  Times times() {
+    return times;
+  }
+
+  Path folder() {
+    return folder;
+  }
+
+  DatabaseAddress address() {
+    return DatabaseAddress.of(postgres);
+  }
+
+  /**
+   * The name of a new database. The last one goes first, with all it would have the server do: what
+   * one turn leaves behind must not be cleared away in the next one, which is the other's.
+   */
+  String freshName() {
+    int last = databases++;
+    try (var connection = postgres.adminDataSource().getConnection();
+        var statement = connection.createStatement()) {
+      statement.execute("DROP DATABASE IF EXISTS bench" + last + " WITH (FORCE)");
+      statement.execute("CHECKPOINT");
+    } catch (SQLException e) {
+      throw new IllegalStateException("Cannot drop the database of the last turn", e);
+    }
+    postgres.createDatabase("bench" + databases);
+    return "bench" + databases;
+  }
+
+  DataSource fresh() {
+    return source(freshName());
+  }
+
+  DataSource source(String database) {
+    return postgres.dataSource(database);
+  }
+
+  /** A file for the scoreboard of a turn. */
+  Path board() {
+    return folder.resolve("board" + ++boards);
+  }
+
+  double databaseSeconds() {
+    return CpuTime.secondsOf(postgres.pid());
+  }
+
+  static void print(String line) {
+    OUT.println(line);
+  }
+}

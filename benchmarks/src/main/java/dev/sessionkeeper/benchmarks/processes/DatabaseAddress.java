@@ -1,0 +1,58 @@
+package dev.sessionkeeper.benchmarks.processes;
+
+import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import java.net.URI;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** How a process finds a database; it travels in the environment, which other users cannot read. */
+public record DatabaseAddress(String url, String user, String password) {
+  private static final String URL = "KEEPER_RUN_URL";
+  private static final String USER = "KEEPER_RUN_USER";
+  private static final String PASSWORD = "KEEPER_RUN_PASSWORD";
+
+  public static DatabaseAddress of(EmbeddedPostgres postgres) {
+    return new DatabaseAddress(postgres.jdbcUrl(), postgres.user(), postgres.password());
+  }
+
+  /** That of this process. */
+  public static DatabaseAddress ofEnvironment() {
+    return new DatabaseAddress(
+        ChildProcess.fromParent(URL),
+        ChildProcess.fromParent(USER),
+        ChildProcess.fromParent(PASSWORD));
+  }
+
+  public Map<String, String> asEnvironment() {
+    return Map.of(URL, url, USER, user, PASSWORD, password);
+  }
+
+  /** The same server, another database. */
+  public DatabaseAddress withDatabase(String name) {
+    int slash = url.lastIndexOf('/');
+    int parameters = url.indexOf('?', slash);
+    return new DatabaseAddress(
+        url.substring(0, slash + 1) + name + url.substring(parameters), user, password);
+  }
+
+  /** The port of a server that listens on loopback. */
+  public int port() {
+    return URI.create(url.substring("jdbc:".length())).getPort();
+  }
+
+  /** The same database, reached through another port of loopback. */
+  public DatabaseAddress through(int otherPort) {
+    return new DatabaseAddress(
+        url.replace(":" + port() + "/", ":" + otherPort + "/"), user, password);
+  }
+
+  /** Connections without a pool. */
+  public DataSource source() {
+    var source = new PGSimpleDataSource();
+    source.setUrl(url);
+    source.setUser(user);
+    source.setPassword(password);
+    return source;
+  }
+}
