@@ -1,5 +1,6 @@
 package dev.sessionkeeper.architecture;
 
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -14,6 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every rule holds for the product, and every rule barks at the class that breaks it. */
@@ -35,6 +37,16 @@ class ArchitectureTest {
         rule(
             Rules.SERVICEBUS_SEES_NO_OTHER_PROVIDER,
             dev.sessionkeeper.servicebus.PlantedNeighbour.class),
+        rule(
+            Rules.CODECS_AND_METERS_KNOW_CORE_ONLY,
+            dev.sessionkeeper.micrometer.PlantedNeighbour.class),
+        rule(Rules.ONLY_SPRING_MODULES_KNOW_SPRING, PlantedHabits.KnowsSpring.class),
+        rule(
+            Rules.SPRING_WITHOUT_BOOT_DOES_NOT_KNOW_BOOT,
+            dev.sessionkeeper.spring.PlantedBooter.class),
+        rule(
+            Rules.ONE_CLASS_OF_THE_PROVIDER_CALLS_THE_SERVER,
+            dev.sessionkeeper.client.provider.PlantedCaller.class),
         rule(Rules.ONLY_THE_COMMAND_LINE_SEES_THE_SERVER, PlantedGuest.class),
         rule(Rules.FEATURES_DO_NOT_KNOW_PROVIDERS, PlantedGuest.class),
         rule(
@@ -60,12 +72,49 @@ class ArchitectureTest {
     assertThat(result.hasViolation()).as("%s at %s", rule, planted).isTrue();
   }
 
+  @ParameterizedTest
+  @FieldSource("dev.sessionkeeper.architecture.Rules#MODULES_WITHOUT_CYCLES")
+  void thePackagesOfTheModuleFormNoCycle(String module) {
+    Rules.hasNoCycle(module).check(PRODUCT);
+  }
+
+  @Test
+  void thePackagesOfCoreFormNoCycle() {
+    Rules.CORE_HAS_NO_CYCLE.check(PRODUCT);
+  }
+
+  @Test
+  void aCycleIsSeen() {
+    var cycle =
+        new ClassFileImporter().importPackages("dev.sessionkeeper.architecture.planted.cycle");
+    assertThat(
+            slices()
+                .matching("dev.sessionkeeper.architecture.planted.cycle.(*)")
+                .should()
+                .beFreeOfCycles()
+                .evaluate(cycle)
+                .hasViolation())
+        .isTrue();
+  }
+
+  /** The modules that still have cycles, so that the list shrinks when one loses its last. */
+  @Test
+  void theServerStillHasCycles() {
+    assertThat(Rules.hasNoCycle("server").evaluate(PRODUCT).hasViolation())
+        .as("server is free of cycles now; add it to MODULES_WITHOUT_CYCLES")
+        .isTrue();
+  }
+
   @Test
   void theProductIsReallyLookedAt() {
     assertThat(PRODUCT.size()).isGreaterThan(300);
     assertThat(PRODUCT.contain("dev.sessionkeeper.processor.ServeSession")).isTrue();
     assertThat(PRODUCT.contain("dev.sessionkeeper.memory.MemoryQueueProvider")).isTrue();
     assertThat(PRODUCT.contain("dev.sessionkeeper.server.Serve")).isTrue();
+    assertThat(PRODUCT.contain("dev.sessionkeeper.spring.SessionListeners")).isTrue();
+    assertThat(PRODUCT.contain("dev.sessionkeeper.spring.boot.SessionkeeperProperties")).isTrue();
+    assertThat(PRODUCT.contain("dev.sessionkeeper.jackson.JacksonCodec")).isTrue();
+    assertThat(PRODUCT.contain("dev.sessionkeeper.micrometer.ProcessorMeters")).isTrue();
     assertThat(PRODUCT.contain(PlantedGuest.class)).isFalse();
   }
 

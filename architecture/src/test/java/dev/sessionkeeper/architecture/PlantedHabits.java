@@ -27,6 +27,12 @@ final class PlantedHabits {
     }
   }
 
+  static final class KnowsSpring {
+    void start(org.springframework.context.SmartLifecycle lifecycle) {
+      lifecycle.start();
+    }
+  }
+
   static final class Prints {
     void print() {
       System.out.println("hello");
