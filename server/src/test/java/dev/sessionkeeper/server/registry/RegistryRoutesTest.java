@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.net.URI;
@@ -65,7 +65,7 @@ class RegistryRoutesTest {
                 "KEEPER_STORE_USER", postgres.user(),
                 "KEEPER_STORE_PASSWORD", postgres.password()),
             Map.of());
-    server = KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system());
+    server = KeeperServer.start(ReadConfig.from(sources), () -> sources, TimeSource.system());
   }
 
   @AfterAll
