@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
@@ -94,7 +93,7 @@ class FrozenDatabaseTest {
   @Timeout(60)
   void aStatementEndsAlthoughTheDatabaseNeverAnswers() throws Exception {
     var config =
-        KeeperConfig.read(
+        ReadConfig.from(
             new ConfigSources("keeper.yaml", "", Path.of("").toAbsolutePath(), store(), Map.of()));
     try (var engine = OpenEngine.open(config, TimeSource.system());
         var connection = engine.database().orElseThrow().getConnection();

@@ -3,10 +3,10 @@ package dev.sessionkeeper.server.registry;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.KeeperServer;
 import dev.sessionkeeper.server.TestDatabase;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.net.URI;
@@ -58,7 +58,7 @@ class RegistryRoutesTest {
             .formatted(sha256("ops-key"), sha256("bound-key"), MINE);
     var sources =
         new ConfigSources("keeper.yaml", yaml, Path.of("").toAbsolutePath(), environment, Map.of());
-    server = KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system());
+    server = KeeperServer.start(ReadConfig.from(sources), () -> sources, TimeSource.system());
   }
 
   @AfterAll
