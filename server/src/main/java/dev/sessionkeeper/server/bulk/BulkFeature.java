@@ -39,6 +39,7 @@ public final class BulkFeature implements Feature {
   private static final Duration LOOK_EVERY = Duration.ofMinutes(1);
   private static final Duration TOKEN = Duration.ofMinutes(5);
   private static final int MOST_COUNTED = 10_000;
+  private static final int MOST_RUNNING = 10;
   private static final int SAMPLES = 10;
 
   private final Queues queues;
@@ -168,6 +169,7 @@ public final class BulkFeature implements Feature {
                     ProblemType.CONFLICT
                         .with("The token is over, or was made for another act; count again")
                         .toException());
+    requireRoom(queue);
     var id = UUID.randomUUID();
     table
         .database()
@@ -187,6 +189,19 @@ public final class BulkFeature implements Feature {
     return table.find(id).orElseThrow().run();
   }
 
+  /** Runs are done one after the other, so those of one queue must not hold up all others. */
+  private void requireRoom(QueueName queue) {
+    if (table.running(queue) >= MOST_RUNNING) {
+      throw ProblemType.CONFLICT
+          .with(
+              MOST_RUNNING
+                  + " runs of the queue "
+                  + queue
+                  + " have not ended; wait for them or stop one")
+          .toException();
+    }
+  }
+
   /** Any node takes the job at its next look; without this it would wait for the next minute. */
   private void soon(Actor actor) {
     var scheduled = jobs;
@@ -196,12 +211,7 @@ public final class BulkFeature implements Feature {
   }
 
   private Response list(Request request) {
-    var reach = request.reach();
-    return Response.ok(
-        new BulkRun.Listing(
-            table.newest().stream()
-                .filter(run -> reach.includes(QueueName.of(run.queue())))
-                .toList()));
+    return Response.ok(new BulkRun.Listing(table.newest(request.reach().queues())));
   }
 
   private Response show(Request request) {

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.bulk;
 
 import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.server.http.QueueFilter;
 import dev.sessionkeeper.server.json.RawJson;
 import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.store.Database;
@@ -24,7 +25,12 @@ final class BulkTable {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """;
   private static final String NEWEST =
-      "SELECT " + COLUMNS + " FROM keeper.bulk ORDER BY created_at DESC, id LIMIT 100";
+      "SELECT "
+          + COLUMNS
+          + " FROM keeper.bulk WHERE ?::text[] IS NULL OR queue = ANY (?)"
+          + " ORDER BY created_at DESC, id LIMIT 100";
+  private static final String RUNNING =
+      "SELECT count(*) FROM keeper.bulk WHERE state = 'running' AND queue = ?"; // bulk_running
   private static final String FIND = "SELECT " + COLUMNS + " FROM keeper.bulk WHERE id = ?";
   private static final String NEXT =
       "SELECT "
@@ -88,16 +94,41 @@ final class BulkTable {
     }
   }
 
-  List<BulkRun> newest() {
+  /** The newest runs of these queues; runs of other queues take no place in the list. */
+  List<BulkRun> newest(QueueFilter visible) {
     return database.withConnection(
         connection -> {
-          try (var statement = connection.prepareStatement(NEWEST);
-              var rows = statement.executeQuery()) {
-            var runs = new ArrayList<BulkRun>();
-            while (rows.next()) {
-              runs.add(row(rows).run());
+          try (var statement = connection.prepareStatement(NEWEST)) {
+            var queues =
+                switch (visible) {
+                  case QueueFilter.All all -> null;
+                  case QueueFilter.Only only ->
+                      connection.createArrayOf(
+                          "text", only.queues().stream().map(QueueName::value).toArray());
+                };
+            statement.setArray(1, queues);
+            statement.setArray(2, queues);
+            try (var rows = statement.executeQuery()) {
+              var runs = new ArrayList<BulkRun>();
+              while (rows.next()) {
+                runs.add(row(rows).run());
+              }
+              return runs;
             }
-            return runs;
+          }
+        });
+  }
+
+  /** How many runs of the queue have not ended. */
+  long running(QueueName queue) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(RUNNING)) {
+            statement.setString(1, queue.value());
+            try (var rows = statement.executeQuery()) {
+              rows.next();
+              return rows.getLong(1);
+            }
           }
         });
   }

@@ -6,6 +6,7 @@ import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.feature.Feature;
 import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.http.Reach;
+import dev.sessionkeeper.server.http.ReaderPlaces;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.ResponseStream;
@@ -25,7 +26,11 @@ import java.util.Optional;
 public final class SamplesFeature implements Feature {
   private static final Duration HALF_AN_HOUR = Duration.ofMinutes(30);
   private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final int MOST_READERS = 1_000;
+  private static final int MOST_READERS_PER_CREDENTIAL = 250;
 
+  private final ReaderPlaces places =
+      new ReaderPlaces(() -> MOST_READERS, () -> MOST_READERS_PER_CREDENTIAL);
   private final SampleQueues samples;
 
   private SamplesFeature(Context context) {
@@ -59,7 +64,7 @@ public final class SamplesFeature implements Feature {
             .summary("The newest numbers every two seconds, as server-sent events")
             .query("queue", "Only of this queue")
             .answers(200, "Events until either side ends", "text/event-stream")
-            .problems(ProblemType.UNKNOWN_QUEUE));
+            .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.OVERLOADED));
   }
 
   /** The newest numbers of one queue. */
@@ -151,9 +156,30 @@ public final class SamplesFeature implements Feature {
 
   private Response live(Request request) {
     var wish = wish(request);
-    var reach = request.reach();
-    return Response.stream("text/event-stream", out -> follow(out, wish, reach))
-        .header("X-Accel-Buffering", "no");
+    var live = new Live(wish, request.reach(), places.take(request.actor().name()));
+    return Response.stream("text/event-stream", live).header("X-Accel-Buffering", "no");
+  }
+
+  private final class Live implements Response.StreamBody {
+    private final Wish wish;
+    private final Reach reach;
+    private final ReaderPlaces.Place place;
+
+    Live(Wish wish, Reach reach, ReaderPlaces.Place place) {
+      this.wish = wish;
+      this.reach = reach;
+      this.place = place;
+    }
+
+    @Override
+    public void writeTo(ResponseStream out) throws Exception {
+      follow(out, wish, reach);
+    }
+
+    @Override
+    public void ended() {
+      place.close();
+    }
   }
 
   private void follow(ResponseStream out, Wish wish, Reach reach) throws Exception {

@@ -56,14 +56,26 @@ public final class BrowserSessions {
     /** An API key, by its digest. */
     record ByKey(String sha256) implements Login {}
 
-    /** The rights of a token. */
-    record ByToken(Caller caller) implements Login {}
+    /**
+     * The rights of a token.
+     *
+     * @param until when the token ends
+     */
+    record ByToken(Caller caller, Instant until) implements Login {
+      /** The rights of a person whose provider names no end. */
+      public ByToken(Caller caller) {
+        this(caller, Instant.MAX);
+      }
+    }
   }
 
-  /** The value of the cookie of a login that lasts so long. */
+  /** The value of the cookie of a login that lasts so long, but no longer than its token. */
   public String cookie(Login login, Duration life) {
-    var until = time.instant().plus(life).getEpochSecond();
-    return cookies.sign(until + SEPARATOR + text(login), CONTEXT);
+    var until = time.instant().plus(life);
+    if (login instanceof Login.ByToken token && token.until().isBefore(until)) {
+      until = token.until();
+    }
+    return cookies.sign(until.getEpochSecond() + SEPARATOR + text(login), CONTEXT);
   }
 
   /** The login that the cookies of a request show; empty when there is none, or it is over. */

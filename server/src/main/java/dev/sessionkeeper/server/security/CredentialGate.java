@@ -107,23 +107,25 @@ final class CredentialGate implements Gate {
    * @throws ProblemException 401
    */
   BrowserSessions.Login login(String shown) {
-    var caller = callerOf(shown);
     var digest = ApiKeys.digest(shown);
-    return byDigest.containsKey(digest)
-        ? new BrowserSessions.Login.ByKey(digest)
-        : new BrowserSessions.Login.ByToken(caller);
+    if (byDigest.containsKey(digest)) {
+      return new BrowserSessions.Login.ByKey(digest);
+    }
+    var token = believed(shown);
+    return new BrowserSessions.Login.ByToken(token.caller(), token.until());
   }
 
   private Caller callerOf(String shown) {
     // A digest cannot be guessed from how long its comparison takes: no caller chooses its bytes.
-    var known = Optional.ofNullable(byDigest.get(ApiKeys.digest(shown)));
-    if (known.isPresent()) {
-      return known.get();
-    }
+    return Optional.ofNullable(byDigest.get(ApiKeys.digest(shown)))
+        .orElseGet(() -> believed(shown).caller());
+  }
+
+  private VerifyTokens.Verdict.Believed believed(String shown) {
     var token =
         tokens.map(verify -> verify.callerOf(shown)).orElseGet(VerifyTokens.Verdict.Unknown::new);
     return switch (token) {
-      case VerifyTokens.Verdict.Believed believed -> believed.caller();
+      case VerifyTokens.Verdict.Believed believed -> believed;
       case VerifyTokens.Verdict.Unusable unusable -> throw unauthenticated(unusable.why());
       case VerifyTokens.Verdict.Unknown unknown ->
           throw unauthenticated("The key or token is not known, or has expired");

@@ -16,6 +16,7 @@ import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.time.TimeSource;
 import java.text.ParseException;
+import java.time.Instant;
 import java.util.Date;
 import java.util.EnumSet;
 import java.util.List;
@@ -68,7 +69,7 @@ final class VerifyTokens {
 
   /** The result of looking at a token. */
   sealed interface Verdict {
-    record Believed(Caller caller) implements Verdict {}
+    record Believed(Caller caller, Instant until) implements Verdict {}
 
     /** The provider signed the token, but its claims do not say enough. */
     record Unusable(String why) implements Verdict {}
@@ -87,7 +88,9 @@ final class VerifyTokens {
     }
     try {
       var reach = Reach.of(tenant(claims), Optional.empty());
-      return new Verdict.Believed(new Caller(PREFIX + subject(claims), roles(claims), reach));
+      return new Verdict.Believed(
+          new Caller(PREFIX + subject(claims), roles(claims), reach),
+          claims.getExpirationTime().toInstant());
     } catch (ParseException | IllegalArgumentException e) {
       log.debug("A token with wrong claims was refused: {}", e.getMessage());
       return new Verdict.Unusable(

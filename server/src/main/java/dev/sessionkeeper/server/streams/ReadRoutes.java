@@ -4,6 +4,7 @@ import dev.sessionkeeper.cursors.CursorKey;
 import dev.sessionkeeper.cursors.EventTracker;
 import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.http.Reach;
+import dev.sessionkeeper.server.http.ReaderPlaces;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;

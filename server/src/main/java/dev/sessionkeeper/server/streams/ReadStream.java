@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.streams;
 
 import dev.sessionkeeper.cursors.EventTracker;
+import dev.sessionkeeper.server.http.ReaderPlaces;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.ResponseStream;
 import dev.sessionkeeper.time.TimeSource;

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.streams;
 
 import dev.sessionkeeper.cursors.Cursors;
+import dev.sessionkeeper.server.http.ReaderPlaces;
 import dev.sessionkeeper.time.TimeSource;
 
 /** What publishing and reading share. */

@@ -13,6 +13,7 @@ import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.server.activity.WriterMeters;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.feature.Feature;
+import dev.sessionkeeper.server.http.ReaderPlaces;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.security.StreamTokens;
 import dev.sessionkeeper.store.Database;
@@ -58,7 +59,8 @@ public final class StreamsFeature implements Feature {
             tails,
             Cursors.of(cursors, writer, time),
             meters,
-            new ReaderPlaces(config),
+            new ReaderPlaces(
+                () -> config.get().maxReaders(), () -> config.get().maxReadersPerCredential()),
             config,
             time);
     var acknowledge = new Acknowledge(streams);

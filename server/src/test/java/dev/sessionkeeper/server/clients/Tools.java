@@ -2,9 +2,11 @@ package dev.sessionkeeper.server.clients;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +31,10 @@ final class Tools {
     Assumptions.assumeTrue(
         works("node", "--version") && works("npm", "--version"),
         "Node is not installed: the TypeScript client is not tested here");
+    alone(Tools::installPackages);
+  }
+
+  private static void installPackages() {
     if (!Files.exists(TYPESCRIPT.resolve("node_modules/.bin/redocly"))) {
       var installed =
           run(
@@ -45,6 +51,20 @@ final class Tools {
     }
   }
 
+  /** Tests run in several JVMs, which share the folder of the TypeScript client. */
+  private static void alone(Runnable step) {
+    try (var channel =
+            FileChannel.open(
+                Path.of("target", "typescript.lock"),
+                StandardOpenOption.CREATE,
+                StandardOpenOption.WRITE);
+        var lock = channel.lock()) {
+      step.run();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /** A Python that has httpx; skips the test where there is none. */
   static String requirePython() {
     var found = PYTHONS.stream().filter(python -> works(python, "-c", "import httpx")).findFirst();
@@ -56,6 +76,10 @@ final class Tools {
 
   /** Compiles the TypeScript client. */
   static void buildTypeScript() {
+    alone(Tools::compile);
+  }
+
+  private static void compile() {
     var built = run(TYPESCRIPT, Map.of(), "npx", "--no-install", "tsc", "-p", ".");
     if (built.code() != 0) {
       throw new AssertionError("The TypeScript client does not compile:\n" + built.output());

@@ -26,12 +26,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Kills a process of intake and relay between any two statements, one process for each place, and
- * lets another one go on. Whatever the place: everything is carried over, once and in order.
+ * Kills a process of intake and relay between two statements, one process for each place, and lets
+ * another one go on. Whatever the place: everything is carried over, once and in order.
+ *
+ * <p>The build kills before every kind of statement, and at every third place. All places: {@code
+ * mvn -pl server test -Dtest=KilledProcessTest -Dkeeper.kill.stride=1}.
  */
 class KilledProcessTest {
   private static final int AT_ONCE = 3;
   private static final int MOST_PLACES = 200;
+
+  /** How far the places of the sweep are apart. */
+  private static final int STRIDE = Integer.getInteger("keeper.kill.stride", 3);
+
   private static final List<String> STATEMENTS =
       List.of(
           "pg_advisory_xact_lock",
@@ -55,13 +62,13 @@ class KilledProcessTest {
       IntakeProcess.declare(queues);
     }
     var places = Collections.synchronizedList(new ArrayList<String>());
-    var next = new AtomicInteger();
+    var next = new AtomicInteger(1);
     var survived = new AtomicBoolean();
     Callable<Void> sweep =
         () -> {
-          for (int at = next.incrementAndGet();
+          for (int at = next.getAndAdd(STRIDE);
               !survived.get() && at <= MOST_PLACES;
-              at = next.incrementAndGet()) {
+              at = next.getAndAdd(STRIDE)) {
             var database = TestDatabase.copyOf(prepared);
             var died = run(database, Integer.toString(at));
             if (died.isEmpty()) {

@@ -31,7 +31,7 @@ class HostileRunTest {
             "--config",
             config.toString());
 
-    var report = HostileRun.run(command, Duration.ofSeconds(20), Optional.empty());
+    var report = HostileRun.run(command, Duration.ofSeconds(10), Optional.empty());
     System.out.println(report.text());
 
     assertThat(report.sent()).isPositive();

@@ -5,17 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sessionkeeper.server.TestServer;
 import dev.sessionkeeper.server.http.ProblemException;
+import dev.sessionkeeper.server.http.ReaderPlaces;
 import dev.sessionkeeper.server.security.ApiKeys;
 import dev.sessionkeeper.store.Actor;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class ReaderPlacesTest {
-  private static final StreamsConfig LIMITS =
-      new StreamsConfig(
-          Duration.ofDays(7), Duration.ofSeconds(15), Duration.ofSeconds(30), 4, 2, 10, 10);
-
-  private final ReaderPlaces places = new ReaderPlaces(() -> LIMITS);
+  private final ReaderPlaces places = new ReaderPlaces(() -> 4, () -> 2);
 
   @Test
   void oneCredentialCannotTakeAllPlaces() {

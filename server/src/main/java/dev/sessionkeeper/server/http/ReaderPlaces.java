@@ -1,31 +1,31 @@
-package dev.sessionkeeper.server.streams;
+package dev.sessionkeeper.server.http;
 
-import dev.sessionkeeper.server.http.ProblemException;
-import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.store.Actor;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.function.Supplier;
+import java.util.function.IntSupplier;
 
 /**
  * Counts the places of event streams, so that the server does not run out of them and one
  * credential does not take them all. Callers of an open server have no credential, and share all
  * places.
  */
-final class ReaderPlaces {
+public final class ReaderPlaces {
   private static final Duration LATER = Duration.ofSeconds(5);
 
-  private final Supplier<StreamsConfig> config;
+  private final IntSupplier most;
+  private final IntSupplier mostPerCredential;
   private final Map<String, Integer> taken = new HashMap<>();
   private int all;
 
-  ReaderPlaces(Supplier<StreamsConfig> config) {
-    this.config = config;
+  public ReaderPlaces(IntSupplier most, IntSupplier mostPerCredential) {
+    this.most = most;
+    this.mostPerCredential = mostPerCredential;
   }
 
   /** A place that is taken until it is closed; closing it again does nothing. */
-  final class Place implements AutoCloseable {
+  public final class Place implements AutoCloseable {
     private final String credential;
     private boolean closed;
 
@@ -50,16 +50,14 @@ final class ReaderPlaces {
    *
    * @throws ProblemException 503 when none is left, or none for this credential
    */
-  synchronized Place take(String credential) {
-    int most = config.get().maxReaders();
-    if (all >= most) {
-      throw refusal("There are " + most + " readers already");
+  public synchronized Place take(String credential) {
+    if (all >= most.getAsInt()) {
+      throw refusal("There are " + most.getAsInt() + " readers already");
     }
-    int mostPerCredential = config.get().maxReadersPerCredential();
+    int share = mostPerCredential.getAsInt();
     boolean isShared = credential.equals(Actor.LOCAL);
-    if (!isShared && taken.getOrDefault(credential, 0) >= mostPerCredential) {
-      throw refusal(
-          "This credential has " + mostPerCredential + " readers already; end one of them first");
+    if (!isShared && taken.getOrDefault(credential, 0) >= share) {
+      throw refusal("This credential has " + share + " readers already; end one of them first");
     }
     all++;
     taken.merge(credential, 1, Integer::sum);
