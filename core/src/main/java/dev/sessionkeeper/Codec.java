@@ -1,7 +1,7 @@
 package dev.sessionkeeper;
 
 /**
- * Turns values of the application into bodies and back. Safe for use by many threads.
+ * Converts values of the application to bodies and back. Safe for use by many threads.
  *
  * <p>{@code sessionkeeper-jackson} has one for JSON.
  */
@@ -10,7 +10,7 @@ public interface Codec<T> {
   /**
    * Writes a value as a body.
    *
-   * @throws KeeperException.Rejected if the value has no such form
+   * @throws KeeperException.Rejected if the value cannot be written
    */
   Payload encode(T value);
 
@@ -21,12 +21,12 @@ public interface Codec<T> {
    */
   T decode(Payload payload);
 
-  /** Text as UTF-8. */
+  /** Returns a codec for text in UTF-8. */
   static Codec<String> text() {
     return TextCodec.INSTANCE;
   }
 
-  /** Bytes as they are. */
+  /** Returns a codec that leaves bytes as they are. */
   static Codec<byte[]> bytes() {
     return BytesCodec.INSTANCE;
   }

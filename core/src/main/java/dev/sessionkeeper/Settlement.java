@@ -28,39 +28,45 @@ public sealed interface Settlement {
   /** Set the session aside with everything in it, this message first, until a person resumes it. */
   record Park(String reason) implements Settlement {}
 
+  /** Completes the message. */
   static Settlement complete() {
     return Constants.COMPLETE;
   }
 
+  /** Retries the message after this delay, until the queue's attempts are used up. */
   static Settlement retryAfter(Duration delay) {
     return new Retry(delay, true, true, "");
   }
 
+  /** As {@link #retryAfter(Duration)}, with a reason for the operator. */
   static Settlement retryAfter(Duration delay, String reason) {
     return new Retry(delay, true, true, reason);
   }
 
-  /** As {@link #retryAfter(Duration)}, however often it has failed. */
+  /** Retries the message after this delay, however often it has failed. */
   static Settlement keepRetrying(Duration delay, String reason) {
     return new Retry(delay, false, true, reason);
   }
 
   /**
-   * Tries the same message again later and counts no attempt: something else than the message
+   * Retries the message after this delay and counts no attempt: something else than the message
    * failed, such as the endpoint that it goes to.
    */
   static Settlement postpone(Duration delay, String reason) {
     return new Retry(delay, false, false, reason);
   }
 
+  /** Sets the message aside. */
   static Settlement deadLetter(String reason) {
     return new DeadLetter(reason, "");
   }
 
+  /** Sets the message aside, with the error that made it a dead letter. */
   static Settlement deadLetter(String reason, String error) {
     return new DeadLetter(reason, error);
   }
 
+  /** Sets the whole session aside until an operator resumes it. */
   static Settlement park(String reason) {
     return new Park(reason);
   }

@@ -6,16 +6,16 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 
-/** Application code that answers later. The next message of the session waits for the answer. */
+/** Application code that returns a stage. The next message of the session waits for its end. */
 @FunctionalInterface
 public interface AsyncHandler {
 
-  /** Begins to handle one message; the stage ends with its settlement, or fails. */
+  /** Starts to handle one message. The stage completes with the settlement, or fails. */
   CompletionStage<Settlement> handle(Delivery delivery, SessionContext session) throws Exception;
 
   /**
-   * The handler for a processor. It waits for the stage on the virtual thread of its session. When
-   * the lease is lost, or a drain ends, it cancels the stage.
+   * Returns a handler for a processor that waits for the stage on the thread of its session. When
+   * the lease is lost or a drain times out, the handler cancels the stage.
    */
   static MessageHandler waiting(AsyncHandler handler) {
     return (delivery, session) -> {

@@ -11,9 +11,9 @@ public interface BatchHandler {
    * Handles messages of one session, in order. No other message of the session is handled
    * meanwhile, here or anywhere else.
    *
-   * <p>When it throws, no message of the batch is completed and the first one has failed. The
-   * processor then hands out the messages of that batch one at a time, so that the failure policy
-   * meets the message that fails.
+   * <p>When the handler throws, no message of the batch is completed and the first one has failed.
+   * The processor then hands out the messages of that batch one at a time, so that the failure
+   * policy decides about the message that really fails.
    *
    * @param deliveries at least one, at most as many as the processor was built with
    */

@@ -90,27 +90,7 @@ final class CallBatchHandler {
     if (settlement == null) {
       throw new IllegalStateException("The handler returned no settlement");
     }
-    var all = new ArrayList<Settlement>(batch.size());
-    switch (settlement) {
-      case BatchSettlement.Complete complete -> fill(all, batch.size());
-      case BatchSettlement.UpTo upTo -> {
-        if (upTo.completed() > batch.size()) {
-          throw new IllegalStateException(
-              "The handler completed " + upTo.completed() + " of " + batch.size() + " messages");
-        }
-        fill(all, upTo.completed());
-        if (upTo.completed() < batch.size()) {
-          all.add(upTo.next());
-        }
-      }
-    }
-    return all;
-  }
-
-  private static void fill(List<Settlement> all, int count) {
-    for (int i = 0; i < count; i++) {
-      all.add(Settlement.complete());
-    }
+    return new ArrayList<>(settlement.settlements(batch.size()));
   }
 
   private static List<Settled> settled(List<Delivery> batch, List<Settlement> settlements) {

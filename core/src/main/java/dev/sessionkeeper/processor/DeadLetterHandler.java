@@ -2,11 +2,11 @@ package dev.sessionkeeper.processor;
 
 import dev.sessionkeeper.spi.DeadLetter;
 
-/** Application code that looks at messages that were set aside. */
+/** Application code that decides about dead letters. */
 @FunctionalInterface
 public interface DeadLetterHandler {
 
-  /** Decides about one dead letter. When it throws, the dead letter stays and is shown again. */
+  /** Decides about one dead letter. When the handler throws, it is shown the dead letter again. */
   Decision handle(DeadLetter letter) throws Exception;
 
   /** What becomes of a dead letter. */

@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Shows the dead letters of a queue to a handler, oldest first, one at a time.
  *
- * <p>It looks again and again, on one virtual thread at a time. Processors of two processes may
- * both show a dead letter; replay and discard take effect once.
+ * <p>The processor polls on one virtual thread. Processors of two processes may both show a dead
+ * letter; replay and discard take effect once.
  */
 public final class DeadLetterProcessor implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DeadLetterProcessor.class);
@@ -56,7 +56,7 @@ public final class DeadLetterProcessor implements AutoCloseable {
   }
 
   /**
-   * Begins to show dead letters of the queue, at once and then at this interval.
+   * Starts to show dead letters of the queue, at once and then at this interval.
    *
    * @throws KeeperException.NotSupported if the provider cannot show dead letters
    */
@@ -65,7 +65,7 @@ public final class DeadLetterProcessor implements AutoCloseable {
     return start(provider, queue, handler, every, TimeSource.system());
   }
 
-  /** As above, with another clock. */
+  /** As {@link #start(QueueProvider, QueueName, DeadLetterHandler, Duration)}, with a clock. */
   public static DeadLetterProcessor start(
       QueueProvider provider,
       QueueName queue,

@@ -9,10 +9,10 @@ import java.util.Optional;
 @FunctionalInterface
 public interface FailureRule {
 
-  /** How the message ends; empty when this rule does not know the failure. */
+  /** Returns how the message ends, or empty when this rule does not know the failure. */
   Optional<Settlement> decide(Exception failure, ErrorContext context);
 
-  /** A message whose handler throws one of these types becomes a dead letter at once. */
+  /** Returns a rule that dead-letters a message at once when its handler throws such a type. */
   @SafeVarargs
   static FailureRule deadLetterOn(Class<? extends Throwable>... types) {
     var all = new ArrayList<Class<? extends Throwable>>(types.length);

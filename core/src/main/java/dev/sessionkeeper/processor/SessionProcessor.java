@@ -18,13 +18,13 @@ import java.util.random.RandomGenerator;
  */
 public interface SessionProcessor extends AutoCloseable {
 
-  /** A processor of this queue with this handler. {@link Builder#build} checks what is wished. */
+  /** Builds a processor that hands the messages of this queue to this handler, one at a time. */
   static Builder builder(QueueProvider provider, QueueName queue, MessageHandler handler) {
     return new ProcessorBuilder(provider, queue, handler);
   }
 
   /**
-   * A processor that hands several messages of one session to a call of its handler.
+   * Builds a processor that hands several messages of one session to each call of its handler.
    *
    * @param maxBatch the most messages of one call; 1 or more
    */
@@ -33,17 +33,21 @@ public interface SessionProcessor extends AutoCloseable {
     return ProcessorBuilder.ofBatches(provider, queue, new CallBatchHandler(handler, maxBatch));
   }
 
-  /** Where a processor stands. */
+  /** The state of a processor. */
   enum State {
+    /** The processor was not started yet. */
     NEW,
+    /** The processor takes sessions. */
     RUNNING,
-    /** It takes no session until it is resumed. */
+    /** The processor takes no session until it is resumed. */
     PAUSED,
+    /** The processor finishes the messages in hand and takes no new session. */
     DRAINING,
+    /** The processor has ended for good. */
     CLOSED
   }
 
-  /** Begins to take sessions. */
+  /** Starts to take sessions, and returns this processor. */
   SessionProcessor start();
 
   State state();
@@ -51,18 +55,18 @@ public interface SessionProcessor extends AutoCloseable {
   /** Returns the options in force. */
   ProcessorOptions options();
 
-  /** Sessions in hand now. */
+  /** Returns how many sessions the processor holds now. */
   int activeSessions();
 
   /**
-   * Changes how many sessions are held at once, while running. Fewer: sessions in hand are finished
-   * first.
+   * Changes how many sessions are held at once, while the processor runs. With a smaller number,
+   * the processor finishes the message in hand before it gives a session back.
    */
   void changeConcurrency(int maxConcurrentSessions);
 
   /**
-   * Takes no new session until {@link #resume()}, and gives those in hand back after their current
-   * message. It returns at once; {@link #activeSessions()} tells when nothing is in hand. Pausing
+   * Takes no new session until {@link #resume()}, and gives held sessions back after their current
+   * message. Returns at once; {@link #activeSessions()} is 0 when nothing is held any more. Pausing
    * twice does nothing.
    *
    * @throws IllegalStateException if the processor is not running
@@ -77,8 +81,8 @@ public interface SessionProcessor extends AutoCloseable {
   void resume();
 
   /**
-   * Takes no new session, finishes the messages in hand, gives every session back. Returns within
-   * the drain timeout; handlers that are still running then are interrupted and reported.
+   * Takes no new session, finishes the messages in hand and gives every session back. Returns
+   * within the drain timeout: the processor interrupts and reports handlers that still run then.
    */
   DrainReport drain();
 
@@ -86,42 +90,48 @@ public interface SessionProcessor extends AutoCloseable {
   @Override
   void close();
 
-  /** Sets options; each has a default. */
+  /** Sets the options of a processor. Each has a default. */
   interface Builder {
-    /** All options at once, as a start. */
+    /** Sets all options at once. Later calls change single ones. */
     Builder options(ProcessorOptions options);
 
-    /** How many sessions are handled at once. The default is 8. */
+    /** Sets how many sessions are handled at once. The default is 8. */
     Builder maxConcurrentSessions(int count);
 
-    /** When a held session without work is given back. The default is 2 minutes. */
+    /** Sets how long a session without work is held. The default is 2 minutes. */
     Builder sessionIdleTimeout(Duration timeout);
 
-    /** How long a session is held at most. The default is 30 minutes. */
+    /** Sets how long a session is held at most. The default is 30 minutes. */
     Builder sessionMaxDuration(Duration duration);
 
-    /** How many messages one hold may handle. The default is 1,000. */
+    /** Sets after how many messages other sessions get their turn. The default is 1,000. */
     Builder maxMessagesPerHold(int count);
 
-    /** How long the lock is renewed for one message. The default is 5 minutes. */
+    /** Sets how long the lease is renewed for one message. The default is 5 minutes. */
     Builder maxAutoRenew(Duration duration);
 
-    /** How many messages are taken from a session at once. The default is 32. */
+    /** Sets how many messages of a session are received at once. The default is 32. */
     Builder prefetch(int count);
 
-    /** Delays and attempts after failures. The default tries 5 times, from one second, doubling. */
+    /**
+     * Sets delays and attempts after failures. By default the queue's {@code maxDeliveryCount} says
+     * how many attempts there are, and delays double from one second to 16.
+     */
     Builder retry(RetryPolicy policy);
 
     /** Sets the poison policy. The default is the policy of the queue. */
     Builder poisonPolicy(PoisonPolicy policy);
 
-    /** Decides instead of {@link #retry} and {@link #poisonPolicy} when a handler throws. */
+    /**
+     * Sets the policy for a handler that throws. The default follows {@link #retry} and {@link
+     * #poisonPolicy}.
+     */
     Builder onFailure(FailurePolicy policy);
 
-    /** Is asked before {@link #onFailure}; may be given several times, the first answer counts. */
+    /** Adds a rule that is asked before {@link #onFailure}. The first rule that answers decides. */
     Builder rule(FailureRule rule);
 
-    /** How long {@link SessionProcessor#close()} waits for handlers. The default is 30 seconds. */
+    /** Sets how long {@link SessionProcessor#close()} waits for handlers. The default is 30 s. */
     Builder drainTimeout(Duration timeout);
 
     /** Sets hooks that run when a session opens and closes. The default is none. */
@@ -130,26 +140,26 @@ public interface SessionProcessor extends AutoCloseable {
     /** Sets the owner's name that operators see. The default is a unique name. */
     Builder owner(Owner owner);
 
-    /** Told what happens; may be given several times. */
+    /** Adds a listener of the events of this processor. */
     Builder listener(Consumer<? super ProcessorEvent> listener);
 
     /**
-     * On which threads sessions are served. The default is virtual threads; take platform threads
+     * Sets the threads that serve sessions. The default is virtual threads. Use platform threads
      * for handlers that compute for seconds without a pause.
      */
     Builder threads(ThreadFactory threads);
 
-    /** By which clock it waits and measures. The default is the machine's. */
+    /** Sets the clock for waits and measurements. The default is the system clock. */
     Builder time(TimeSource time);
 
-    /** Spreads delays. The default is seeded by chance. */
+    /** Sets the source of jitter. The default has a random seed. */
     Builder random(RandomGenerator random);
 
     /**
-     * Makes the processor; it takes nothing before it is started.
+     * Builds the processor. Call {@link SessionProcessor#start()} to let it take sessions.
      *
      * @throws KeeperException.UnknownQueue if there is no such queue
-     * @throws KeeperException.Misconfigured if the provider cannot do what is wished
+     * @throws KeeperException.Misconfigured if the provider does not support an option
      */
     SessionProcessor build();
   }

@@ -5,7 +5,7 @@ import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Settlement;
 
-/** Application code that takes the body of a message as a value of its own. */
+/** Application code that takes the body of a message as a typed value. */
 @FunctionalInterface
 public interface TypedHandler<T> {
 
@@ -13,8 +13,8 @@ public interface TypedHandler<T> {
   Settlement handle(T value, Delivery delivery, SessionContext session) throws Exception;
 
   /**
-   * The handler for a processor. A body that the codec refuses becomes a dead letter at once with
-   * the reason {@code unreadable body}: no attempt would read it.
+   * Returns a handler for a processor that decodes each body. A message whose body the codec
+   * refuses becomes a dead letter at once, with the reason {@code unreadable body}.
    */
   static <T> MessageHandler reading(Codec<? extends T> codec, TypedHandler<? super T> handler) {
     return (delivery, session) -> {
@@ -29,7 +29,7 @@ public interface TypedHandler<T> {
   }
 }
 
-/** What a message becomes that no codec can read. */
+/** The reason of dead letters that no codec can read. */
 final class UnreadableBody {
   static final String REASON = "unreadable body";
 

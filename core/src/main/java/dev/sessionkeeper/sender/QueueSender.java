@@ -51,7 +51,7 @@ public final class QueueSender<T> {
     this.time = time;
   }
 
-  /** A sender that chooses no session: for unordered queues, or before {@link #keyedBy}. */
+  /** Returns a sender without sessions: for unordered queues, or to call {@link #keyedBy} on. */
   public static <T> QueueSender<T> to(
       QueueProvider provider, QueueName queue, Codec<? super T> codec) {
     return new QueueSender<>(
@@ -63,17 +63,17 @@ public final class QueueSender<T> {
         TimeSource.system());
   }
 
-  /** The same sender, which takes the session from the value. */
+  /** Returns a sender that takes the session from the value. */
   public QueueSender<T> keyedBy(SessionKeyExtractor<? super T> extractor) {
     return new QueueSender<>(provider, queue, codec, extractor, messageKeys, time);
   }
 
-  /** The same sender, which takes the session from the message where the value names none. */
+  /** Returns a sender that takes the session from the message where the value names none. */
   public QueueSender<T> keyedByMessage(SessionKeyExtractor<? super Message> extractor) {
     return new QueueSender<>(provider, queue, codec, keys, extractor, time);
   }
 
-  /** The same sender with another clock for {@link #sendAfter}. */
+  /** Returns a sender with another clock for {@link #sendAfter}. */
   public QueueSender<T> time(TimeSource wished) {
     return new QueueSender<>(provider, queue, codec, keys, messageKeys, wished);
   }
@@ -87,7 +87,7 @@ public final class QueueSender<T> {
     return provider.send(queue, message(value));
   }
 
-  /** Sends one value, with more said about its message: an id, a property, a time to live. */
+  /** Sends one value after changing its message: an id, a property, a time to live. */
   public SendOutcome send(T value, UnaryOperator<Message> more) {
     return provider.send(queue, more.apply(message(value)));
   }
@@ -104,7 +104,7 @@ public final class QueueSender<T> {
     return send(value, message -> message.notBefore(notBefore));
   }
 
-  /** Schedules one value for so much later, by the clock of this sender. */
+  /** Schedules one value for after this delay, by the clock of this sender. */
   public SendOutcome sendAfter(Duration delay, T value) {
     return sendAt(time.instant().plus(delay), value);
   }
@@ -129,7 +129,7 @@ public final class QueueSender<T> {
     return outcome;
   }
 
-  /** The message that {@link #send(Object)} would send. */
+  /** Returns the message that {@link #send(Object)} would send. */
   public Message message(T value) {
     var message = Message.unordered(codec.encode(value));
     return keys.extract(value)

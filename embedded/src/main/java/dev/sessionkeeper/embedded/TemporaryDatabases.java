@@ -2,6 +2,7 @@ package dev.sessionkeeper.embedded;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The temporary databases of this process, which are closed when it ends by itself or by a signal.
@@ -9,15 +10,17 @@ import java.util.concurrent.ConcurrentHashMap;
 final class TemporaryDatabases {
   private static final Set<EmbeddedPostgres> OPEN = ConcurrentHashMap.newKeySet();
 
-  static {
-    Runtime.getRuntime()
-        .addShutdownHook(
-            new Thread(() -> OPEN.forEach(EmbeddedPostgres::close), "keeper-postgres-end"));
-  }
+  private static final AtomicBoolean HOOKED = new AtomicBoolean();
 
   private TemporaryDatabases() {}
 
   static void opened(EmbeddedPostgres postgres) {
+    // Not when this class is loaded: a database may be closed while the process ends already.
+    if (!HOOKED.getAndSet(true)) {
+      Runtime.getRuntime()
+          .addShutdownHook(
+              new Thread(() -> OPEN.forEach(EmbeddedPostgres::close), "keeper-postgres-end"));
+    }
     OPEN.add(postgres);
   }
 

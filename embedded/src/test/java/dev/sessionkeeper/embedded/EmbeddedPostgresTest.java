@@ -124,6 +124,14 @@ class EmbeddedPostgresTest {
   }
 
   @Test
+  void aDatabaseCanBeClosedWhileItsProcessEnds() throws Exception {
+    var child = new LeaveRunning(data);
+    child.startAndTerminateWhileClosing();
+
+    assertThat(child.last()).isEqualTo("closed");
+  }
+
+  @Test
   void threadsOfOneProcessFindTheProgramsAtTheSameTime() throws Exception {
     try (var threads = Executors.newFixedThreadPool(4)) {
       var found = threads.invokeAll(Collections.<Callable<Path>>nCopies(8, UnpackBinaries::once));

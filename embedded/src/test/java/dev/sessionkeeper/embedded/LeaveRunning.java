@@ -9,9 +9,11 @@ import java.nio.file.Path;
  */
 final class LeaveRunning {
   private static final String TEMPORARY = "temporary";
+  private static final String CLOSING = "SELECT 'closing'";
 
   private final Path data;
   private long pid;
+  private String last = "";
 
   LeaveRunning(Path data) {
     this.data = data;
@@ -24,6 +26,11 @@ final class LeaveRunning {
   /** Ends the process as a service manager would: the database of a test must not stay behind. */
   void startTemporaryAndTerminate() throws Exception {
     start(TEMPORARY, "-TERM");
+  }
+
+  /** Ends the process as a service manager would; it closes its database while it ends. */
+  void startAndTerminateWhileClosing() throws Exception {
+    start(CLOSING, "-TERM");
   }
 
   private void start(String sql, String signal) throws Exception {
@@ -44,12 +51,18 @@ final class LeaveRunning {
           pid = Long.parseLong(line.substring(4));
           new ProcessBuilder("kill", signal, "" + child.pid()).start().waitFor();
         }
+        last = line;
       }
     }
     child.waitFor();
     if (pid == 0) {
       throw new IllegalStateException("The child process did not start a database");
     }
+  }
+
+  /** What the process wrote last. */
+  String last() {
+    return last;
   }
 
   long pid() {
@@ -66,7 +79,19 @@ final class LeaveRunning {
         var statement = connection.createStatement()) {
       statement.execute(args[1]);
     }
+    if (args[1].equals(CLOSING)) {
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> close(postgres)));
+    }
     System.out.println("pid " + postgres.pid());
     Thread.currentThread().join();
+  }
+
+  private static void close(EmbeddedPostgres postgres) {
+    try {
+      postgres.close();
+      System.out.println("closed");
+    } catch (RuntimeException | Error e) {
+      System.out.println(e);
+    }
   }
 }

@@ -10,6 +10,7 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SendOutcome;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.processor.BatchHandler;
 import dev.sessionkeeper.processor.MessageHandler;
 import dev.sessionkeeper.spi.Capabilities;
 import dev.sessionkeeper.spi.DeadLetter;
@@ -211,7 +212,7 @@ public final class PostgresQueueProvider
    * both happen, once, or neither. For a processor on this provider and this queue.
    */
   public MessageHandler transactional(QueueName queue, TransactionalHandler handler) {
-    return new RunInTransaction(ordered(queue), handler);
+    return new RunInTransaction(ordered(queue)).handler(handler);
   }
 
   /**
@@ -220,7 +221,25 @@ public final class PostgresQueueProvider
    */
   public MessageHandler transactional(
       QueueName queue, TransactionalHandler handler, HandlerTransactions transactions) {
-    return new RunInTransaction(ordered(queue), handler, transactions);
+    return new RunInTransaction(ordered(queue), transactions).handler(handler);
+  }
+
+  /**
+   * As {@link #transactional(QueueName, TransactionalHandler)}, for {@link
+   * dev.sessionkeeper.processor.SessionProcessor#batches}: the messages that the handler completes
+   * and its effects are one transaction.
+   */
+  public BatchHandler transactionalBatches(QueueName queue, TransactionalBatchHandler handler) {
+    return new RunInTransaction(ordered(queue)).batchHandler(handler);
+  }
+
+  /**
+   * As {@link #transactionalBatches(QueueName, TransactionalBatchHandler)}, in transactions of the
+   * application on the same database.
+   */
+  public BatchHandler transactionalBatches(
+      QueueName queue, TransactionalBatchHandler handler, HandlerTransactions transactions) {
+    return new RunInTransaction(ordered(queue), transactions).batchHandler(handler);
   }
 
   @Override

@@ -5,6 +5,7 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.processor.BatchHandler;
 import dev.sessionkeeper.processor.MessageHandler;
 import dev.sessionkeeper.processor.SessionContext;
 import dev.sessionkeeper.spi.HeldSession.Settled;
@@ -15,39 +16,58 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
 
 /**
- * Calls a transactional handler and settles its message on the handler's connection, right before
+ * Calls transactional handlers and settles their messages on the handler's connection, right before
  * the commit: the lane is locked for no longer than that, and a lease that was lost meanwhile rolls
  * everything back.
  *
  * <p>The processor settles what the handler returns; the lane knows then that it is done.
  */
-final class RunInTransaction implements MessageHandler {
+final class RunInTransaction {
   /** Its counts go into a row of their own, so that handlers do not wait for each other. */
   private static final long NO_SHARD = -1;
 
   private final OrderedQueue queue;
-  private final TransactionalHandler handler;
   private final HandlerTransactions transactions;
 
-  /** A handler in transactions of the provider. */
-  RunInTransaction(OrderedQueue queue, TransactionalHandler handler) {
+  /** Handlers in transactions of the provider. */
+  RunInTransaction(OrderedQueue queue) {
     this.queue = queue;
-    this.handler = handler;
     this.transactions = this::callInOwnTransaction;
   }
 
-  /** A handler in transactions of the application. */
-  RunInTransaction(
-      OrderedQueue queue, TransactionalHandler handler, HandlerTransactions transactions) {
+  /** Handlers in transactions of the application. */
+  RunInTransaction(OrderedQueue queue, HandlerTransactions transactions) {
     this.queue = queue;
-    this.handler = handler;
     this.transactions = new WithinPool(queue.connections(), transactions);
   }
 
-  @Override
-  public Settlement handle(Delivery delivery, SessionContext session) throws Exception {
+  MessageHandler handler(TransactionalHandler handler) {
+    return (delivery, session) ->
+        call(
+            List.of(delivery),
+            session,
+            (context, connection) -> {
+              var settlement = handler.handle(delivery, context, connection);
+              return new Decided<>(settlement, List.of(settlement));
+            });
+  }
+
+  BatchHandler batchHandler(TransactionalBatchHandler handler) {
+    return (deliveries, session) ->
+        call(
+            deliveries,
+            session,
+            (context, connection) -> {
+              var settlement = handler.handle(deliveries, context, connection);
+              return new Decided<>(settlement, settlement.settlements(deliveries.size()));
+            });
+  }
+
+  private <T> T call(List<Delivery> deliveries, SessionContext session, Call<T> handler)
+      throws Exception {
     var lane =
         queue
             .held(session.id(), session.epoch())
@@ -55,19 +75,34 @@ final class RunInTransaction implements MessageHandler {
                 () -> new KeeperException.LockLost("session " + session.id(), session.epoch()));
     lane.requireLane();
     // The effect of this message must not be durable before the end of the one before it.
-    lane.settling().awaitBefore(delivery.sequence());
-    var settled = transactions.call(connection -> handle(delivery, session, connection));
-    lane.settling().settledByTransaction(settled);
-    return settled.settlement();
+    lane.settling().awaitBefore(deliveries.get(0).sequence());
+    var decided = transactions.call(connection -> call(session, deliveries, connection, handler));
+    lane.settling().settledByTransaction(decided.settled(deliveries));
+    return decided.answer();
   }
 
-  private Settled handle(Delivery delivery, SessionContext session, Connection connection)
+  private <T> Decided<T> call(
+      SessionContext session, List<Delivery> deliveries, Connection connection, Call<T> handler)
       throws Exception {
     var context = new Within(session);
-    var settlement = handler.handle(delivery, context, connection);
-    var settled = new Settled(delivery.sequence(), settlement);
-    settle(connection, session, settled, context.state);
-    return settled;
+    var decided = handler.run(context, connection);
+    settle(connection, session, decided.settled(deliveries), context.state);
+    return decided;
+  }
+
+  /** The application's code, for one message or for a batch. */
+  @FunctionalInterface
+  private interface Call<T> {
+    Decided<T> run(SessionContext session, Connection connection) throws Exception;
+  }
+
+  /** What a handler returned, and how the first of its messages end. */
+  private record Decided<T>(T answer, List<Settlement> settlements) {
+    List<Settled> settled(List<Delivery> deliveries) {
+      return IntStream.range(0, settlements.size())
+          .mapToObj(i -> new Settled(deliveries.get(i).sequence(), settlements.get(i)))
+          .toList();
+    }
   }
 
   private <T> T callInOwnTransaction(HandlerTransactions.Work<T> work) throws Exception {
@@ -99,11 +134,11 @@ final class RunInTransaction implements MessageHandler {
   private void settle(
       Connection connection,
       SessionContext session,
-      Settled settled,
+      List<Settled> settled,
       Optional<SessionState.Write> state)
       throws SQLException {
     try {
-      new SettleCall(session.id(), session.epoch(), false, List.of(settled), false, state)
+      new SettleCall(session.id(), session.epoch(), false, settled, false, state)
           .run(connection, queue.id(), NO_SHARD);
     } catch (SQLException e) {
       if (SqlErrors.isWrongIsolation(e)) {

@@ -41,6 +41,7 @@ final class SettleLane {
     if (settledAlready.containsAll(settlements)) {
       settlements.forEach(settledAlready::remove);
       hold.inHand.settled(settlements);
+      lookAgainForRetry(settlements);
       return CompletableFuture.completedFuture(null);
     }
     return areCompletions(settlements, state)
@@ -174,11 +175,11 @@ final class SettleLane {
     }
   }
 
-  /** A transaction of the application has settled this one; whoever settles it next need not. */
-  void settledByTransaction(Settled settled) {
+  /** A transaction of the application has settled these messages; the processor need not. */
+  void settledByTransaction(List<Settled> settled) {
     hold.lock.lock();
     try {
-      settledAlready.add(settled);
+      settledAlready.addAll(settled);
     } finally {
       hold.lock.unlock();
     }

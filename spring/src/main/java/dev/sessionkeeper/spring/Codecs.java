@@ -9,10 +9,10 @@ import tools.jackson.databind.json.JsonMapper;
 @FunctionalInterface
 public interface Codecs {
 
-  /** A codec that reads and writes values of this type. */
+  /** Returns a codec that reads and writes values of this type. */
   Codec<?> of(Type type);
 
-  /** {@code String} as text, {@code byte[]} as bytes, all others as JSON by this mapper. */
+  /** Returns codecs for {@code String}, {@code byte[]}, and JSON for all other types. */
   static Codecs json(JsonMapper mapper) {
     return type -> {
       if (type.equals(String.class)) {

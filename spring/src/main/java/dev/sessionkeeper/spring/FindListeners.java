@@ -4,6 +4,7 @@ import dev.sessionkeeper.QueueName;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
@@ -33,13 +34,7 @@ public final class FindListeners
   @Override
   public Object postProcessAfterInitialization(Object bean, String name) {
     var type = AopUtils.getTargetClass(bean);
-    if (!AnnotationUtils.isCandidateClass(type, SessionListener.class)) {
-      return bean;
-    }
-    MethodIntrospector.<SessionListener>selectMethods(
-            type,
-            (MethodIntrospector.MetadataLookup<SessionListener>)
-                method -> AnnotatedElementUtils.findMergedAnnotation(method, SessionListener.class))
+    listenersOf(type)
         .forEach(
             (method, listener) -> {
               synchronized (found) {
@@ -47,6 +42,20 @@ public final class FindListeners
               }
             });
     return bean;
+  }
+
+  /** Returns whether beans of this type have listeners. */
+  public static boolean hasListeners(Class<?> type) {
+    return !listenersOf(type).isEmpty();
+  }
+
+  private static Map<Method, SessionListener> listenersOf(Class<?> type) {
+    return AnnotationUtils.isCandidateClass(type, SessionListener.class)
+        ? MethodIntrospector.selectMethods(
+            type,
+            (MethodIntrospector.MetadataLookup<SessionListener>)
+                method -> AnnotatedElementUtils.findMergedAnnotation(method, SessionListener.class))
+        : Map.of();
   }
 
   @Override
@@ -60,7 +69,6 @@ public final class FindListeners
   private ListenerDefinition definition(
       Object bean, String name, Method method, SessionListener listener) {
     var id = resolved(listener.id());
-    var startup = resolved(listener.autoStartup());
     return new ListenerDefinition(
         id.isBlank() ? name + "." + method.getName() : id,
         QueueName.of(resolved(listener.queue())),
@@ -69,7 +77,20 @@ public final class FindListeners
         number("concurrency", resolved(listener.concurrency()), method),
         number("batch", resolved(listener.batch()), method),
         listener.transactional(),
-        startup.isBlank() || Boolean.parseBoolean(startup));
+        startsAutomatically(resolved(listener.autoStartup()), method));
+  }
+
+  private static boolean startsAutomatically(String text, Method method) {
+    return switch (text.strip()) {
+      case "", "true" -> true;
+      case "false" -> false;
+      default ->
+          throw new IllegalArgumentException(
+              "autoStartup of @SessionListener on "
+                  + method
+                  + " must be true or false, was "
+                  + text);
+    };
   }
 
   private static OptionalInt number(String name, String text, Method method) {

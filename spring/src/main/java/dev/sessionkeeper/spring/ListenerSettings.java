@@ -7,13 +7,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What all listeners of an application share.
+ * The settings that all listeners of an application share.
  *
- * @param options of every processor; a listener may have its own concurrency
+ * @param options the options of every processor; the queue sets the number of attempts, and a
+ *     listener may set its own concurrency
  * @param autoStartup whether listeners start with the application
- * @param codecs read payloads
- * @param rules decide about failures, in their order
- * @param customizers change processors before they are built
+ * @param codecs the codecs of payloads
+ * @param rules the rules that decide about failures, in their order
+ * @param customizers the customizers of processors, in their order
  * @param transactions for transactional listeners; empty when the queues have none
  */
 public record ListenerSettings(
@@ -29,7 +30,7 @@ public record ListenerSettings(
     customizers = List.copyOf(customizers);
   }
 
-  /** Default options, no rules, no observation, no transactions. */
+  /** Returns default settings: no rules, no observation, no transactions. */
   public static ListenerSettings with(Codecs codecs) {
     return new ListenerSettings(
         ProcessorOptions.ofDefaults(),

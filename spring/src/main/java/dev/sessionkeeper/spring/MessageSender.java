@@ -5,7 +5,7 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SendOutcome;
 import java.util.List;
 
-/** Stores messages: at once, or with the transaction of the caller. */
+/** Sends messages: at once, or with the transaction of the caller. */
 @FunctionalInterface
 public interface MessageSender {
 

@@ -5,6 +5,7 @@ import dev.sessionkeeper.Message;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SendOutcome;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
+import dev.sessionkeeper.processor.BatchHandler;
 import dev.sessionkeeper.processor.MessageHandler;
 import java.sql.SQLException;
 import java.util.LinkedHashSet;
@@ -50,8 +51,18 @@ public final class PostgresTransactions implements ListenerTransactions, Message
 
   @Override
   public MessageHandler transactional(QueueName queue, MessageHandler handler) {
+    transactions.requireSameDataSource();
     return provider.transactional(
         queue, (delivery, session, connection) -> handler.handle(delivery, session), transactions);
+  }
+
+  @Override
+  public BatchHandler transactionalBatches(QueueName queue, BatchHandler handler) {
+    transactions.requireSameDataSource();
+    return provider.transactionalBatches(
+        queue,
+        (deliveries, session, connection) -> handler.handle(deliveries, session),
+        transactions);
   }
 
   @Override

@@ -3,34 +3,36 @@ package dev.sessionkeeper.spring;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.processor.SessionProcessor;
 
-/** A listener as operators see it: its state, and what can be done to it. */
+/** A listener of the application: its state, and how operators change it. */
 public interface RunningListener {
 
-  /** The id of the annotation, or bean and method. */
+  /** Returns the id of the annotation, or else bean and method. */
   String id();
 
   QueueName queue();
 
-  /** Where the listener's processor stands. */
+  /** Returns the state of the listener's processor. */
   SessionProcessor.State state();
 
-  /**
-   * Returns whether the listener ended although the application runs: its poison policy stopped it.
-   */
+  /** Returns whether the poison policy {@code STOP} has stopped the listener. */
   boolean isStoppedByPoison();
 
-  /** Sessions in hand now. */
+  /** Returns how many sessions the listener holds now. */
   int activeSessions();
 
-  /** The most sessions in hand at once. */
+  /** Returns how many sessions the listener holds at most. */
   int concurrency();
 
-  /** Takes no new session until it is resumed, and starts a stopped listener no more. */
+  /**
+   * Takes no new session until {@link #resume()}.
+   *
+   * @throws IllegalStateException if the listener does not run
+   */
   void pause();
 
-  /** Takes sessions again; starts a listener that did not start with the application. */
+  /** Takes sessions again. Also starts a listener that was stopped or did not start yet. */
   void resume();
 
-  /** Changes how many sessions are in hand at once. */
+  /** Changes how many sessions the listener holds at most. */
   void changeConcurrency(int sessions);
 }

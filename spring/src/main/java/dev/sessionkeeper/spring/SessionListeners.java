@@ -1,7 +1,10 @@
 package dev.sessionkeeper.spring;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.processor.ProcessorOptions;
 import dev.sessionkeeper.processor.SessionProcessor;
+import dev.sessionkeeper.processor.SessionProcessor.State;
 import dev.sessionkeeper.spi.QueueProvider;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -12,12 +15,12 @@ import java.util.concurrent.CompletableFuture;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * All listeners of an application: starts them last, and drains them first.
+ * All listeners of an application. They start after all other beans, and stop before them.
  *
  * <p>Listeners drain together, so a stop takes one drain timeout. They stop before the web server.
  */
 public final class SessionListeners implements SmartLifecycle {
-  /** Behind the web server when starting, before it when stopping. */
+  /** The phase of listeners: they start after the web server and stop before it. */
   public static final int PHASE = Integer.MAX_VALUE - 100;
 
   private final QueueProvider provider;
@@ -25,6 +28,7 @@ public final class SessionListeners implements SmartLifecycle {
   private final ObserveListeners observe;
   private final Map<String, ListenerDefinition> definitions = new LinkedHashMap<>();
   private final Map<String, ListenerContainer> containers = new LinkedHashMap<>();
+  private final KeepAlive keepAlive = new KeepAlive();
   private volatile boolean running;
 
   public SessionListeners(QueueProvider provider, ListenerSettings settings) {
@@ -44,18 +48,14 @@ public final class SessionListeners implements SmartLifecycle {
               + " is transactional; that needs queues in PostgreSQL on the application's"
               + " DataSource and a transaction manager for it");
     }
-    if (definition.transactional() && definition.batch().isPresent()) {
-      throw new KeeperException.Misconfigured(
-          "Listener " + definition.id() + " is transactional and cannot take a batch");
-    }
   }
 
-  /** The listeners, in the order in which they were found. */
+  /** Returns the listeners, in the order in which they were found. */
   public synchronized List<RunningListener> all() {
     return List.copyOf(containers.values());
   }
 
-  /** The listener of this id. */
+  /** Returns the listener of this id. */
   public synchronized Optional<RunningListener> find(String id) {
     return Optional.ofNullable(containers.get(id));
   }
@@ -71,6 +71,9 @@ public final class SessionListeners implements SmartLifecycle {
       }
     }
     running = true;
+    if (containers.values().stream().anyMatch(each -> each.state() == State.RUNNING)) {
+      keepAlive.start();
+    }
   }
 
   @Override
@@ -84,6 +87,7 @@ public final class SessionListeners implements SmartLifecycle {
             .map(each -> CompletableFuture.runAsync(each::stop, Thread::startVirtualThread));
     CompletableFuture.allOf(drains.toArray(CompletableFuture[]::new)).join();
     running = false;
+    keepAlive.stop();
   }
 
   @Override
@@ -109,7 +113,7 @@ public final class SessionListeners implements SmartLifecycle {
   }
 
   private SessionProcessor build(ListenerDefinition listener) {
-    var builder = builder(listener).options(settings.options());
+    var builder = builder(listener).options(options(listener.queue()));
     listener.concurrency().ifPresent(builder::maxConcurrentSessions);
     settings.rules().forEach(builder::rule);
     settings
@@ -118,23 +122,40 @@ public final class SessionListeners implements SmartLifecycle {
     return builder.build();
   }
 
+  /** The settings say how long retries wait, and the queue how many attempts there are. */
+  private ProcessorOptions options(QueueName queue) {
+    var options = settings.options();
+    return provider
+        .settings(queue)
+        .map(each -> options.withRetry(options.retry().withMaxAttempts(each.maxDeliveryCount())))
+        .orElse(options);
+  }
+
   private SessionProcessor.Builder builder(ListenerDefinition listener) {
     var method =
         ListenerMethod.of(
             listener.bean(), listener.method(), listener.batch().isPresent(), settings.codecs());
     var queue = listener.queue();
     if (listener.batch().isPresent()) {
+      var batchHandler = method.batchHandler();
+      if (listener.transactional()) {
+        batchHandler = transactions().transactionalBatches(queue, batchHandler);
+      }
       return SessionProcessor.batches(
           provider,
           queue,
           listener.batch().getAsInt(),
-          observe.batchHandler(listener.id(), queue, method.batchHandler()));
+          observe.batchHandler(listener.id(), queue, batchHandler));
     }
     var handler = method.handler();
     if (listener.transactional()) {
-      handler = settings.transactions().orElseThrow().transactional(queue, handler);
+      handler = transactions().transactional(queue, handler);
     }
     return SessionProcessor.builder(
         provider, queue, observe.handler(listener.id(), queue, handler));
+  }
+
+  private ListenerTransactions transactions() {
+    return settings.transactions().orElseThrow();
   }
 }

@@ -3,7 +3,7 @@ package dev.sessionkeeper.spring;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.processor.SessionProcessor;
 
-/** A bean that changes the processors of listeners before they are built. */
+/** A bean that changes the processor of each listener before it is built. */
 @FunctionalInterface
 public interface SessionProcessorCustomizer {
 

@@ -18,7 +18,7 @@ import java.util.function.UnaryOperator;
 
 /**
  * Sends values to queues. With queues in PostgreSQL a send joins the current transaction: the
- * message is there exactly if that commits.
+ * message exists exactly if the transaction commits.
  *
  * <pre>{@code
  * template.send("orders", order.customerId(), order);
@@ -58,7 +58,7 @@ public final class SessionkeeperTemplate {
     return sender.send(QueueName.of(queue), messages);
   }
 
-  /** Begins to say more about a message. */
+  /** Starts a message with an id, properties, a time to live or an earliest time. */
   public Outgoing to(String queue) {
     return new Outgoing(QueueName.of(queue), UnaryOperator.identity());
   }
@@ -74,7 +74,7 @@ public final class SessionkeeperTemplate {
     return (Codec<Object>) codecs.of(type);
   }
 
-  /** A message to be sent. Immutable; every method returns a copy that says more. */
+  /** A message to be sent. Immutable: every method returns a changed copy. */
   public final class Outgoing {
     private final QueueName queue;
     private final UnaryOperator<Message> more;
@@ -88,27 +88,27 @@ public final class SessionkeeperTemplate {
       return new Outgoing(queue, message -> next.apply(more.apply(message)));
     }
 
-    /** In the session of this key; a key that is no session id is shortened to one. */
+    /** Sets the session by a key of any length; a long key is shortened the same way everywhere. */
     public Outgoing session(String key) {
       return and(message -> message.inSession(SessionId.fromKey(key)));
     }
 
-    /** With an id of the application; the same id twice is stored once. */
+    /** Sets the id. The queue stores a second message of the same id only after its window. */
     public Outgoing id(String id) {
       return and(message -> message.withId(MessageId.of(id)));
     }
 
-    /** With a short text beside the body. */
+    /** Adds a short text beside the body. */
     public Outgoing property(String name, String value) {
       return and(message -> message.withProperty(name, value));
     }
 
-    /** Not handled before this time; later messages of its session wait behind it. */
+    /** Sets the earliest time. Later messages of the session wait behind this message. */
     public Outgoing notBefore(Instant earliest) {
       return and(message -> message.notBefore(earliest));
     }
 
-    /** A dead letter if it has waited longer than this. */
+    /** Sets the time to live. A message that waits longer becomes a dead letter. */
     public Outgoing ttl(Duration longest) {
       return and(message -> message.withTtl(longest));
     }

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.spring;
 
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.postgres.HandlerTransactions;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,24 @@ final class SpringHandlerTransactions implements HandlerTransactions {
   SpringHandlerTransactions(TransactionTemplate template, DataSource source) {
     this.template = template;
     this.source = source;
+  }
+
+  /** Tries an empty transaction: a wrong manager must be found at the start, not by a message. */
+  void requireSameDataSource() {
+    template.executeWithoutResult(
+        status -> {
+          status.setRollbackOnly();
+          requireBound();
+        });
+  }
+
+  private void requireBound() {
+    if (!TransactionSynchronizationManager.hasResource(source)) {
+      throw new KeeperException.Misconfigured(
+          "A transactional listener needs a transaction manager of the DataSource that has the"
+              + " queues; this manager uses another one: "
+              + template.getTransactionManager());
+    }
   }
 
   @Override
@@ -52,10 +71,7 @@ final class SpringHandlerTransactions implements HandlerTransactions {
     }
 
     void inTransaction() {
-      if (!TransactionSynchronizationManager.hasResource(source)) {
-        throw new IllegalStateException(
-            "The transaction manager does not use the DataSource of the queues");
-      }
+      requireBound();
       TransactionSynchronizationManager.registerSynchronization(this);
       var connection = DataSourceUtils.getConnection(source);
       try {

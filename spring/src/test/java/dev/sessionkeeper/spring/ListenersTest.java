@@ -17,8 +17,12 @@ import dev.sessionkeeper.processor.ProcessorOptions;
 import dev.sessionkeeper.processor.SessionContext;
 import dev.sessionkeeper.processor.SessionProcessor;
 import dev.sessionkeeper.testkit.ProcessorProbe;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
+import io.micrometer.observation.transport.ReceiverContext;
+import io.micrometer.observation.transport.SenderContext;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -264,6 +268,45 @@ class ListenersTest {
         .hasBeenStopped();
   }
 
+  /**
+   * Does what a bridge to a tracer does: writes the context when sending, reads it when handling.
+   */
+  private record Propagate(String trace, List<String> read)
+      implements ObservationHandler<Observation.Context> {
+    @Override
+    public void onStart(Observation.Context context) {
+      switch (context) {
+        case SenderContext<?> sender -> write(sender);
+        case ReceiverContext<?> receiver -> read(receiver);
+        default -> {}
+      }
+    }
+
+    private <C> void write(SenderContext<C> context) {
+      context.getSetter().set(context.getCarrier(), "traceparent", trace);
+    }
+
+    private <C> void read(ReceiverContext<C> context) {
+      read.add(context.getGetter().get(context.getCarrier(), "traceparent"));
+    }
+
+    @Override
+    public boolean supportsContext(Observation.Context context) {
+      return true;
+    }
+  }
+
+  @Test
+  void theTraceContextTravelsInTheMessage() throws InterruptedException {
+    var trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    List<String> read = new CopyOnWriteArrayList<>();
+    observations.observationConfig().observationHandler(new Propagate(trace, read));
+    start(new Typed());
+    template.send("orders", "a", new OrderPlaced("a", 1));
+    await(1);
+    assertThat(read).containsExactly(trace);
+  }
+
   static class TwoPayloads {
     @SessionListener(queue = "orders")
     void on(String first, OrderPlaced second) {}
@@ -286,6 +329,11 @@ class ListenersTest {
     void on(String first) {}
   }
 
+  static class NoBoolean {
+    @SessionListener(queue = "orders", autoStartup = "yes")
+    void on(String first) {}
+  }
+
   static class NoNumber {
     @SessionListener(queue = "orders", concurrency = "many")
     void on(String first) {}
@@ -297,6 +345,7 @@ class ListenersTest {
     refused(new WrongReturn(), "allowed are void, Settlement and a CompletionStage");
     refused(new NoList(), "takes its messages as a List");
     refused(new NoNumber(), "concurrency of @SessionListener");
+    refused(new NoBoolean(), "autoStartup of @SessionListener");
     refused(new Transactional(), "needs queues in PostgreSQL");
   }
 

@@ -1,9 +1,12 @@
 package dev.sessionkeeper.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.QueueName;
@@ -13,6 +16,8 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
+import dev.sessionkeeper.processor.BatchHandler;
+import dev.sessionkeeper.processor.BatchSettlement;
 import dev.sessionkeeper.processor.MessageHandler;
 import dev.sessionkeeper.processor.SessionProcessor;
 import dev.sessionkeeper.testkit.ProcessorProbe;
@@ -221,25 +226,96 @@ class PostgresTransactionsTest {
     assertThat(provider.stats(queue).depth()).isEqualTo(2);
   }
 
+  private SessionProcessor.Builder batches(BatchHandler handler) {
+    return SessionProcessor.batches(
+            provider, queue, 10, transactions.transactionalBatches(queue, handler))
+        .retry(new RetryPolicy(3, Duration.ofMillis(1), 1, Duration.ofMillis(1), 0))
+        .listener(probe);
+  }
+
+  private static List<String> textsOf(List<Delivery> batch) {
+    return batch.stream().map(delivery -> delivery.payload().asText()).toList();
+  }
+
   @Test
-  void aManagerOfAnotherDataSourceIsFoundAtTheFirstMessage() throws Exception {
+  void theEffectsOfABatchAndItsSettlementsAreOneTransaction() throws InterruptedException {
+    send("one", "two", "three");
+    try (var processor =
+        batches(
+                (batch, session) -> {
+                  batch.forEach(delivery -> write(delivery.payload().asText()));
+                  TransactionSynchronizationManager.registerSynchronization(
+                      new TransactionSynchronization() {
+                        @Override
+                        public void afterCommit() {
+                          told.add(textsOf(batch) + " depth " + provider.stats(queue).depth());
+                        }
+                      });
+                  return BatchSettlement.complete();
+                })
+            .build()
+            .start()) {
+      completed(3);
+    }
+    assertThat(written()).containsExactly("one", "two", "three");
+    assertThat(told).containsExactly("[one, two, three] depth 0");
+  }
+
+  @Test
+  void aBatchThatIsCompletedUpToAPlaceSettlesThatMuch() throws InterruptedException {
+    send("one", "two", "three");
+    try (var processor =
+        batches(
+                (batch, session) -> {
+                  told.add(textsOf(batch).toString());
+                  var part = batch.subList(0, Math.min(2, batch.size()));
+                  part.forEach(delivery -> write(delivery.payload().asText()));
+                  return BatchSettlement.upTo(part.size());
+                })
+            .build()
+            .start()) {
+      completed(3);
+    }
+    assertThat(told).containsExactly("[one, two, three]", "[three]");
+    assertThat(written()).containsExactly("one", "two", "three");
+    assertThat(probe.completed()).extracting(Delivery::attempt).containsOnly(1);
+  }
+
+  @Test
+  void aBatchThatFailsIsRolledBackAndItsMessagesComeOneAtATime() throws InterruptedException {
+    var first = new AtomicBoolean(true);
+    send("one", "two", "three");
+    try (var processor =
+        batches(
+                (batch, session) -> {
+                  told.add(textsOf(batch).toString());
+                  batch.forEach(delivery -> write(delivery.payload().asText()));
+                  if (first.getAndSet(false)) {
+                    throw new IOException("after all three were written");
+                  }
+                  return BatchSettlement.complete();
+                })
+            .build()
+            .start()) {
+      completed(3);
+    }
+    assertThat(told).containsExactly("[one, two, three]", "[one]", "[two]", "[three]");
+    assertThat(written()).containsExactly("one", "two", "three");
+  }
+
+  @Test
+  void aManagerOfAnotherDataSourceIsRefusedBeforeTheFirstMessage() {
     try (var other = new HikariDataSource(config())) {
       var wrong = new PostgresTransactions(provider, pool, new DataSourceTransactionManager(other));
-      send("one");
-      try (var processor =
-          SessionProcessor.builder(
-                  provider,
-                  queue,
-                  wrong.transactional(queue, (delivery, session) -> Settlement.complete()))
-              .onFailure((delivery, failure) -> Settlement.deadLetter("wrong", failure.toString()))
-              .listener(probe)
-              .build()
-              .start()) {
-        probe.await(Duration.ofSeconds(20), "a dead letter", () -> !probe.deadLettered().isEmpty());
-      }
+      assertThatThrownBy(
+              () -> wrong.transactional(queue, (delivery, session) -> Settlement.complete()))
+          .isInstanceOf(KeeperException.Misconfigured.class)
+          .hasMessageContaining("DataSource that has the queues");
+      assertThatThrownBy(
+              () ->
+                  wrong.transactionalBatches(queue, (batch, session) -> BatchSettlement.complete()))
+          .isInstanceOf(KeeperException.Misconfigured.class);
     }
-    assertThat(probe.failures().get(0).error())
-        .hasMessageContaining("does not use the DataSource of the queues");
   }
 
   private static HikariConfig config() {

@@ -10,6 +10,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -43,6 +45,9 @@ final class DescribeQueues {
   private final QueueNames names;
   private final String prefix;
 
+  /** Settings that this process declared and had no right to write, by address. */
+  private final Map<String, QueueSettings> unwritten = new ConcurrentHashMap<>();
+
   DescribeQueues(SqsClient client, String prefix) {
     this.client = client;
     this.names = new QueueNames(prefix);
@@ -62,11 +67,20 @@ final class DescribeQueues {
   }
 
   Optional<Found> find(QueueName queue) {
+    var refused = Optional.<KeeperException>empty();
     for (var mode : QueueMode.values()) {
-      var url = urlOf(queue, names.nameOf(queue, mode));
-      if (url.isPresent()) {
-        return Optional.of(found(queue, url.get(), mode));
+      try {
+        var url = urlOf(queue, names.nameOf(queue, mode));
+        if (url.isPresent()) {
+          return Optional.of(found(queue, url.get(), mode));
+        }
+      } catch (KeeperException.Misconfigured e) {
+        // A narrow right is about one of the two names, with and without .fifo.
+        refused = Optional.of(e);
       }
+    }
+    if (refused.isPresent()) {
+      throw refused.get();
     }
     return Optional.empty();
   }
@@ -75,10 +89,20 @@ final class DescribeQueues {
   private Found found(QueueName queue, String url, QueueMode mode) {
     var ours = names.deadLettersOf(queue, mode);
     var theirs = redriveTarget(queue, url).filter(name -> !name.equals(ours));
-    var theirUrl = theirs.flatMap(name -> urlOf(queue, name));
+    var theirUrl = theirs.flatMap(name -> urlIfAllowed(queue, name));
     return theirUrl.isPresent()
         ? new Found(url, theirUrl, true, mode)
-        : new Found(url, urlOf(queue, ours), false, mode);
+        : new Found(url, urlIfAllowed(queue, ours), false, mode);
+  }
+
+  /** A consumer may have no right on the dead letters; SQS's own redrive is left then. */
+  private Optional<String> urlIfAllowed(QueueName queue, String name) {
+    try {
+      return urlOf(queue, name);
+    } catch (KeeperException.Misconfigured e) {
+      log.debug("The dead letters of queue {} cannot be reached", queue, e);
+      return Optional.empty();
+    }
   }
 
   private Optional<String> redriveTarget(QueueName queue, String url) {
@@ -92,9 +116,28 @@ final class DescribeQueues {
   }
 
   private Map<QueueAttributeName, String> attributesOf(String url) {
-    return client
-        .getQueueAttributes(request -> request.queueUrl(url).attributeNames(QueueAttributeName.ALL))
-        .attributes();
+    return whereAllowed(
+        () ->
+            client
+                .getQueueAttributes(
+                    request -> request.queueUrl(url).attributeNames(QueueAttributeName.ALL))
+                .attributes());
+  }
+
+  private Map<String, String> tagsOf(String url) {
+    return whereAllowed(() -> client.listQueueTags(request -> request.queueUrl(url)).tags());
+  }
+
+  /** Nothing, where the right to read it is missing: the rights to listen and send are enough. */
+  private static <K> Map<K, String> whereAllowed(Supplier<Map<K, String>> read) {
+    try {
+      return read.get();
+    } catch (SdkException e) {
+      if (SqsCalls.isAccessRefused(e)) {
+        return Map.of();
+      }
+      throw e;
+    }
   }
 
   /** Creates the dead-letter queue of a queue that has none; the queue itself stays as it is. */
@@ -109,6 +152,15 @@ final class DescribeQueues {
                       .attributes(attributes(settings)))
           .queueUrl();
     } catch (SdkException e) {
+      if (SqsCalls.isAccessRefused(e)) {
+        throw new KeeperException.Misconfigured(
+            "Queue "
+                + queue
+                + " has no place for dead letters. Create "
+                + names.deadLettersOf(queue, mode)
+                + ", name a queue in its redrive policy, or grant sqs:CreateQueue",
+            e);
+      }
       throw SqsCalls.translate(queue, e);
     }
   }
@@ -198,13 +250,31 @@ final class DescribeQueues {
     if (existing.mode() != settings.mode()) {
       throw new KeeperException.QueueConflict(queue, existing.mode());
     }
-    var tags = client.listQueueTags(request -> request.queueUrl(existing.url())).tags();
+    var tags = tagsOf(existing.url());
     var before = settings(existing, tags);
     boolean isOurs = tags.containsKey(TAG + "queue") && !tags.containsKey(ADOPTED);
     var after = isOurs ? settings : settings.adopting(before);
     if (before.equals(after) && tags.containsKey(TAG + "queue")) {
       return;
     }
+    try {
+      write(queue, existing, before, after, isOurs);
+      unwritten.remove(existing.url());
+    } catch (SdkException e) {
+      if (!SqsCalls.isAccessRefused(e)) {
+        throw e;
+      }
+      log.info(
+          "Queue {} stays as it is in SQS, because the right to change it is missing;"
+              + " this process uses {}",
+          queue,
+          after);
+      unwritten.put(existing.url(), after);
+    }
+  }
+
+  private void write(
+      QueueName queue, Found existing, QueueSettings before, QueueSettings after, boolean isOurs) {
     if (!before.lockDuration().equals(after.lockDuration())) {
       client.setQueueAttributes(
           request ->
@@ -240,7 +310,8 @@ final class DescribeQueues {
   }
 
   QueueSettings settings(Found found) {
-    return settings(found, client.listQueueTags(request -> request.queueUrl(found.url())).tags());
+    var here = unwritten.get(found.url());
+    return here == null ? settings(found, tagsOf(found.url())) : here;
   }
 
   /**

@@ -43,6 +43,8 @@ final class SqsCalls {
   private static final Set<Class<? extends Throwable>> NOT_CONNECTED =
       Set.of(ConnectException.class, UnknownHostException.class, NoRouteToHostException.class);
 
+  private static final Set<String> ACCESS_REFUSED = Set.of("AccessDenied", "AccessDeniedException");
+
   private static final SdkPlugin ONE_ATTEMPT =
       client ->
           client.overrideConfiguration(
@@ -238,13 +240,23 @@ final class SqsCalls {
     return response;
   }
 
+  /** Returns whether a right is missing. SQS answers 403, or 400 with a code of its own. */
+  static boolean isAccessRefused(SdkException e) {
+    return e instanceof AwsServiceException service
+        && (service.statusCode() == 401
+            || service.statusCode() == 403
+            || (service.awsErrorDetails() != null
+                && ACCESS_REFUSED.contains(String.valueOf(service.awsErrorDetails().errorCode()))));
+  }
+
   static KeeperException translate(QueueName queue, SdkException e) {
     if (e instanceof QueueDoesNotExistException) {
       return new KeeperException.UnknownQueue(queue);
     }
     if (e instanceof AwsServiceException service) {
-      if (service.statusCode() == 401 || service.statusCode() == 403) {
-        return new KeeperException.Misconfigured("SQS refused the access to queue " + queue, e);
+      if (isAccessRefused(e)) {
+        return new KeeperException.Misconfigured(
+            "SQS refused the access to queue " + queue + ": " + service.getMessage(), e);
       }
       if (service.statusCode() == 400 && !service.isThrottlingException()) {
         return new KeeperException.Rejected(

@@ -112,7 +112,9 @@ public final class SqsQueueProvider
     try {
       return describe.queues();
     } catch (SdkException e) {
-      throw new KeeperException.Unavailable("The list of SQS queues", e);
+      throw SqsCalls.isAccessRefused(e)
+          ? new KeeperException.Misconfigured("SQS refused to list queues: " + e.getMessage(), e)
+          : new KeeperException.Unavailable("The list of SQS queues", e);
     }
   }
 

@@ -5,14 +5,11 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.client.provider.ServerCalls.About;
 import dev.sessionkeeper.spi.MessageSource;
-import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 
 /** Messages of an unordered queue at the server. */
 final class ServerMessages implements MessageSource {
@@ -21,11 +18,8 @@ final class ServerMessages implements MessageSource {
   private final ServerCalls calls;
   private final QueueName queue;
   private final String path;
-  private final TimeSource time;
-  private final Map<String, Instant> locks = new ConcurrentHashMap<>();
 
-  ServerMessages(ServerCalls calls, QueueName queue, String path, TimeSource time) {
-    this.time = time;
+  ServerMessages(ServerCalls calls, QueueName queue, String path) {
     this.calls = calls;
     this.queue = queue;
     this.path = path;
@@ -36,24 +30,19 @@ final class ServerMessages implements MessageSource {
     var body = Wire.object().put("max", Math.min(max, MOST_MESSAGES));
     body.put("wait", ServerSessions.shortest(wait).toString());
     var answer = calls.waiting(() -> calls.post(About.queue(queue), path + "/receive", body));
-    var received =
-        Wire.messages(answer, "messages").stream()
-            .map(
-                each ->
-                    new Receipted(
-                        each.delivery(),
-                        each.json().path("receipt").asString(),
-                        Instant.parse(each.json().path("lockedUntil").asString())))
-            .toList();
-    locks.values().removeIf(until -> until.isBefore(time.instant()));
-    received.forEach(each -> locks.put(each.receipt(), each.lockedUntil()));
-    return received;
+    return Wire.messages(answer, "messages").stream()
+        .map(
+            each ->
+                new Receipted(
+                    each.delivery(),
+                    each.json().path("receipt").asString(),
+                    Instant.parse(each.json().path("lockedUntil").asString())))
+        .toList();
   }
 
   @Override
   public CompletionStage<Void> settle(String receipt, Settlement settlement) {
     try {
-      locks.remove(receipt);
       var body = Wire.object();
       body.putArray("settlements").add(Wire.settlement(settlement).put("receipt", receipt));
       var done = Wire.read(calls.post(About.queue(queue), path + "/settlements", body));
@@ -67,10 +56,8 @@ final class ServerMessages implements MessageSource {
 
   @Override
   public Instant renew(String receipt) {
-    var until = locks.get(receipt);
-    if (until == null || until.isBefore(time.instant())) {
-      throw new KeeperException.LockLost("the message", 0);
-    }
-    throw new KeeperException.NotSupported("server", "renew the lock on an unordered message");
+    var body = Wire.object().put("receipt", receipt);
+    var renewed = Wire.read(calls.post(About.queue(queue), path + "/renewals", body));
+    return Instant.parse(renewed.path("lockedUntil").asString());
   }
 }

@@ -23,6 +23,7 @@ import dev.sessionkeeper.spi.MessageSource;
 import dev.sessionkeeper.spi.OperableSessions;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.spi.QueueStats;
+import dev.sessionkeeper.spi.RemovableQueues;
 import dev.sessionkeeper.spi.SessionStatus;
 import dev.sessionkeeper.spi.SessionView;
 import dev.sessionkeeper.time.TimeSource;
@@ -41,14 +42,18 @@ import tools.jackson.databind.JsonNode;
  * Queues of a Sessionkeeper server, over HTTP: the same handler and the same processor run on a
  * remote server.
  *
- * <p>What was sent is as durable as the server's store. The handler of an unordered message must
- * return within the queue's lock duration, because the API does not renew that lock. The client
- * stays the caller's and is not closed. Safe for use by many threads.
+ * <p>What was sent is as durable as the server's store, and what that store cannot do, such as to
+ * park a session of SQS, the server refuses. The client stays the caller's and is not closed. Safe
+ * for use by many threads.
  */
 public final class ServerQueueProvider
-    implements QueueProvider, InspectableQueues, OperableSessions, DeadLetterQueues {
+    implements QueueProvider,
+        InspectableQueues,
+        OperableSessions,
+        DeadLetterQueues,
+        RemovableQueues {
   private static final Capabilities CAPABILITIES =
-      new Capabilities("server", Limits.DEFAULT, true, true, false, NotOverHttp.RULES);
+      new Capabilities("server", Limits.DEFAULT, true, true, true, Map.of());
 
   private final ServerCalls calls;
   private final TimeSource time;
@@ -155,7 +160,7 @@ public final class ServerQueueProvider
   @Override
   public MessageSource messages(QueueName queue) {
     mode(queue).requireNoSessions(queue);
-    return loose.computeIfAbsent(queue, name -> new ServerMessages(calls, name, path(name), time));
+    return loose.computeIfAbsent(queue, name -> new ServerMessages(calls, name, path(name)));
   }
 
   @Override
@@ -167,7 +172,10 @@ public final class ServerQueueProvider
         found.path("ready").asLong(0),
         found.path("inFlight").asLong(0),
         found.path("dead").asLong(0),
-        Wire.text(found, "oldestAge").map(Duration::parse).orElse(Duration.ZERO));
+        Wire.text(found, "oldestAge").map(Duration::parse).orElse(Duration.ZERO),
+        found.path("waiting").asLong(0),
+        found.path("parked").asLong(0),
+        found.path("paused").asLong(0));
   }
 
   @Override
@@ -223,6 +231,18 @@ public final class ServerQueueProvider
   public Page<DeadLetter> deadLetters(
       QueueName queue, Optional<SessionId> session, Page.Request page) {
     requireOpen();
+    var letters = page(queue, session, page);
+    // The API counts items only: a page with too many bytes is asked for again, with fewer items.
+    int fit =
+        Page.of(letters.items(), page, letter -> letter.message().size(), DeadLetter::id)
+            .items()
+            .size();
+    return fit == letters.items().size()
+        ? letters
+        : page(queue, session, new Page.Request(fit, page.cursor()));
+  }
+
+  private Page<DeadLetter> page(QueueName queue, Optional<SessionId> session, Page.Request page) {
     var query = new HashMap<>(Wire.page(page.limit(), page.cursor()));
     session.ifPresent(id -> query.put("sessionId", id.value()));
     var answer = calls.get(About.queue(queue), path(queue) + "/dead-letters", query);
@@ -282,6 +302,34 @@ public final class ServerQueueProvider
       calls.delete(About.queue(queue), path(queue) + "/dead-letters/" + KeeperClient.encoded(id));
       return true;
     } catch (KeeperException.Rejected e) {
+      return false;
+    }
+  }
+
+  @Override
+  public long purge(QueueName queue, Part part) {
+    requireOpen();
+    var body = Wire.object().put("confirm", queue.value());
+    body.put(
+        "part",
+        switch (part) {
+          case MESSAGES -> "messages";
+          case DEAD_LETTERS -> "deadLetters";
+        });
+    return Wire.read(calls.post(About.queue(queue), path(queue) + "/purge", body))
+        .path("purged")
+        .asLong();
+  }
+
+  @Override
+  public boolean delete(QueueName queue) {
+    requireOpen();
+    modes.remove(queue);
+    try {
+      var confirm = KeeperClient.encoded(queue.value());
+      calls.delete(About.queue(queue), path(queue) + "?confirm=" + confirm);
+      return true;
+    } catch (KeeperException.UnknownQueue e) {
       return false;
     }
   }

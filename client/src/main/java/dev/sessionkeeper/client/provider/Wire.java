@@ -27,6 +27,8 @@ import tools.jackson.databind.util.RawValue;
 final class Wire {
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
   private static final String BODY = "body";
+  private static final int MAX_REASON = 1000;
+  private static final int MAX_ERROR = 4000;
 
   private Wire() {}
 
@@ -75,22 +77,29 @@ final class Wire {
     switch (settlement) {
       case Settlement.Complete complete -> json.put("action", "complete");
       case Settlement.Retry retry -> {
-        json.put("action", "retry").put("delay", retry.delay().toString());
-        putReason(json, retry.reason());
+        json.put("action", retry.counted() ? "retry" : "postpone");
+        json.put("delay", retry.delay().toString());
+        if (retry.counted() && !retry.limited()) {
+          json.put("keepRetrying", true);
+        }
+        putShort(json, "reason", retry.reason(), MAX_REASON);
       }
       case Settlement.DeadLetter letter -> {
         json.put("action", "deadLetter");
-        putReason(json, letter.reason());
+        putShort(json, "reason", letter.reason(), MAX_REASON);
+        putShort(json, "error", letter.error(), MAX_ERROR);
       }
-      case Settlement.Park park ->
-          throw new KeeperException.NotSupported("server", "park a session by a settlement");
+      case Settlement.Park park -> {
+        json.put("action", "park");
+        putShort(json, "reason", park.reason(), MAX_REASON);
+      }
     }
     return json;
   }
 
-  private static void putReason(ObjectNode json, String reason) {
-    if (!reason.isBlank()) {
-      json.put("reason", reason.length() <= 1000 ? reason : reason.substring(0, 1000));
+  private static void putShort(ObjectNode json, String name, String text, int longest) {
+    if (!text.isBlank()) {
+      json.put(name, text.length() <= longest ? text : text.substring(0, longest));
     }
   }
 

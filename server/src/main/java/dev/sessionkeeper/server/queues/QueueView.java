@@ -23,7 +23,10 @@ record QueueView(
     Optional<Long> ready,
     Optional<Long> inFlight,
     Optional<Long> dead,
-    Optional<Duration> oldestAge) {
+    Optional<Duration> oldestAge,
+    Optional<Long> waiting,
+    Optional<Long> parked,
+    Optional<Long> paused) {
 
   /** A page of queues, by name. */
   record Listing(List<QueueView> queues, Optional<String> nextCursor) {}
@@ -41,7 +44,10 @@ record QueueView(
             Optional.of(stats.readySessions()),
             Optional.of(stats.heldSessions()),
             Optional.of(stats.deadLetters()),
-            Optional.of(stats.oldestAge())));
+            Optional.of(stats.oldestAge()),
+            Optional.of(stats.waitingSessions()),
+            Optional.of(stats.parkedSessions()),
+            Optional.of(stats.pausedSessions())));
   }
 
   /** What a broker counts: it knows messages, and nothing of sessions. */
@@ -55,6 +61,9 @@ record QueueView(
             Optional.empty(),
             inFlight,
             Optional.of(counts.deadLetters()),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
             Optional.empty()));
   }
 
@@ -63,9 +72,15 @@ record QueueView(
       Optional<Long> ready,
       Optional<Long> inFlight,
       Optional<Long> dead,
-      Optional<Duration> oldestAge) {
+      Optional<Duration> oldestAge,
+      Optional<Long> waiting,
+      Optional<Long> parked,
+      Optional<Long> paused) {
     static final Numbers NONE =
         new Numbers(
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
             Optional.empty(),
             Optional.empty(),
             Optional.empty(),
@@ -86,6 +101,9 @@ record QueueView(
         numbers.ready(),
         numbers.inFlight(),
         numbers.dead(),
-        numbers.oldestAge());
+        numbers.oldestAge(),
+        numbers.waiting(),
+        numbers.parked(),
+        numbers.paused());
   }
 }

@@ -1,14 +1,17 @@
 package dev.sessionkeeper.server.queues;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
 /** How deliveries of an unordered queue end, each for itself. */
 record ReceiptRequest(List<Item> settlements) {
+  private static final int MAX_RECEIPT = 4096;
 
   static ReceiptRequest read(Fields in) {
     var settlements = in.required("settlements", Decode.list(1, 1000, Decode.object(Item::read)));
@@ -16,17 +19,30 @@ record ReceiptRequest(List<Item> settlements) {
     return new ReceiptRequest(settlements.get());
   }
 
-  /** How one delivery ends. */
+  /** How one delivery ends; {@link Ending} explains the fields. */
   record Item(
-      String receipt, SettleAction action, Optional<Duration> delay, Optional<String> reason) {
+      String receipt,
+      SettleAction action,
+      Optional<Duration> delay,
+      Optional<String> reason,
+      Optional<String> error,
+      Optional<Boolean> keepRetrying) {
     static Item read(Fields in) {
-      var receipt = in.required("receipt", Decode.text(4096));
-      var action = in.required("action", SettleAction.decoder());
-      var delay = in.optional("delay", Decode.duration(Duration.ZERO, SettleAction.MAX_DELAY));
-      var reason = in.optional("reason", Decode.text(1000));
+      var receipt = in.required("receipt", Decode.text(MAX_RECEIPT));
+      var fields = Ending.read(in);
       in.check();
-      action.get().refuseWhatDoesNotFit(delay.get(), reason.get());
-      return new Item(receipt.get(), action.get(), delay.get(), reason.get());
+      var ending = fields.get();
+      return new Item(
+          receipt.get(),
+          ending.action(),
+          ending.delay(),
+          ending.reason(),
+          ending.error(),
+          ending.keepRetrying());
+    }
+
+    Settlement settlement() {
+      return new Ending(action, delay, reason, error, keepRetrying).settlement();
     }
   }
 
@@ -39,6 +55,18 @@ record ReceiptRequest(List<Item> settlements) {
       return new Receive(max.get(), wait.get());
     }
   }
+
+  /** Which message to lock for longer. */
+  record Renew(String receipt) {
+    static Renew read(Fields in) {
+      var receipt = in.required("receipt", Decode.text(MAX_RECEIPT));
+      in.check();
+      return new Renew(receipt.get());
+    }
+  }
+
+  /** When the lock ends now. */
+  record Renewed(Instant lockedUntil) {}
 
   /** What became of each settlement, in the order asked for. */
   record Answer(List<Done> settlements) {}

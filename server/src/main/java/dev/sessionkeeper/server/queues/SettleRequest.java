@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.queues;
 
 import dev.sessionkeeper.SessionState;
+import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.spi.HeldSession;
@@ -29,10 +30,7 @@ record SettleRequest(List<Item> settlements, Optional<byte[]> state, Optional<Lo
 
   List<HeldSession.Settled> settled() {
     return settlements.stream()
-        .map(
-            item ->
-                new HeldSession.Settled(
-                    item.sequence(), item.action().settlement(item.delay(), item.reason())))
+        .map(item -> new HeldSession.Settled(item.sequence(), item.settlement()))
         .toList();
   }
 
@@ -41,22 +39,30 @@ record SettleRequest(List<Item> settlements, Optional<byte[]> state, Optional<Lo
         bytes -> new SessionState.Write(bytes, stateVersion.orElse(SessionState.ANY_VERSION)));
   }
 
-  /**
-   * How one delivery ends.
-   *
-   * @param delay how long a retry waits; not at all where it is left out
-   * @param reason why, for the person who looks at it later
-   */
+  /** How one delivery ends; {@link Ending} explains the fields. */
   record Item(
-      long sequence, SettleAction action, Optional<Duration> delay, Optional<String> reason) {
+      long sequence,
+      SettleAction action,
+      Optional<Duration> delay,
+      Optional<String> reason,
+      Optional<String> error,
+      Optional<Boolean> keepRetrying) {
     static Item read(Fields in) {
       var sequence = in.required("sequence", Decode.integer(0L, Long.MAX_VALUE));
-      var action = in.required("action", SettleAction.decoder());
-      var delay = in.optional("delay", Decode.duration(Duration.ZERO, SettleAction.MAX_DELAY));
-      var reason = in.optional("reason", Decode.text(1000));
+      var fields = Ending.read(in);
       in.check();
-      action.get().refuseWhatDoesNotFit(delay.get(), reason.get());
-      return new Item(sequence.get(), action.get(), delay.get(), reason.get());
+      var ending = fields.get();
+      return new Item(
+          sequence.get(),
+          ending.action(),
+          ending.delay(),
+          ending.reason(),
+          ending.error(),
+          ending.keepRetrying());
+    }
+
+    Settlement settlement() {
+      return new Ending(action, delay, reason, error, keepRetrying).settlement();
     }
   }
 

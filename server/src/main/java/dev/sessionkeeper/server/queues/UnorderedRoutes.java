@@ -47,7 +47,26 @@ final class UnorderedRoutes {
             .problems(
                 ProblemType.UNKNOWN_QUEUE,
                 ProblemType.SESSION_MODE_MISMATCH,
+                ProblemType.SESSION_LOCK_LOST),
+        Route.post("/queues/{queue}/renewals", Role.CONSUME, Scope.queue(), this::renew)
+            .summary("Lock a message of an UNORDERED queue for another lock duration")
+            .takes(ReceiptRequest.Renew.class)
+            .answers(200, "Locked for longer", ReceiptRequest.Renewed.class)
+            .problems(
+                ProblemType.UNKNOWN_QUEUE,
+                ProblemType.SESSION_MODE_MISMATCH,
                 ProblemType.SESSION_LOCK_LOST));
+  }
+
+  private Response renew(Request request) {
+    var queue = queues.named(request);
+    var wish = request.json(ReceiptRequest.Renew::read);
+    var receipt =
+        receipts
+            .verify(wish.receipt(), queue.value(), request.actor().name())
+            .orElseThrow(() -> lockLost());
+    return Response.ok(
+        new ReceiptRequest.Renewed(queues.provider().messages(queue).renew(receipt)));
   }
 
   private Response receive(Request request) throws Exception {
@@ -115,15 +134,17 @@ final class UnorderedRoutes {
   }
 
   private static CompletableFuture<Void> notHeld() {
-    return CompletableFuture.failedFuture(
-        new KeeperException.LockLost("the message of this receipt", 0));
+    return CompletableFuture.failedFuture(lockLost());
+  }
+
+  private static KeeperException.LockLost lockLost() {
+    return new KeeperException.LockLost("the message of this receipt", 0);
   }
 
   private static CompletableFuture<Void> settle(
       MessageSource source, String receipt, ReceiptRequest.Item wish) {
-    var settlement = wish.action().settlement(wish.delay(), wish.reason());
     try {
-      return source.settle(receipt, settlement).toCompletableFuture();
+      return source.settle(receipt, wish.settlement()).toCompletableFuture();
     } catch (KeeperException e) {
       return CompletableFuture.failedFuture(e);
     }

@@ -212,7 +212,7 @@ class AttacksTest {
   }
 
   @Test
-  void aReceiptOfAnotherConsumerCannotBeSettled() {
+  void aReceiptOfAnotherConsumerCanNeitherBeSettledNorRenewed() {
     inventory.ask("POST", "/queues/mine-loose/messages", "{\"messages\":[{\"body\":\"gold\"}]}");
     var message =
         call(ALICE.key(), "POST", "/queues/mine-loose/receive", "{\"wait\":\"PT5S\"}")
@@ -223,6 +223,12 @@ class AttacksTest {
     var forged = message.get("sequence").asString() + ".1";
     for (var shown : List.of(receipt, forged)) {
       assertLost(call(MALLORY.key(), "POST", "/queues/mine-loose/settlements", complete(shown)));
+      assertLost(
+          call(
+              MALLORY.key(),
+              "POST",
+              "/queues/mine-loose/renewals",
+              "{\"receipt\":\"%s\"}".formatted(shown)));
     }
     assertLost(call(ALICE.key(), "POST", "/queues/mine-loose/settlements", complete(forged)));
     assertThat(

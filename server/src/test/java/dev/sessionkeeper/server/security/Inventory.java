@@ -211,6 +211,7 @@ final class Inventory {
   String path(String template) {
     var path = template;
     if (template.equals("/queues/{queue}/receive")
+        || template.equals("/queues/{queue}/renewals")
         || template.equals("/queues/{queue}/settlements")) {
       path = path.replace("{queue}", "mine-loose");
     }
@@ -293,6 +294,8 @@ final class Inventory {
             "{\"messages\":[{\"sessionId\":\"secret-lane\",\"body\":1}]}"),
         entry("POST /queues/{queue}/purge", "{\"confirm\":\"mine\",\"part\":\"deadLetters\"}"),
         entry("POST /queues/{queue}/receive", "{}"),
+        Map.entry(
+            "POST /queues/{queue}/renewals", () -> "{\"receipt\":\"%s\"}".formatted(receipt())),
         entry(
             "POST /queues/{queue}/sessions/actions",
             "{\"sessionId\":\"secret-lane\",\"action\":\"release\"}"),

@@ -11,6 +11,8 @@ final class MisconfiguredFailureAnalyzer
   @Override
   protected FailureAnalysis analyze(Throwable root, KeeperException.Misconfigured cause) {
     return new FailureAnalysis(
-        String.valueOf(cause.getMessage()), "Change the setting that it names.", cause);
+        String.valueOf(cause.getMessage()),
+        "Correct the settings or dependencies that the description names.",
+        cause);
   }
 }

@@ -2,6 +2,7 @@ package dev.sessionkeeper.spring.boot;
 
 import com.azure.core.credential.TokenCredential;
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.client.KeeperClient;
 import dev.sessionkeeper.client.provider.ServerQueueProvider;
 import dev.sessionkeeper.memory.MemoryQueueProvider;
@@ -10,6 +11,7 @@ import dev.sessionkeeper.servicebus.ServiceBusQueueProvider;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.spring.PostgresTransactions;
 import dev.sessionkeeper.sqs.SqsQueueProvider;
+import java.util.Locale;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -61,7 +63,13 @@ final class ProviderConfigurations {
         PostgresQueueProvider provider,
         ObjectProvider<DataSource> sources,
         ObjectProvider<PlatformTransactionManager> managers) {
-      return new PostgresTransactions(provider, sources.getObject(), managers.getObject());
+      var manager = managers.getIfUnique();
+      if (manager == null) {
+        throw new KeeperException.Misconfigured(
+            "sessionkeeper.provider is postgres, which needs one transaction manager. Mark one"
+                + " PlatformTransactionManager bean as @Primary");
+      }
+      return new PostgresTransactions(provider, sources.getObject(), manager);
     }
   }
 
@@ -89,9 +97,16 @@ final class ProviderConfigurations {
   static class Server {
     @Bean
     @ConditionalOnMissingBean
-    KeeperClient sessionkeeperClient(SessionkeeperProperties properties) {
-      var client = KeeperClient.of(properties.server().urls());
-      var key = properties.server().apiKey();
+    SessionkeeperConnectionDetails sessionkeeperConnectionDetails(
+        SessionkeeperProperties properties) {
+      return properties.server();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    KeeperClient sessionkeeperClient(SessionkeeperConnectionDetails details) {
+      var client = KeeperClient.of(details.urls());
+      var key = details.apiKey();
       return key == null ? client : client.withApiKey(key);
     }
 
@@ -109,9 +124,45 @@ final class ProviderConfigurations {
     @Bean
     ServiceBusQueueProvider sessionkeeperProvider(
         SessionkeeperProperties properties, ObjectProvider<TokenCredential> credentials) {
-      var settings = properties.servicebus();
+      var builder = builder(properties.servicebus(), credentials);
+      var subscriptions = properties.servicebus().subscriptions();
+      if (properties.servicebus().manage() && subscriptions.isEmpty()) {
+        return builder.build();
+      }
+      subscriptions.keySet().forEach(name -> requireDeclared(name, properties));
+      properties
+          .queues()
+          .forEach(
+              (name, queue) -> {
+                var subscription = subscriptions.get(name);
+                if (subscription == null) {
+                  builder.queue(QueueName.of(name), queue.settings());
+                } else {
+                  builder.subscription(
+                      QueueName.of(name),
+                      subscription.topic(),
+                      subscription.subscription(),
+                      queue.settings());
+                }
+              });
+      return builder.build();
+    }
+
+    private static void requireDeclared(String name, SessionkeeperProperties properties) {
+      if (!properties.queues().containsKey(name)) {
+        throw new KeeperException.Misconfigured(
+            "sessionkeeper.servicebus.subscriptions."
+                + name
+                + " names no queue of sessionkeeper.queues. Set sessionkeeper.queues."
+                + name
+                + ".mode");
+      }
+    }
+
+    private static ServiceBusQueueProvider.Builder builder(
+        SessionkeeperProperties.ServiceBus settings, ObjectProvider<TokenCredential> credentials) {
       if (settings.connectionString() != null) {
-        return ServiceBusQueueProvider.create(settings.connectionString());
+        return ServiceBusQueueProvider.builder(settings.connectionString());
       }
       var credential = credentials.getIfUnique();
       if (settings.namespace() == null || credential == null) {
@@ -120,7 +171,32 @@ final class ProviderConfigurations {
                 + " sessionkeeper.servicebus.connection-string, or"
                 + " sessionkeeper.servicebus.namespace and one TokenCredential bean");
       }
-      return ServiceBusQueueProvider.builder(settings.namespace(), credential).build();
+      return ServiceBusQueueProvider.builder(settings.namespace(), credential);
+    }
+  }
+
+  /** Says what to add when the class path lacks the provider. Must be the last of these. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnMissingBean(QueueProvider.class)
+  static class Missing {
+    @Bean
+    QueueProvider sessionkeeperProvider(SessionkeeperProperties properties) {
+      var provider = properties.provider();
+      throw new KeeperException.Misconfigured(
+          NAME
+              + " is "
+              + provider.name().toLowerCase(Locale.ROOT)
+              + ". Add "
+              + switch (provider) {
+                case MEMORY -> "sessionkeeper-memory";
+                case POSTGRES ->
+                    "sessionkeeper-postgres, and spring-boot-starter-jdbc or"
+                        + " spring-boot-starter-data-jpa";
+                case SQS -> "sessionkeeper-sqs";
+                case SERVICEBUS -> "sessionkeeper-servicebus";
+                case SERVER -> "sessionkeeper-client";
+              }
+              + " to the dependencies of the application");
     }
   }
 }

@@ -3,23 +3,32 @@ package dev.sessionkeeper.spring.boot;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.spi.QueueProvider;
 import java.util.List;
-import java.util.Map;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 
-/** The queues of the properties, declared: beans that need them take this one. */
-final class QueueDeclarations {
-  private final List<QueueName> queues;
+/**
+ * Declares the queues of the properties as soon as the provider is there. So every bean that takes
+ * the provider finds its queues.
+ */
+final class QueueDeclarations implements BeanPostProcessor {
+  private final ObjectProvider<SessionkeeperProperties> properties;
 
-  private QueueDeclarations(List<QueueName> queues) {
-    this.queues = queues;
+  QueueDeclarations(ObjectProvider<SessionkeeperProperties> properties) {
+    this.properties = properties;
   }
 
-  static QueueDeclarations declare(
-      QueueProvider provider, Map<String, SessionkeeperProperties.Queue> queues) {
-    queues.forEach((name, queue) -> provider.declare(QueueName.of(name), queue.settings()));
-    return new QueueDeclarations(queues.keySet().stream().map(QueueName::of).toList());
+  @Override
+  public Object postProcessAfterInitialization(Object bean, String name) {
+    if (bean instanceof QueueProvider provider) {
+      properties
+          .getObject()
+          .queues()
+          .forEach((queue, settings) -> provider.declare(QueueName.of(queue), settings.settings()));
+    }
+    return bean;
   }
 
   List<QueueName> queues() {
-    return queues;
+    return properties.getObject().queues().keySet().stream().map(QueueName::of).toList();
   }
 }

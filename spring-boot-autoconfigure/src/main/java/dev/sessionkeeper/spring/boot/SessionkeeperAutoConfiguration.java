@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -43,7 +44,8 @@ import tools.jackson.databind.json.JsonMapper;
   ProviderConfigurations.Postgres.class,
   ProviderConfigurations.Sqs.class,
   ProviderConfigurations.ServiceBus.class,
-  ProviderConfigurations.Server.class
+  ProviderConfigurations.Server.class,
+  ProviderConfigurations.Missing.class
 })
 public final class SessionkeeperAutoConfiguration {
   private static final String PHASE_TIMEOUT = "spring.lifecycle.timeout-per-shutdown-phase";
@@ -56,16 +58,14 @@ public final class SessionkeeperAutoConfiguration {
   }
 
   @Bean
-  QueueDeclarations sessionkeeperQueues(
-      QueueProvider provider, SessionkeeperProperties properties) {
-    return QueueDeclarations.declare(provider, properties.queues());
+  static QueueDeclarations sessionkeeperQueues(ObjectProvider<SessionkeeperProperties> properties) {
+    return new QueueDeclarations(properties);
   }
 
   @Bean
   @ConditionalOnMissingBean
   SessionkeeperTemplate sessionkeeperTemplate(
       QueueProvider provider,
-      QueueDeclarations declared,
       ObjectProvider<MessageSender> senders,
       Codecs codecs,
       ObjectProvider<ObservationRegistry> observations) {
@@ -97,14 +97,19 @@ public final class SessionkeeperAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  SessionListeners sessionkeeperListeners(
-      QueueProvider provider, QueueDeclarations declared, ListenerSettings settings) {
+  SessionListeners sessionkeeperListeners(QueueProvider provider, ListenerSettings settings) {
     return new SessionListeners(provider, settings);
   }
 
   @Bean
   static FindListeners sessionkeeperFindListeners() {
     return new FindListeners();
+  }
+
+  /** A bean that is made when it is first used would listen to nothing until then. */
+  @Bean
+  static LazyInitializationExcludeFilter sessionkeeperEagerListeners() {
+    return (name, definition, type) -> FindListeners.hasListeners(type);
   }
 
   private static ObservationRegistry registry(ObjectProvider<ObservationRegistry> registries) {
@@ -116,7 +121,8 @@ public final class SessionkeeperAutoConfiguration {
         .withMaxConcurrentSessions(listener.concurrency())
         .withDrainTimeout(listener.drainTimeout())
         .withSessionIdleTimeout(listener.sessionIdleTimeout())
-        .withPrefetch(listener.prefetch());
+        .withPrefetch(listener.prefetch())
+        .withRetry(listener.retry().policy());
   }
 
   private static List<FailureRule> rules(

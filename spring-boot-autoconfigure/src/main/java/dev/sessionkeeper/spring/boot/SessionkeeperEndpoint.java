@@ -9,10 +9,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /** Shows listeners and queues to operators, and pauses, resumes and resizes listeners. */
 @Endpoint(id = "sessionkeeper")
@@ -85,28 +87,39 @@ public final class SessionkeeperEndpoint {
   }
 
   /**
-   * Changes one listener.
+   * Changes one listener; 404 when there is none, 400 when it cannot be changed so.
    *
    * @param action pause or resume; nothing to change the concurrency only
    */
   @WriteOperation
-  public @Nullable Listener change(
+  public WebEndpointResponse<Listener> change(
       @Selector String id, @Nullable String action, @Nullable Integer concurrency) {
     var listener = listeners.find(id);
     if (listener.isEmpty()) {
-      return null;
+      return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
     }
+    try {
+      change(listener.get(), action, concurrency);
+    } catch (IllegalArgumentException | IllegalStateException e) {
+      // Else the caller would be told of an error of the server.
+      var why = String.valueOf(e.getMessage());
+      throw new InvalidEndpointRequestException(why, why, e);
+    }
+    return new WebEndpointResponse<>(Listener.of(listener.get()));
+  }
+
+  private static void change(
+      RunningListener listener, @Nullable String action, @Nullable Integer concurrency) {
     if (concurrency != null) {
-      listener.get().changeConcurrency(concurrency);
+      listener.changeConcurrency(concurrency);
     }
     if (action != null) {
       switch (action) {
-        case "pause" -> listener.get().pause();
-        case "resume" -> listener.get().resume();
+        case "pause" -> listener.pause();
+        case "resume" -> listener.resume();
         default ->
             throw new IllegalArgumentException("action must be pause or resume, was " + action);
       }
     }
-    return Listener.of(listener.get());
   }
 }

@@ -4,6 +4,7 @@ import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.spring.RunningListener;
 import dev.sessionkeeper.spring.SessionListeners;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
@@ -14,11 +15,14 @@ import org.springframework.boot.health.contributor.Health;
  */
 final class SessionkeeperHealth extends AbstractHealthIndicator {
   private final QueueProvider provider;
+  private final QueueDeclarations declared;
   private final SessionListeners listeners;
 
-  SessionkeeperHealth(QueueProvider provider, SessionListeners listeners) {
+  SessionkeeperHealth(
+      QueueProvider provider, QueueDeclarations declared, SessionListeners listeners) {
     super("The queues do not answer");
     this.provider = provider;
+    this.declared = declared;
     this.listeners = listeners;
   }
 
@@ -27,16 +31,23 @@ final class SessionkeeperHealth extends AbstractHealthIndicator {
     var states = new LinkedHashMap<String, String>();
     boolean stopped = false;
     for (var listener : listeners.all()) {
-      provider.settings(listener.queue());
       states.put(listener.id(), word(listener));
       stopped |= listener.isStoppedByPoison();
     }
-    if (states.isEmpty()) {
-      provider.queues();
-    }
+    requireAnswer();
     (stopped ? health.outOfService() : health.up())
         .withDetail("provider", provider.capabilities().provider())
         .withDetail("listeners", states);
+  }
+
+  /** Credentials may be for some queues only, so the provider is asked about those in use. */
+  private void requireAnswer() {
+    var queues = new LinkedHashSet<>(declared.queues());
+    listeners.all().forEach(listener -> queues.add(listener.queue()));
+    if (queues.isEmpty()) {
+      provider.queues();
+    }
+    queues.forEach(provider::settings);
   }
 
   private static String word(RunningListener listener) {

@@ -20,7 +20,7 @@ public final class SessionkeeperHealthAutoConfiguration {
   @Bean
   @ConditionalOnMissingBean(name = "sessionkeeperHealthIndicator")
   SessionkeeperHealth sessionkeeperHealthIndicator(
-      QueueProvider provider, SessionListeners listeners) {
-    return new SessionkeeperHealth(provider, listeners);
+      QueueProvider provider, QueueDeclarations declared, SessionListeners listeners) {
+    return new SessionkeeperHealth(provider, declared, listeners);
   }
 }

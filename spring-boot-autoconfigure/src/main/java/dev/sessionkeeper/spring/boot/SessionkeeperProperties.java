@@ -3,6 +3,7 @@ package dev.sessionkeeper.spring.boot;
 import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.RetryPolicy;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -91,6 +92,7 @@ public record SessionkeeperProperties(
    * @param deadLetterOn Exception types that make a message a dead letter at its first failure.
    * @param sessionIdleTimeout When a held session without work is given back.
    * @param prefetch Messages taken from a session at once.
+   * @param retry How long a failed message waits. The queue says how many attempts there are.
    */
   public record Listener(
       @DefaultValue("8") int concurrency,
@@ -98,7 +100,28 @@ public record SessionkeeperProperties(
       @DefaultValue("true") boolean autoStartup,
       @DefaultValue List<Class<? extends Throwable>> deadLetterOn,
       @DefaultValue("2m") Duration sessionIdleTimeout,
-      @DefaultValue("32") int prefetch) {}
+      @DefaultValue("32") int prefetch,
+      @DefaultValue Retry retry) {}
+
+  /**
+   * How long a failed message waits before its next attempt.
+   *
+   * @param delay The delay after the first failure.
+   * @param multiplier By which each further delay grows.
+   * @param maxDelay The longest delay before jitter.
+   * @param jitter The part by which a delay may be shorter or longer, 0 to 1.
+   */
+  public record Retry(
+      @DefaultValue("1s") Duration delay,
+      @DefaultValue("2") double multiplier,
+      @DefaultValue("16s") Duration maxDelay,
+      @DefaultValue("0.25") double jitter) {
+
+    RetryPolicy policy() {
+      int attempts = RetryPolicy.ofDefaults().maxAttempts();
+      return new RetryPolicy(attempts, delay, multiplier, maxDelay, jitter);
+    }
+  }
 
   /**
    * AWS SQS. The client is the application's SqsClient bean, else one with AWS's default
@@ -113,8 +136,24 @@ public record SessionkeeperProperties(
    *
    * @param connectionString The connection string, with a secret in it.
    * @param namespace The host of the namespace, such as shop.servicebus.windows.net.
+   * @param manage Whether queues are created and changed in the namespace. Without it the queues
+   *     under sessionkeeper.queues must exist, and the rights to listen and send are enough.
+   * @param subscriptions Queues that are subscriptions of topics, by their name under
+   *     sessionkeeper.queues. Sends go to the topic. Turns manage off.
    */
-  public record ServiceBus(@Nullable String connectionString, @Nullable String namespace) {}
+  public record ServiceBus(
+      @Nullable String connectionString,
+      @Nullable String namespace,
+      @DefaultValue("true") boolean manage,
+      @DefaultValue Map<String, Subscription> subscriptions) {}
+
+  /**
+   * A subscription of a Service Bus topic.
+   *
+   * @param topic The topic that messages are sent to.
+   * @param subscription The subscription that messages are received from.
+   */
+  public record Subscription(String topic, String subscription) {}
 
   /**
    * A Sessionkeeper server.
@@ -123,5 +162,6 @@ public record SessionkeeperProperties(
    * @param apiKey The credential.
    */
   public record Server(
-      @DefaultValue("http://127.0.0.1:8080") List<URI> urls, @Nullable String apiKey) {}
+      @DefaultValue("http://127.0.0.1:8080") List<URI> urls, @Nullable String apiKey)
+      implements SessionkeeperConnectionDetails {}
 }

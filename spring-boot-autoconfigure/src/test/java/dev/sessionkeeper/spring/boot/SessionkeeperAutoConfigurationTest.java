@@ -3,6 +3,7 @@ package dev.sessionkeeper.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.net.httpserver.HttpServer;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.PoisonPolicy;
@@ -13,6 +14,8 @@ import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import dev.sessionkeeper.memory.MemoryQueueProvider;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.spring.ListenerSettings;
+import dev.sessionkeeper.spring.RunningListener;
 import dev.sessionkeeper.spring.SessionErrorHandler;
 import dev.sessionkeeper.spring.SessionListener;
 import dev.sessionkeeper.spring.SessionListeners;
@@ -21,6 +24,8 @@ import dev.sessionkeeper.testkit.DelegatingProvider;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -29,10 +34,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -41,6 +49,10 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 
 class SessionkeeperAutoConfigurationTest {
   record OrderPlaced(String customer, int number) {}
+
+  /** Of a namespace that nothing may ask. */
+  private static final String CONNECTION =
+      "Endpoint=sb://127.0.0.1:1;SharedAccessKeyName=listen;SharedAccessKey=c2VjcmV0";
 
   private final ApplicationContextRunner runner =
       new ApplicationContextRunner()
@@ -217,7 +229,11 @@ class SessionkeeperAutoConfigurationTest {
                     }
                   };
               var health =
-                  new SessionkeeperHealth(silent, context.getBean(SessionListeners.class)).health();
+                  new SessionkeeperHealth(
+                          silent,
+                          context.getBean(QueueDeclarations.class),
+                          context.getBean(SessionListeners.class))
+                      .health();
               assertThat(health.getStatus()).isEqualTo(Status.DOWN);
               assertThat(health.getDetails().get("error")).asString().contains("SK-101");
             });
@@ -235,13 +251,154 @@ class SessionkeeperAutoConfigurationTest {
               assertThat(endpoint.overview().listeners())
                   .containsExactly(
                       new SessionkeeperEndpoint.Listener("shop", "orders", "RUNNING", 0, 8));
-              assertThat(endpoint.change("shop", "pause", 3))
+              assertThat(endpoint.change("shop", "pause", 3).getBody())
                   .isEqualTo(new SessionkeeperEndpoint.Listener("shop", "orders", "PAUSED", 0, 3));
-              assertThat(endpoint.change("shop", "resume", null).state()).isEqualTo("RUNNING");
+              assertThat(endpoint.change("shop", "resume", null).getBody().state())
+                  .isEqualTo("RUNNING");
               assertThat(endpoint.listener("nobody")).isNull();
-              assertThat(endpoint.change("nobody", "pause", null)).isNull();
+              assertThat(endpoint.change("nobody", "pause", null).getStatus()).isEqualTo(404);
               assertThatThrownBy(() -> endpoint.change("shop", "explode", null))
+                  .isInstanceOf(InvalidEndpointRequestException.class)
                   .hasMessage("action must be pause or resume, was explode");
+              assertThatThrownBy(() -> endpoint.change("shop", null, 0))
+                  .isInstanceOf(InvalidEndpointRequestException.class)
+                  .hasMessageContaining("maxConcurrentSessions must be at least 1, was 0");
+            });
+  }
+
+  @Test
+  void listenersListenThoughOtherBeansAreLazy() {
+    memory
+        .withInitializer(
+            context ->
+                context.addBeanFactoryPostProcessor(
+                    new LazyInitializationBeanFactoryPostProcessor()))
+        .withUserConfiguration(Shop.class)
+        .run(
+            context ->
+                assertThat(context.getBean(SessionListeners.class).all())
+                    .extracting(RunningListener::id)
+                    .containsExactly("shop"));
+  }
+
+  @Test
+  void aProgramWithoutAWebServerLivesAsLongAsItsListeners() {
+    memory
+        .withUserConfiguration(Shop.class)
+        .run(
+            context -> {
+              assertThat(keepAliveThreads()).isNotEmpty().noneMatch(Thread::isDaemon);
+              context.getBean(SessionListeners.class).stop();
+              eventually(() -> assertThat(keepAliveThreads()).isEmpty());
+            });
+  }
+
+  @Test
+  void listenersThatDoNotStartKeepNoProgramAlive() {
+    memory
+        .withUserConfiguration(Shop.class)
+        .withPropertyValues("sessionkeeper.listener.auto-startup=false")
+        .run(
+            context -> {
+              assertThat(context).hasNotFailed();
+              assertThat(keepAliveThreads()).isEmpty();
+            });
+  }
+
+  private static List<Thread> keepAliveThreads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals("keeper-keep-alive"))
+        .toList();
+  }
+
+  @Test
+  void retriesWaitAsThePropertiesSayAndTheQueueCountsAttempts() {
+    memory
+        .withUserConfiguration(Shop.class)
+        .withPropertyValues(
+            "sessionkeeper.queues.orders.max-delivery-count=3",
+            "sessionkeeper.listener.retry.delay=1ms",
+            "sessionkeeper.listener.retry.max-delay=2ms")
+        .run(
+            context -> {
+              assertThat(context.getBean(ListenerSettings.class).options().retry().first())
+                  .isEqualTo(Duration.ofMillis(1));
+              send(context, -1);
+              eventually(
+                  () ->
+                      assertThat(
+                              context
+                                  .getBean(MemoryQueueProvider.class)
+                                  .deadLetters(
+                                      QueueName.of("orders"),
+                                      Optional.empty(),
+                                      dev.sessionkeeper.Page.Request.first(1))
+                                  .items())
+                          .extracting(letter -> letter.attempts())
+                          .containsExactly(3));
+            });
+  }
+
+  @Test
+  void aBeanWithConnectionDetailsReplacesTheAddressOfTheServer() throws IOException {
+    var asked = new CopyOnWriteArrayList<String>();
+    var server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+    server.createContext(
+        "/",
+        exchange -> {
+          asked.add(exchange.getRequestHeaders().getFirst("Authorization"));
+          exchange.sendResponseHeaders(403, -1);
+          exchange.close();
+        });
+    server.start();
+    try {
+      runner
+          .withPropertyValues("sessionkeeper.provider=server")
+          .withBean(
+              SessionkeeperConnectionDetails.class,
+              () -> new SessionkeeperProperties.Server(List.of(addressOf(server)), "from-a-bean"))
+          .run(context -> assertThat(context).hasFailed());
+    } finally {
+      server.stop(0);
+    }
+    assertThat(asked).containsOnly("Bearer from-a-bean");
+  }
+
+  private static URI addressOf(HttpServer server) {
+    return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+  }
+
+  @Test
+  void aSubscriptionNeedsAQueueWithItsSettings() {
+    runner
+        .withPropertyValues(
+            "sessionkeeper.provider=servicebus",
+            "sessionkeeper.servicebus.connection-string=" + CONNECTION,
+            "sessionkeeper.servicebus.subscriptions.sales.topic=sales",
+            "sessionkeeper.servicebus.subscriptions.sales.subscription=shop")
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .hasMessageContaining("Set sessionkeeper.queues.sales.mode"));
+  }
+
+  @Test
+  void aNamespaceThatIsNotManagedIsNotAskedAboutItsQueues() {
+    runner
+        .withPropertyValues(
+            "sessionkeeper.provider=servicebus",
+            "sessionkeeper.servicebus.connection-string=" + CONNECTION,
+            "sessionkeeper.servicebus.manage=false",
+            "sessionkeeper.servicebus.subscriptions.orders.topic=sales",
+            "sessionkeeper.servicebus.subscriptions.orders.subscription=shop")
+        .run(
+            context -> {
+              assertThat(context).hasNotFailed();
+              assertThat(context.getBean(QueueProvider.class).queues())
+                  .extracting(QueueName::value)
+                  .containsExactly("mail", "orders");
             });
   }
 
@@ -269,6 +426,27 @@ class SessionkeeperAutoConfigurationTest {
                 .getFailure()
                 .rootCause()
                 .hasMessageContaining("Set spring.datasource.url, or sessionkeeper.provider"));
+  }
+
+  @Test
+  void aProviderThatIsNotOnTheClassPathSaysWhatToAdd() {
+    runner
+        .withPropertyValues("sessionkeeper.provider=sqs")
+        .withClassLoader(new FilteredClassLoader("dev.sessionkeeper.sqs"))
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .hasMessageContaining("sessionkeeper.provider is sqs. Add sessionkeeper-sqs"));
+    runner
+        .withClassLoader(new FilteredClassLoader("org.springframework.jdbc"))
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .hasMessageContaining("spring-boot-starter-jdbc"));
   }
 
   @Test

@@ -17,6 +17,8 @@ import org.springframework.test.context.junit.jupiter.SpringExtension;
 /**
  * A test of session listeners with queues in memory: beans with a {@code @SessionListener} method,
  * error handlers, the template, and a {@link SessionkeeperProbe}. Other beans are left out.
+ *
+ * <p>Transactional listeners run without a transaction, because queues in memory have none to join.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -1,0 +1,5 @@
+/** The listener of the Spring Boot starter beside the processor without Spring. */
+@NullMarked
+package dev.sessionkeeper.benchmarks.spring;
+
+import org.jspecify.annotations.NullMarked;
