@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * One round of a worker: settle what was handled, renew what is in hand, take more.
@@ -58,6 +59,11 @@ record WorkRequest(
 
   List<String> renewed() {
     return renew.orElse(List.of());
+  }
+
+  /** The leases that the worker says it has. */
+  Stream<String> shownLeases() {
+    return Stream.concat(settled().stream().map(WorkSettle::leaseId), renewed().stream());
   }
 
   /** The most messages and bytes of each session, also of those that go on. */

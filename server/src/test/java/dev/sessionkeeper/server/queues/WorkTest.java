@@ -24,9 +24,11 @@ class WorkTest {
   private static TestServer postgres;
   private static TestServer neighbour;
 
+  private static TestDatabase database;
+
   @BeforeAll
   static void start() {
-    var database = TestDatabase.create();
+    database = TestDatabase.create();
     memory = TestServer.start("");
     postgres = TestServer.start("", database.environment());
     neighbour = TestServer.start("", database.environment());
@@ -280,6 +282,43 @@ class WorkTest {
                 .json()
                 .get("messages"))
         .hasSize(1);
+  }
+
+  @Test
+  void aLeaseOutlivesTheServerThatHandedItOut() {
+    var queue = queue(postgres);
+    for (int i = 0; i < 3; i++) {
+      send(postgres, queue, "s" + i, 1, 2);
+    }
+    var settles = new ArrayList<String>();
+    try (var leaving = TestServer.start("", database.environment())) {
+      work(leaving, queue, take("leaving", 3, 1, "PT5S"))
+          .get("sessions")
+          .forEach(session -> settles.add(settle(session, "complete", "next")));
+    }
+    assertThat(settles).hasSize(3);
+    var answer = work(neighbour, queue, round("elsewhere", settles, ""));
+    assertThat(answer.get("settled").findValuesAsString("outcome"))
+        .containsExactly("settled", "settled", "settled");
+    assertThat(answer.get("sessions")).hasSize(3);
+    answer.get("sessions").forEach(session -> assertThat(bodies(session)).containsExactly(2));
+  }
+
+  /** A worker behind a load balancer shows each lease to another server than the one before. */
+  @Test
+  void serversTakeTurnsWithOneLease() {
+    var queue = queue(postgres);
+    send(postgres, queue, "s", 1, 6);
+    var session = work(postgres, queue, take("turn-0", 1, 1, "PT5S")).get("sessions").get(0);
+    for (int i = 1; i < 6; i++) {
+      var server = i % 2 == 0 ? postgres : neighbour;
+      var more = ",\"take\":{\"sessions\":1,\"messages\":1}";
+      var answer =
+          work(server, queue, round("turn-" + i, List.of(settle(session, "complete", "next")), more));
+      assertThat(answer.get("settled").findValuesAsString("outcome")).containsExactly("settled");
+      session = answer.get("sessions").get(0);
+      assertThat(bodies(session)).containsExactly(i + 1);
+    }
   }
 
   @ParameterizedTest
