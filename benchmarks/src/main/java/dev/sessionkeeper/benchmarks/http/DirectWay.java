@@ -13,17 +13,13 @@ import dev.sessionkeeper.spi.QueueProvider;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
-/** The provider in this process. */
-record DirectWay(QueueProvider provider) implements Way {
+/** The provider in this process; each consumer has one session in hand at a time. */
+record DirectWay(String name, QueueProvider provider, int consumers) implements Way {
   private static final Owner OWNER = Owner.of("bench");
   private static final Duration PATIENCE = Duration.ofMillis(100);
   private static final int MOST_MESSAGES = 100;
-
-  @Override
-  public String name() {
-    return "direct";
-  }
 
   @Override
   public void declare(QueueName queue) {
@@ -39,11 +35,6 @@ record DirectWay(QueueProvider provider) implements Way {
   }
 
   @Override
-  public int consumers() {
-    return 16;
-  }
-
-  @Override
   public Consuming consume(QueueName queue) {
     return (handler, completed) -> {
       var result = provider.sessions(queue).acceptNext(OWNER, PATIENCE);
@@ -53,11 +44,11 @@ record DirectWay(QueueProvider provider) implements Way {
     };
   }
 
-  private static int serve(HeldSession session, Consumer<String> handler)
+  private static int serve(HeldSession session, Consumer<Supplier<String>> handler)
       throws InterruptedException {
     try (session) {
       var messages = session.receive(MOST_MESSAGES, Duration.ZERO);
-      messages.forEach(each -> handler.accept(each.payload().asText()));
+      messages.forEach(each -> handler.accept(() -> each.payload().asText()));
       session
           .settle(
               messages.stream()
@@ -67,10 +58,5 @@ record DirectWay(QueueProvider provider) implements Way {
           .join();
       return messages.size();
     }
-  }
-
-  @Override
-  public void close() {
-    provider.close();
   }
 }

@@ -31,7 +31,7 @@ final class Drain {
           return null;
         };
     long started = System.nanoTime();
-    try (var pool = Executors.newFixedThreadPool(way.consumers())) {
+    try (var pool = Executors.newVirtualThreadPerTaskExecutor()) {
       var all = new ArrayList<Callable<Void>>();
       for (int i = 0; i < way.consumers(); i++) {
         all.add(consumer);

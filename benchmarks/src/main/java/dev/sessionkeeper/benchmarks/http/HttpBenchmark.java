@@ -7,6 +7,7 @@ import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import java.io.PrintStream;
 import java.net.URI;
 import java.nio.file.Files;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,17 +19,24 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Consumes over HTTP beside the provider used directly, in turn, on one PostgreSQL with fsync. The
  * server is a process of its own; consumers of all ways run in this process.
  *
- * <p>{@code HttpBenchmark [repetitions] [scale]}; at scale 1 a repetition takes about 20 seconds.
+ * <p>Direct use has 16 consumers with one session in hand each, and 128 for comparison: so many
+ * sessions are in the hands of the four consumers over HTTP.
+ *
+ * <p>{@code HttpBenchmark [repetitions] [scale] [cell…]}; cells are {@code 1}, {@code 10}, {@code
+ * 100} messages in a session, and {@code latency}. At scale 1 a repetition takes about 20 seconds.
  */
 public final class HttpBenchmark {
   private static final PrintStream OUT = System.out;
+  private static final String LATENCY = "latency";
+  private static final List<String> CELLS = List.of("1", "10", "100", LATENCY);
 
   private final List<Way> ways;
   private final Map<String, Map<String, List<Double>>> figures = new LinkedHashMap<>();
   private final AtomicInteger queues = new AtomicInteger();
 
   private HttpBenchmark(List<Way> ways) {
-    this.ways = ways;
+    var wanted = System.getProperty("ways", "");
+    this.ways = ways.stream().filter(way -> way.name().startsWith(wanted)).toList();
   }
 
   public static void main(String[] arguments) throws Exception {
@@ -38,41 +46,45 @@ public final class HttpBenchmark {
     try (var postgres = EmbeddedPostgres.temporary()) {
       var unused = postgres.createDatabase("http");
       try (var server = ServerChild.start(postgres, "http", log);
-          var direct =
-              new DirectWay(PostgresQueueProvider.create(postgres.createDatabase("direct")))) {
+          var provider = PostgresQueueProvider.create(postgres.createDatabase("direct"))) {
         var address = ServerChild.addressOf(server);
         try (var calls = new HttpCalls(address);
-            var work = new WorkWay(calls, 4, 32, "PT0.1S");
-            var single = new SingleCallsWay(KeeperClient.of(URI.create(address)), calls)) {
-          var benchmark = new HttpBenchmark(List.of(direct, work, single));
+            var client = KeeperClient.of(URI.create(address))) {
+          var benchmark =
+              new HttpBenchmark(
+                  List.of(
+                      new DirectWay("direct", provider, 16),
+                      new DirectWay("direct, 128", provider, 128),
+                      new WorkWay(calls, 4, 32, "PT0.1S"),
+                      new SingleCallsWay(client, calls)));
+          var cells =
+              arguments.length > 2 ? List.of(arguments).subList(2, arguments.length) : CELLS;
           for (int i = 0; i <= repetitions; i++) {
-            benchmark.round(scale, i > 0);
+            benchmark.round(cells, scale, i > 0);
           }
           benchmark.print();
         }
         server.leave();
+        server.awaitEnd(Duration.ofSeconds(20));
       }
     }
   }
 
-  private void round(double scale, boolean counts) throws Exception {
-    for (int perSession : List.of(1, 10, 100)) {
+  private void round(List<String> cells, double scale, boolean counts) throws Exception {
+    for (var cell : cells) {
       for (var way : ways) {
-        boolean isSlow = way instanceof SingleCallsWay;
-        int messages = (int) ((isSlow ? 2_000 : perSession == 1 ? 20_000 : 60_000) * scale);
-        add(
-            perSession + " in a session, messages/s",
-            way,
-            Drain.rate(way, fresh(way), messages, perSession),
-            counts);
+        if (cell.equals(LATENCY)) {
+          var title = "send to handler at 500 messages/s, p50 in ms";
+          int messages = (int) (2_000 * scale);
+          add(title, way, MeasureLatency.median(way, fresh(way), 500, messages), counts);
+        } else {
+          int perSession = Integer.parseInt(cell);
+          boolean isSlow = way instanceof SingleCallsWay;
+          int messages = (int) ((isSlow ? 2_000 : perSession == 1 ? 20_000 : 100_000) * scale);
+          var title = perSession + " in a session, messages/s";
+          add(title, way, Drain.rate(way, fresh(way), messages, perSession), counts);
+        }
       }
-    }
-    for (var way : ways) {
-      add(
-          "send to handler at 500 messages/s, p50 in ms",
-          way,
-          MeasureLatency.median(way, fresh(way), 500, (int) (2_000 * scale)),
-          counts);
     }
   }
 
@@ -102,7 +114,7 @@ public final class HttpBenchmark {
               (way, all) ->
                   OUT.printf(
                       Locale.ROOT,
-                      "  %-12s %,10.1f [%,.1f .. %,.1f]  %.2f of direct%n",
+                      "  %-13s %,10.1f [%,.1f .. %,.1f]  %.2f of direct%n",
                       way,
                       median(all),
                       all.stream().mapToDouble(each -> each).min().orElse(0),

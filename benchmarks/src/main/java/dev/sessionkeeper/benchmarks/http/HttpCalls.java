@@ -8,12 +8,14 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
-import tools.jackson.databind.JsonNode;
+import java.util.List;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Calls of the HTTP API as a client without a library makes them. Threads: any. */
 final class HttpCalls implements AutoCloseable {
-  private static final JsonMapper JSON = JsonMapper.builder().build();
+  private static final JsonMapper JSON =
+      JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
 
   private final HttpClient client =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -38,8 +40,23 @@ final class HttpCalls implements AutoCloseable {
     call("POST", "/queues/" + queue.value() + "/messages", body.append("]}").toString());
   }
 
-  JsonNode work(QueueName queue, String round) {
-    return JSON.readTree(call("POST", "/queues/" + queue.value() + "/work", round));
+  /** The part of an answer that a worker needs. */
+  record WorkAnswer(List<Settled> settled, List<Session> sessions) {}
+
+  record Settled(String leaseId, String outcome) {}
+
+  record Session(String leaseId, List<Delivery> messages) {}
+
+  /**
+   * A message.
+   *
+   * @param body as Java values
+   */
+  record Delivery(long sequence, Object body) {}
+
+  WorkAnswer work(QueueName queue, String round) {
+    var answer = call("POST", "/queues/" + queue.value() + "/work", round);
+    return JSON.readValue(answer, WorkAnswer.class);
   }
 
   private byte[] call(String method, String path, String json) {
@@ -52,7 +69,13 @@ final class HttpCalls implements AutoCloseable {
       var answer = client.send(request, BodyHandlers.ofByteArray());
       if (answer.statusCode() / 100 != 2) {
         throw new IllegalStateException(
-            method + " " + path + " answered " + answer.statusCode() + " " + new String(answer.body(), java.nio.charset.StandardCharsets.UTF_8));
+            method
+                + " "
+                + path
+                + " answered "
+                + answer.statusCode()
+                + " "
+                + new String(answer.body(), java.nio.charset.StandardCharsets.UTF_8));
       }
       return answer.body();
     } catch (IOException e) {

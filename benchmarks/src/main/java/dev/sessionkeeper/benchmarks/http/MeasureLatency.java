@@ -27,7 +27,7 @@ final class MeasureLatency {
           while (handled.get() < messages) {
             consuming.step(
                 body -> {
-                  int number = Integer.parseInt(body);
+                  int number = Integer.parseInt(body.get());
                   if (took.compareAndSet(number, 0, System.nanoTime() - sentAt.get(number))) {
                     handled.incrementAndGet();
                   }
@@ -37,7 +37,7 @@ final class MeasureLatency {
           consuming.end(count -> {});
           return null;
         };
-    try (var pool = Executors.newCachedThreadPool()) {
+    try (var pool = Executors.newVirtualThreadPerTaskExecutor()) {
       var consumers =
           java.util.stream.IntStream.range(0, way.consumers())
               .mapToObj(i -> pool.submit(consumer))

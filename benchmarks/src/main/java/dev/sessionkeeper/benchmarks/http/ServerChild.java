@@ -25,7 +25,8 @@ final class ServerChild {
             "KEEPER_STORE_USER", postgres.user(),
             "KEEPER_STORE_PASSWORD", postgres.password(),
             "KEEPER_SERVER_PORT", "0"),
-        log);
+        log,
+        System.getProperty("server.options", "-Xmx512m").split(" "));
   }
 
   static String addressOf(ChildProcess server) throws InterruptedException {

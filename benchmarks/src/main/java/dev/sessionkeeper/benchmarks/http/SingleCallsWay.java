@@ -5,6 +5,7 @@ import dev.sessionkeeper.client.KeeperClient;
 import dev.sessionkeeper.client.LeaseClient;
 import java.time.Duration;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** The four single calls of the HTTP API: lease, receive, settle, release. */
 record SingleCallsWay(KeeperClient client, HttpCalls http) implements Way {
@@ -40,17 +41,12 @@ record SingleCallsWay(KeeperClient client, HttpCalls http) implements Way {
             .ifPresent(lease -> completed.accept(serve(lease, handler)));
   }
 
-  private static int serve(LeaseClient lease, Consumer<String> handler) {
+  private static int serve(LeaseClient lease, Consumer<Supplier<String>> handler) {
     try (lease) {
       var messages = lease.receive(MOST_MESSAGES, Duration.ZERO);
-      messages.forEach(each -> handler.accept(each.body().toString()));
+      messages.forEach(each -> handler.accept(() -> each.body().toString()));
       lease.complete(messages);
       return messages.size();
     }
-  }
-
-  @Override
-  public void close() {
-    client.close();
   }
 }

@@ -3,9 +3,10 @@ package dev.sessionkeeper.benchmarks.http;
 import dev.sessionkeeper.QueueName;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
+import java.util.function.Supplier;
 
 /** A way to consume a queue. All ways end at the same provider, each on a database of its own. */
-interface Way extends AutoCloseable {
+interface Way {
   String name();
 
   /** Creates the queue. */
@@ -17,11 +18,10 @@ interface Way extends AutoCloseable {
   /** How many threads consume at once. */
   int consumers();
 
-  /** Begins to consume with one thread. The caller calls {@link Consuming#step} until it is done. */
+  /**
+   * Begins to consume with one thread. The caller calls {@link Consuming#step} until it is done.
+   */
   Consuming consume(QueueName queue);
-
-  @Override
-  void close();
 
   /**
    * A message to send.
@@ -35,10 +35,10 @@ interface Way extends AutoCloseable {
     /**
      * Takes what is ready, waits a moment if nothing is, and completes what was taken.
      *
-     * @param handler gets the body of each message
+     * @param handler gets the body of each message, as text when it asks
      * @param completed gets the number of messages whose completion was confirmed
      */
-    void step(Consumer<String> handler, IntConsumer completed) throws Exception;
+    void step(Consumer<Supplier<String>> handler, IntConsumer completed) throws Exception;
 
     /** Completes what is still in hand. */
     default void end(IntConsumer completed) throws Exception {}

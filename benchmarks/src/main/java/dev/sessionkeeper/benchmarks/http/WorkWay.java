@@ -1,10 +1,11 @@
 package dev.sessionkeeper.benchmarks.http;
 
 import dev.sessionkeeper.QueueName;
+import java.util.List;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
-import tools.jackson.databind.JsonNode;
+import java.util.function.Supplier;
 
 /** One request settles the sessions in hand and takes the next ones. */
 record WorkWay(HttpCalls http, int consumers, int sessions, String patience) implements Way {
@@ -34,17 +35,19 @@ record WorkWay(HttpCalls http, int consumers, int sessions, String patience) imp
     private final QueueName queue;
     private String settle = "";
     private int inHand;
+    private int goingOn;
 
     Rounds(QueueName queue) {
       this.queue = queue;
     }
 
     @Override
-    public void step(Consumer<String> handler, IntConsumer completed) {
+    public void step(Consumer<Supplier<String>> handler, IntConsumer completed) {
+      // Sessions that go on keep their places.
       var take =
-          ",\"take\":{\"sessions\":%d,\"messages\":%d,\"wait\":\"%s\"}"
-              .formatted(sessions, MOST_MESSAGES, patience);
-      handle(round(take, completed).get("sessions"), handler);
+          ",\"take\":{\"sessions\":%d,\"messages\":%d,\"wait\":\"%s\",\"state\":false}"
+              .formatted(Math.max(1, sessions - goingOn), MOST_MESSAGES, patience);
+      handle(round(take, completed).sessions(), handler);
     }
 
     @Override
@@ -54,43 +57,46 @@ record WorkWay(HttpCalls http, int consumers, int sessions, String patience) imp
       }
     }
 
-    private JsonNode round(String take, IntConsumer completed) {
+    private HttpCalls.WorkAnswer round(String take, IntConsumer completed) {
       var answer =
           http.work(
               queue,
-              "{\"requestId\":\"" + UUID.randomUUID() + "\",\"settle\":[" + settle + "]" + take + "}");
-      for (var each : answer.get("settled")) {
-        if (!each.get("outcome").stringValue().equals("settled")) {
+              "{\"requestId\":\""
+                  + UUID.randomUUID()
+                  + "\",\"settle\":["
+                  + settle
+                  + "]"
+                  + take
+                  + "}");
+      for (var each : answer.settled()) {
+        if (!each.outcome().equals("settled")) {
           throw new IllegalStateException("Not settled: " + each);
         }
       }
       completed.accept(inHand);
       settle = "";
       inHand = 0;
+      goingOn = 0;
       return answer;
     }
 
-    private void handle(JsonNode taken, Consumer<String> handler) {
+    private void handle(List<HttpCalls.Session> taken, Consumer<Supplier<String>> handler) {
       var next = new StringBuilder();
       for (var session : taken) {
         next.append(next.isEmpty() ? "" : ",").append("{\"leaseId\":\"");
-        next.append(session.get("leaseId").stringValue()).append("\",\"settlements\":[");
+        next.append(session.leaseId()).append("\",\"completed\":[");
         var comma = "";
-        for (var message : session.get("messages")) {
-          handler.accept(message.get("body").toString());
-          next.append(comma).append("{\"sequence\":").append(message.get("sequence").longValue());
-          next.append(",\"action\":\"complete\"}");
+        for (var message : session.messages()) {
+          handler.accept(() -> message.body().toString());
+          next.append(comma).append(message.sequence());
           comma = ",";
           inHand++;
         }
-        next.append("]}");
+        boolean mayGoOn = session.messages().size() == MOST_MESSAGES;
+        goingOn += mayGoOn ? 1 : 0;
+        next.append("],\"then\":\"").append(mayGoOn ? "next" : "release").append("\"}");
       }
       settle = next.toString();
     }
-  }
-
-  @Override
-  public void close() {
-    http.close();
   }
 }

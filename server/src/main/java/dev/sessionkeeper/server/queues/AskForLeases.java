@@ -63,7 +63,9 @@ final class AskForLeases implements Notices.Ear, AutoCloseable {
     return node;
   }
 
-  /** Returns when the server that handed these leases out has put them into the store, or is silent. */
+  /**
+   * Returns when the server that handed these leases out has put them into the store, or is silent.
+   */
   void askFor(String holder, Collection<Hold> holds) {
     if (notices.isEmpty() || holder.equals(node) || isSilent(holder)) {
       return;
@@ -74,7 +76,8 @@ final class AskForLeases implements Notices.Ear, AutoCloseable {
     }
     var answers =
         unknown.stream()
-            .map(hold -> asked.computeIfAbsent(text(holder, hold), key -> new CompletableFuture<>()))
+            .map(
+                hold -> asked.computeIfAbsent(text(holder, hold), key -> new CompletableFuture<>()))
             .toArray(CompletableFuture[]::new);
     try {
       unknown.forEach(hold -> notices.get().tell(CHANNEL, "? " + text(holder, hold)));
@@ -130,8 +133,7 @@ final class AskForLeases implements Notices.Ear, AutoCloseable {
   /** A lease that is not in memory is in the store already, or gone. */
   private void answer(String text) {
     var parts = text.split(" ", 4);
-    var hold =
-        new Hold(QueueName.of(parts[1]), SessionId.of(parts[3]), Long.parseLong(parts[2]));
+    var hold = new Hold(QueueName.of(parts[1]), SessionId.of(parts[3]), Long.parseLong(parts[2]));
     try {
       fresh.share(hold);
     } catch (RuntimeException e) {

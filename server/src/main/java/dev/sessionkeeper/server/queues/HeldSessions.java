@@ -93,8 +93,7 @@ final class HeldSessions implements AutoCloseable {
 
   private String idOf(QueueName queue, Actor owner, HeldSession held, String server) {
     var key =
-        PageCursor.after(
-            KIND, held.id().value(), String.valueOf(held.lease().epoch()), server);
+        PageCursor.after(KIND, held.id().value(), String.valueOf(held.lease().epoch()), server);
     return leases.sign(key, queue.value(), owner.name());
   }
 
@@ -134,7 +133,9 @@ final class HeldSessions implements AutoCloseable {
       leaseIds
           .flatMap(id -> verified(queue, owner, id).stream())
           .filter(key -> !key.server().equals(IN_STORE))
-          .collect(Collectors.groupingBy(Key::server, Collectors.mapping(Key::hold, Collectors.toList())))
+          .collect(
+              Collectors.groupingBy(
+                  Key::server, Collectors.mapping(Key::hold, Collectors.toList())))
           .forEach(others::askFor);
     }
   }
@@ -240,9 +241,7 @@ final class HeldSessions implements AutoCloseable {
   }
 
   private Optional<Key> verified(QueueName queue, Actor owner, String leaseId) {
-    return leases
-        .verify(leaseId, queue.value(), owner.name())
-        .flatMap(key -> parsed(queue, key));
+    return leases.verify(leaseId, queue.value(), owner.name()).flatMap(key -> parsed(queue, key));
   }
 
   private static Optional<Key> parsed(QueueName queue, String key) {

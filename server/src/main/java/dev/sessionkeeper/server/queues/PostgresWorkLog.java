@@ -17,8 +17,8 @@ import java.util.Optional;
 /**
  * Remembers rounds in PostgreSQL, for all servers of a database.
  *
- * <p>A round does not wait for the disk to have its row: the settlements before it were durable, and
- * a row that a crash of the database takes was about leases that the crash has ended.
+ * <p>A round does not wait for the disk to have its row: the settlements before it were durable,
+ * and a row that a crash of the database takes was about leases that the crash has ended.
  */
 final class PostgresWorkLog implements WorkLog {
   private static final String JOB = "work-requests";

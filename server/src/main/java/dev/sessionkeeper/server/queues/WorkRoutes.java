@@ -96,8 +96,7 @@ final class WorkRoutes {
       }
     }
     var views = views(queue, actor, taken, wish);
-    var result =
-        new WorkLog.Result(outcomes, views.stream().map(WorkSession::leaseId).toList());
+    var result = new WorkLog.Result(outcomes, views.stream().map(WorkSession::leaseId).toList());
     if (!remember(round, result, isLogged)) {
       taken.forEach(each -> sessions.giveBack(queue, actor, each));
       return again(request, queue, wish, log.find(round).orElseThrow());
@@ -112,7 +111,8 @@ final class WorkRoutes {
     try {
       return sessions.views(queue, taken, wish.each());
     } catch (KeeperException e) {
-      logger.warn("The states of {} sessions could not be read; they are given back", taken.size(), e);
+      logger.warn(
+          "The states of {} sessions could not be read; they are given back", taken.size(), e);
       taken.forEach(each -> sessions.giveBack(queue, actor, each));
       return List.of();
     }

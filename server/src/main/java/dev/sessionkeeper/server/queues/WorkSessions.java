@@ -61,15 +61,16 @@ final class WorkSessions {
   Settled settle(QueueName queue, Actor actor, WorkSettle wish, WorkBudget budget, WorkTake each) {
     try {
       var session = held.goOn(queue, actor, wish.leaseId());
+      var settlements = wish.settled();
       var view = new WorkSettled(wish.leaseId(), Outcome.SETTLED, Optional.empty());
-      if (endsWithItsSettlements(session, wish)) {
-        settle(queue, session, wish, session::close);
-        limits.settled(queue, actor, wish.leaseId(), wish.settled());
+      if (!settlements.isEmpty() && endsWithItsSettlements(session, wish)) {
+        settle(queue, session, settlements, wish, session::close);
+        limits.settled(queue, actor, wish.leaseId(), settlements);
         ended(queue, actor, wish.leaseId());
         return new Settled(view, Optional.empty());
       }
-      settle(queue, session, wish, () -> {});
-      limits.settled(queue, actor, wish.leaseId(), wish.settled());
+      settle(queue, session, settlements, wish, () -> {});
+      limits.settled(queue, actor, wish.leaseId(), settlements);
       return new Settled(view, follow(queue, actor, wish, session, budget.limit(each)));
     } catch (RuntimeException e) {
       var failure =
@@ -87,7 +88,6 @@ final class WorkSessions {
   private static boolean endsWithItsSettlements(HeldSession session, WorkSettle wish) {
     return session.closesBehindSettlements()
         && wish.state().isEmpty()
-        && !wish.settlements().isEmpty()
         && switch (wish.following()) {
           case KEEP -> false;
           case NEXT -> !session.mayHaveMore();
@@ -100,19 +100,24 @@ final class WorkSessions {
    *
    * @param behind runs as soon as the settlements are on their way
    */
-  private void settle(QueueName queue, HeldSession session, WorkSettle wish, Runnable behind) {
-    if (wish.settlements().isEmpty() && wish.state().isEmpty()) {
+  private void settle(
+      QueueName queue,
+      HeldSession session,
+      List<HeldSession.Settled> settlements,
+      WorkSettle wish,
+      Runnable behind) {
+    if (settlements.isEmpty() && wish.state().isEmpty()) {
       return;
     }
     traces.settle(
         queue,
         session.id(),
-        wish.settlements().size(),
+        settlements.size(),
         () -> {
           var durable =
               wish.write()
-                  .map(write -> session.settle(wish.settled(), write))
-                  .orElseGet(() -> session.settle(wish.settled()));
+                  .map(write -> session.settle(settlements, write))
+                  .orElseGet(() -> session.settle(settlements));
           behind.run();
           durable.toCompletableFuture().join();
         });
@@ -232,10 +237,7 @@ final class WorkSessions {
     taken.forEach(one -> meters.checkOrder(one.deliveries()));
     var states =
         each.wantsState() && !taken.isEmpty()
-            ? queues
-                .provider()
-                .sessions(queue)
-                .states(taken.stream().map(InHand::session).toList())
+            ? queues.provider().sessions(queue).states(taken.stream().map(InHand::session).toList())
             : Map.<SessionId, SessionState>of();
     return taken.stream()
         .map(
@@ -279,8 +281,7 @@ final class WorkSessions {
         && session.mayHaveMore()) {
       var rest = new BatchLimit(limit.messages() - all.size(), limit.bytes() - bytes);
       var more = session.receive(rest, Duration.ZERO);
-      mayFitMore =
-          !more.isEmpty() && more.getFirst().sequence() > all.getLast().sequence();
+      mayFitMore = !more.isEmpty() && more.getFirst().sequence() > all.getLast().sequence();
       if (mayFitMore) {
         all.addAll(more);
         bytes += bytesOf(more);

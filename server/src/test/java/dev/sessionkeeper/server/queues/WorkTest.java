@@ -262,6 +262,29 @@ class WorkTest {
 
   @ParameterizedTest
   @EnumSource
+  void completedDeliveriesAreNamedByTheirSequencesAlone(Store store) {
+    var server = store.server();
+    var queue = queue(server);
+    send(server, queue, "s", 1, 4);
+    var session = work(server, queue, take("c1", 1, 4, "PT5S")).get("sessions").get(0);
+    var sequences = session.get("messages").findValuesAsString("sequence");
+    var settle =
+        "{\"leaseId\":\"%s\",\"completed\":[%s,%s],\"settlements\":[{\"sequence\":%s,\"action\":\"retry\"}]}"
+            .formatted(
+                session.get("leaseId").asString(),
+                sequences.get(0),
+                sequences.get(1),
+                sequences.get(2));
+    var answer = work(server, queue, round("c2", List.of(settle), ""));
+    assertThat(answer.get("settled").findValuesAsString("outcome")).containsExactly("settled");
+    assertThat(depth(server, queue)).isEqualTo(2);
+    var next = work(server, queue, take("c3", 1, 4, "PT5S")).get("sessions");
+    var rest = answer.get("sessions").isEmpty() ? next.get(0) : answer.get("sessions").get(0);
+    assertThat(bodies(rest)).containsExactly(3, 4);
+  }
+
+  @ParameterizedTest
+  @EnumSource
   void leasesInHandAreRenewedAndLostOnesAreNamed(Store store) {
     var server = store.server();
     var queue = queue(server);
@@ -314,7 +337,10 @@ class WorkTest {
       var server = i % 2 == 0 ? postgres : neighbour;
       var more = ",\"take\":{\"sessions\":1,\"messages\":1}";
       var answer =
-          work(server, queue, round("turn-" + i, List.of(settle(session, "complete", "next")), more));
+          work(
+              server,
+              queue,
+              round("turn-" + i, List.of(settle(session, "complete", "next")), more));
       assertThat(answer.get("settled").findValuesAsString("outcome")).containsExactly("settled");
       session = answer.get("sessions").get(0);
       assertThat(bodies(session)).containsExactly(i + 1);

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class ReaderPlacesTest {
   private static final StreamsConfig LIMITS =
       new StreamsConfig(
-          Duration.ofDays(7), Duration.ofSeconds(15), Duration.ofSeconds(30), 4, 2, 10, 10);
+          Duration.ofDays(7), Duration.ofSeconds(15), Duration.ofSeconds(30), 4, 2, 10, 10, false);
 
   private final ReaderPlaces places = new ReaderPlaces(() -> LIMITS);
 
