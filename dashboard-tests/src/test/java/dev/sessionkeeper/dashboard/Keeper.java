@@ -2,8 +2,8 @@ package dev.sessionkeeper.dashboard;
 
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.net.URI;
@@ -29,7 +29,7 @@ final class Keeper implements AutoCloseable {
   private Keeper(String yaml) throws IOException {
     this.yaml = yaml;
     database = EmbeddedPostgres.start(Files.createTempDirectory("dashboard"));
-    server = KeeperServer.start(KeeperConfig.read(sources()), this::sources, TimeSource.system());
+    server = KeeperServer.start(ReadConfig.from(sources()), this::sources, TimeSource.system());
   }
 
   static Keeper start(String yaml) {

@@ -3,8 +3,8 @@ package dev.sessionkeeper.benchmarks.http;
 import dev.sessionkeeper.benchmarks.processes.ChildProcess;
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -38,7 +38,7 @@ final class ServerChild {
         new ConfigSources(
             "keeper.yaml", "", Path.of("").toAbsolutePath(), System.getenv(), Map.of());
     try (var server =
-        KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system())) {
+        KeeperServer.start(ReadConfig.from(sources), () -> sources, TimeSource.system())) {
       System.out.println(SERVING + server.address());
       while (System.in.read() >= 0) {
         // It serves until its parent ends.

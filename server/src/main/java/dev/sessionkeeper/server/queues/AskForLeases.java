@@ -2,7 +2,7 @@ package dev.sessionkeeper.server.queues;
 
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
-import dev.sessionkeeper.server.HoldLimits.Hold;
+import dev.sessionkeeper.server.feature.HoldLimits.Hold;
 import dev.sessionkeeper.store.Notices;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;

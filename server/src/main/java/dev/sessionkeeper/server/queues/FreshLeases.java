@@ -1,7 +1,7 @@
 package dev.sessionkeeper.server.queues;
 
 import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.server.HoldLimits.Hold;
+import dev.sessionkeeper.server.feature.HoldLimits.Hold;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.ResumableSessions;
 import dev.sessionkeeper.time.TimeSource;
