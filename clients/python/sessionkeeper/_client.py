@@ -8,7 +8,7 @@ from typing import Any
 
 from ._http import Http, seg
 from ._stream import StreamEvent, Subscription
-from ._work import Handler, Worker
+from ._work import Handler, Message, Session, Worker, usual_delay
 
 
 class KeeperClient:
@@ -31,9 +31,37 @@ class KeeperClient:
         body = {"messages": [{"messageId": str(uuid.uuid4()), **message} for message in messages]}
         return self._http.json("POST", f"/queues/{seg(queue)}/messages", body)["messages"]
 
-    def work(self, queue: str, handler: Handler, **options: Any) -> Worker:
-        """Handles the messages of a queue: sessions at once, the messages of each in order."""
-        return Worker(self._http, queue, handler, **options)
+    def work(
+        self,
+        queue: str,
+        handler: Handler,
+        *,
+        sessions: int = 16,
+        messages: int = 10,
+        wait: float = 2.0,
+        owner: str | None = None,
+        state: bool = False,
+        retry_delay: Callable[[int], float] = usual_delay,
+        on_error: Callable[[BaseException, Message, Session], Any] | None = None,
+    ) -> Worker:
+        """Handles the messages of a queue: up to ``sessions`` at once, the messages of each in order.
+
+        ``wait``: seconds that a poll waits for work. ``state``: whether to read the memory of sessions.
+        ``retry_delay``: seconds until the next attempt. ``on_error``: gets exceptions that become retries;
+        the logger ``sessionkeeper`` gets them by default.
+        """
+        return Worker(
+            self._http,
+            queue,
+            handler,
+            sessions=sessions,
+            messages=messages,
+            wait=wait,
+            owner=owner,
+            state=state,
+            retry_delay=retry_delay,
+            on_error=on_error,
+        )
 
     def publish(self, stream: str, *events: dict[str, Any]) -> list[dict[str, Any]]:
         """Publishes events in order, all or none; repeated under one key until a server answers."""
@@ -42,10 +70,24 @@ class KeeperClient:
         return self._http.json("POST", path, {"events": list(events)}, headers)["events"]
 
     def subscribe(
-        self, stream: str, name: str, handler: Callable[[StreamEvent], Any], **options: Any
+        self,
+        stream: str,
+        name: str,
+        handler: Callable[[StreamEvent], Any],
+        *,
+        from_: str = "end",
+        ack_every: int = 100,
+        on_gap: Callable[[dict[str, int]], Any] | None = None,
+        on_error: Callable[[BaseException, StreamEvent], Any] | None = None,
     ) -> Subscription:
-        """Reads a stream as a named subscriber that acknowledges what it has handled."""
-        return Subscription(self._http, stream, name, handler, **options)
+        """Reads a stream as a named subscriber that acknowledges what it has handled.
+
+        ``from_``: where a new subscriber begins: ``start``, ``end`` or an event id. ``on_gap``: gets the bounds
+        of events that retention removed. ``on_error``: gets exceptions of the handler; the event comes again.
+        """
+        return Subscription(
+            self._http, stream, name, handler, from_=from_, ack_every=ack_every, on_gap=on_gap, on_error=on_error
+        )
 
     def stream_token(self, stream: str, subscriber: str | None = None, ttl: str = "PT5M") -> dict[str, Any]:
         """A short-lived token for one stream, for a browser."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import threading
 import time
+import uuid
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
@@ -51,6 +53,21 @@ class UnreachableError(Exception):
 def parse(text: str) -> Any:
     """Parses JSON without loss: numbers with a fraction become ``Decimal``."""
     return json.loads(text, parse_float=Decimal) if text else None
+
+
+def dump(value: Any) -> str:
+    """Writes JSON without loss: a ``Decimal`` becomes a number with all its digits."""
+    marker, numbers = uuid.uuid4().hex, []
+
+    def other(item: Any) -> str:
+        if not isinstance(item, Decimal):
+            return str(item)
+        if not item.is_finite():
+            raise ValueError(f"JSON has no number {item}")
+        numbers.append(str(item))
+        return f"{marker}{len(numbers) - 1}"
+
+    return re.sub(f'"{marker}(\\d+)"', lambda found: numbers[int(found[1])], json.dumps(value, default=other))
 
 
 def seg(text: str) -> str:
@@ -111,7 +128,7 @@ class Http:
         """The answer as Python values. Repeats until a server answers: only for calls that may be repeated."""
         start = time.monotonic()
         given = {name: value for name, value in (params or {}).items() if value is not None}
-        content = None if body is None else json.dumps(body, default=str).encode()
+        content = None if body is None else dump(body).encode()
         failures = 0
         while True:
             try:
@@ -128,9 +145,10 @@ class Http:
                 )
                 if response.is_success:
                     return parse(response.text)
-                failure: Exception = ProblemError.of(response)
-                if not failure.is_transient:  # type: ignore[attr-defined]
-                    raise failure
+                problem = ProblemError.of(response)
+                if not problem.is_transient:
+                    raise problem
+                failure: Exception = problem
             except httpx.TransportError as e:
                 failure = UnreachableError(f"{method} {path}: {e!r}")
             self.next()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +12,8 @@ from typing import Any
 import httpx
 
 from ._http import Http, ProblemError, backoff, parse, seg
+
+_log = logging.getLogger("sessionkeeper")
 
 
 @dataclass(frozen=True)
@@ -36,9 +39,10 @@ class Subscription:
         from_: str = "end",
         ack_every: int = 100,
         on_gap: Callable[[dict[str, int]], Any] | None = None,
+        on_error: Callable[[BaseException, StreamEvent], Any] | None = None,
     ):
         self._http, self._stream, self._name, self._handler = http, stream, name, handler
-        self._from, self._ack_every, self._on_gap = from_, ack_every, on_gap
+        self._from, self._ack_every, self._on_gap, self._on_error = from_, ack_every, on_gap, on_error
         self._stopping = threading.Event()
         self._last_id: str | None = None
         self._last_number = -1
@@ -128,7 +132,7 @@ class Subscription:
             if self._unacknowledged and time.monotonic() - self._last_ack > 0.2:
                 try:
                     self._acknowledge()
-                except (ProblemError, httpx.HTTPError, Exception):  # noqa: BLE001 - the next one covers it
+                except Exception:  # noqa: BLE001 - the next acknowledgement covers it
                     continue
 
     @staticmethod
@@ -157,10 +161,14 @@ class Subscription:
                 if self._on_gap:
                     self._on_gap(parse(fields["data"]))
             elif number > self._last_number:
+                event = StreamEvent(fields["id"], number, fields.get("event", "message"), parse(fields["data"]))
                 try:
-                    event = StreamEvent(fields["id"], number, fields.get("event", "message"), parse(fields["data"]))
                     self._handler(event)
-                except Exception:  # noqa: BLE001 - the event comes again
+                except Exception as e:  # noqa: BLE001 - the event comes again
+                    if self._on_error:
+                        self._on_error(e, event)
+                    else:
+                        _log.warning("Event %s failed and comes again", event.id, exc_info=e)
                     return handled
             self._last_id, self._last_number = fields["id"], max(number, self._last_number)
             self._unacknowledged += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import logging
 import threading
 import time
 import uuid
@@ -13,6 +14,8 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ._http import Http, seg
+
+_log = logging.getLogger("sessionkeeper")
 
 
 class RetryLater(Exception):
@@ -69,7 +72,8 @@ class Session:
 Handler = Callable[[Message, Session], Any]
 
 
-def _usual_delay(attempt: int) -> float:
+def usual_delay(attempt: int) -> float:
+    """A second, doubling, at most a minute."""
     return min(60.0, 2.0 ** (attempt - 1))
 
 
@@ -89,11 +93,11 @@ class Worker:
         *,
         sessions: int = 16,
         messages: int = 10,
-        wait: float = 5.0,
+        wait: float = 2.0,
         owner: str | None = None,
         state: bool = False,
-        retry_delay: Callable[[int], float] = _usual_delay,
-        on_error: Callable[[BaseException], Any] | None = None,
+        retry_delay: Callable[[int], float] = usual_delay,
+        on_error: Callable[[BaseException, Message, Session], Any] | None = None,
     ):
         self._http, self._queue, self._handler = http, queue, handler
         self._most, self._messages, self._wait, self._owner = sessions, messages, wait, owner
@@ -179,7 +183,7 @@ class Worker:
         with self._changed:
             for view in sessions:
                 if self._stopping.is_set():
-                    self._done.append({"leaseId": view["leaseId"], "settlements": [], "then": "release"})
+                    self._done.append({"leaseId": view["leaseId"], "then": "release"})
                     continue
                 state = base64.b64decode(view["state"]) if "state" in view else None
                 until = datetime.fromisoformat(view["lockedUntil"].replace("Z", "+00:00"))
@@ -202,6 +206,7 @@ class Worker:
             self._changed.notify_all()
 
     def _handle(self, session: Session) -> None:
+        completed: list[int] = []
         settlements: list[dict[str, Any]] = []
         is_whole = len(session.messages) >= self._messages
         try:
@@ -209,7 +214,11 @@ class Worker:
                 if session.lost.is_set():
                     return
                 settlement = self._settlement(message, session)
-                settlements.append(settlement)
+                if settlement["action"] == "complete" and not settlements:
+                    # The server completes these before it looks at the settlements, so the order holds.
+                    completed.append(message.sequence)
+                else:
+                    settlements.append(settlement)
                 if settlement["action"] == "retry" or self._stopping.is_set():
                     is_whole = False
                     break
@@ -219,6 +228,7 @@ class Worker:
                 if not session.lost.is_set():
                     entry: dict[str, Any] = {
                         "leaseId": session.lease_id,
+                        "completed": completed,
                         "settlements": settlements,
                         "then": "next" if is_whole else "release",
                     }
@@ -240,7 +250,10 @@ class Worker:
             else:
                 delay = self._retry_delay(message.attempt)
                 if self._on_error:
-                    self._on_error(e)
+                    self._on_error(e, message, session)
+                else:
+                    text = "Message %s of session %s failed in attempt %d; it comes again in %.1f s"
+                    _log.warning(text, message.id, session.id, message.attempt, delay, exc_info=e)
             reason = (str(e) or type(e).__name__)[:1000]
             return {"sequence": message.sequence, "action": "retry", "delay": f"PT{delay:.3f}S", "reason": reason}
 

@@ -118,6 +118,29 @@ class ClientTest(unittest.TestCase):
             until(lambda: len(seen) == 4)
         self.assertEqual(seen[3], ("4", 4))
 
+    def test_bodies_arrive_as_they_were_sent(self):
+        queue = self.queue()
+        body = {"price": Decimal("1.10"), "big": 12345678901234567890, "text": "1.10", "none": None, "list": [True]}
+        self.keeper.send(queue, {"sessionId": "s", "body": body})
+        seen = []
+        with self.keeper.work(queue, lambda message, session: seen.append(message.body), wait=1):
+            until(lambda: seen)
+        self.assertEqual(seen, [body])
+        self.assertEqual(str(seen[0]["price"]), "1.10")
+
+    def test_a_failure_of_a_handler_is_told(self):
+        queue = self.queue()
+        self.keeper.send(queue, {"sessionId": "s", "body": 1})
+
+        def handle(message, session):
+            if message.attempt == 1:
+                raise ValueError("on purpose")
+
+        with self.assertLogs("sessionkeeper", "WARNING") as logs:
+            with self.keeper.work(queue, handle, wait=1, retry_delay=lambda n: 0.01):
+                until(lambda: self.keeper.queue(queue)["depth"] == 0)
+        self.assertIn("ValueError: on purpose", logs.output[0])
+
     def test_refusals_are_typed(self):
         with self.assertRaises(ProblemError) as caught:
             self.keeper.queue("none-of-that-name")

@@ -4,23 +4,6 @@
  */
 
 export interface paths {
-    "/": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** A page for people */
-        get: operations["get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/admin/reload": {
         parameters: {
             query?: never;
@@ -49,6 +32,91 @@ export interface paths {
         get: operations["getAudit"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The bots: subscription, scope, held sessions, endpoint */
+        get: operations["getBots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bots/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say which bots would get an event, and why; nothing is stored */
+        post: operations["postBotsExplain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The newest runs, at most 100 */
+        get: operations["getBulk"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bulk/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One run */
+        get: operations["getBulkId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bulk/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop a run after its step; what it did stays done; audited */
+        post: operations["postBulkIdStop"];
         delete?: never;
         options?: never;
         head?: never;
@@ -276,6 +344,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The servers of this store, heard of in the last hour */
+        get: operations["getNodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -322,6 +407,24 @@ export interface paths {
         /** Create a queue, or change the settings that the body names; a mode cannot change */
         put: operations["putQueuesQueue"];
         post?: never;
+        /** Delete a queue with its messages, dead letters and session state; audited. Owners lose their leases */
+        delete: operations["deleteQueuesQueue"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/queues/{queue}/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Count what an act would change (dryRun), or begin it with the token of that; audited */
+        post: operations["postQueuesQueueBulk"];
         delete?: never;
         options?: never;
         head?: never;
@@ -337,6 +440,23 @@ export interface paths {
         };
         /** Messages set aside, oldest first; at most 8 MB on a page */
         get: operations["getQueuesQueueDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/queues/{queue}/dead-letters/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the newest 5,000 dead letters died of, the most frequent cause first */
+        get: operations["getQueuesQueueDeadLettersGroups"];
         put?: never;
         post?: never;
         delete?: never;
@@ -362,6 +482,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/queues/{queue}/dead-letters/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Dead letters, newest first, by what they died of; at most 8 MB on a page */
+        get: operations["getQueuesQueueDeadLettersSearch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/queues/{queue}/dead-letters/{id}": {
         parameters: {
             query?: never;
@@ -369,11 +506,46 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** One dead letter with its body and last error */
+        get: operations["getQueuesQueueDeadLettersId"];
         put?: never;
         post?: never;
         /** Forget a dead letter for good; audited */
         delete: operations["deleteQueuesQueueDeadLettersId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/queues/{queue}/dead-letters/{id}/body": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Give a dead letter another body; the former one is kept, audited */
+        put: operations["putQueuesQueueDeadLettersIdBody"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/queues/{queue}/dead-letters/{id}/repairs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A dead letter, and the bodies that its message had before it was repaired */
+        get: operations["getQueuesQueueDeadLettersIdRepairs"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -499,6 +671,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/queues/{queue}/purge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Delete all messages, or all dead letters, of a queue; audited. Owners lose their leases */
+        post: operations["postQueuesQueuePurge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/queues/{queue}/receive": {
         parameters: {
             query?: never;
@@ -510,6 +699,74 @@ export interface paths {
         put?: never;
         /** Messages of an UNORDERED queue, each with a receipt; at most 8 MB in one answer */
         post: operations["postQueuesQueueReceive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/queues/{queue}/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One session, and why it does not move */
+        get: operations["getQueuesQueueSession"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/queues/{queue}/session/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The messages that wait in a session, in their order; at most 4 MB on a page */
+        get: operations["getQueuesQueueSessionMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/queues/{queue}/session/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a session remembers */
+        get: operations["getQueuesQueueSessionState"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/queues/{queue}/session/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened to a session, newest first; failed attempts of seven days */
+        get: operations["getQueuesQueueSessionTimeline"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -550,6 +807,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/queues/{queue}/sessions/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sessions by status and the beginning of their id; disturbs no consumer */
+        get: operations["getQueuesQueueSessionsSearch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/queues/{queue}/settlements": {
         parameters: {
             query?: never;
@@ -578,6 +852,57 @@ export interface paths {
         put?: never;
         /** One round of a worker: settle, renew and take sessions with their messages; at most 8 MB in one answer */
         post: operations["postQueuesQueueWork"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Rates, depth and age of a queue, or of all, over the last half hour */
+        get: operations["getSamples"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/samples/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The newest numbers every two seconds, as server-sent events */
+        get: operations["getSamplesLive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/samples/queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The newest numbers of each queue, with its depth over the last minutes */
+        get: operations["getSamplesQueues"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -689,6 +1014,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/streams/{stream}/newest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The newest events of a stream, newest first */
+        get: operations["getStreamsStreamNewest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/streams/{stream}/subscribers": {
         parameters: {
             query?: never;
@@ -751,6 +1093,23 @@ export interface paths {
         put?: never;
         /** A token that reads this stream, and nothing else, for a short time */
         post: operations["postStreamsStreamTokens"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This server: version, store, capabilities, and its settings without secrets */
+        get: operations["getSystem"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1019,6 +1378,236 @@ export interface components {
              */
             nextCursor?: string;
         };
+        BeatNode: {
+            /**
+             * @description The name
+             * @example orders
+             */
+            name: string;
+            /** @description The version of the server */
+            version: string;
+            /**
+             * Format: date-time
+             * @description When it started
+             * @example 2026-01-31T12:00:00.000000Z
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description When the server was last heard of
+             */
+            lastSeenAt: string;
+            /** @description Whether the server has not been heard of for a while */
+            silent: boolean;
+            /** @description Whether this is the server that answers */
+            self: boolean;
+        };
+        BotListExplain: {
+            /**
+             * @description The type
+             * @example pull_request
+             */
+            type: string;
+            /** @description The payload of the event, as GitHub would send it */
+            payload: string;
+        };
+        BotListItem: {
+            /**
+             * @description The name
+             * @example orders
+             */
+            name: string;
+            /**
+             * @description The queue
+             * @example orders
+             */
+            queue: string;
+            /** @description The events that the bot subscribes to */
+            events: string[];
+            /** @description The repositories that the bot subscribes to; absent for all */
+            repositories?: string[];
+            /** @description The ordering scope: none, entity or repository */
+            scope: string;
+            /**
+             * Format: int64
+             * @description Sessions that are held now, over all servers
+             */
+            held: number;
+            /**
+             * Format: int32
+             * @description The most sessions that may be held at once
+             */
+            maxConcurrentSessions: number;
+            /** @description How the bot gets its messages: push or pull */
+            delivery: string;
+            /** @description The endpoint of a pushed bot */
+            target?: string;
+            /** @description Whether pushes are stopped because the endpoint does not answer, as this server sees it */
+            circuitOpen: boolean;
+        };
+        BotListListing: {
+            /** @description The bots, by name */
+            bots: components["schemas"]["BotListItem"][];
+        };
+        BotListVerdict: {
+            /**
+             * @description The bot
+             * @example reviewer
+             */
+            bot: string;
+            /** @description Whether the bot would get the event */
+            matched: boolean;
+            /** @description Why the bot would get the event, or would not */
+            explanation: string;
+            /**
+             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @example acme/app/pull/7
+             */
+            sessionId?: string;
+        };
+        BotListVerdicts: {
+            /**
+             * @description The name of the event
+             * @example price-changed
+             */
+            event: string;
+            /** @description What each bot would do */
+            bots: components["schemas"]["BotListVerdict"][];
+        };
+        BulkFilter: {
+            /**
+             * @description Where it stands
+             * @example ready
+             */
+            status?: string;
+            /** @description Only sessions whose id begins so */
+            prefix?: string;
+            /**
+             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @example acme/app/pull/7
+             */
+            sessionId?: string;
+            /**
+             * @description Why, for the person who looks at it later
+             * @example the customer is unknown
+             */
+            reason?: string;
+            /** @description Only dead letters of this cause */
+            fingerprint?: string;
+            /**
+             * Format: date-time
+             * @description From this time on
+             * @example 2026-01-31T12:00:00.000000Z
+             */
+            from?: string;
+            /**
+             * Format: date-time
+             * @description Before this time
+             * @example 2026-01-31T12:00:00.000000Z
+             */
+            to?: string;
+        };
+        BulkRequest: {
+            /**
+             * @description What to do with each session or dead letter
+             * @enum {string}
+             */
+            act: "pause" | "resume" | "park" | "release" | "deadLetterAll" | "replay" | "discard";
+            /** @description Which sessions or dead letters are meant; absent for all */
+            filter?: components["schemas"]["BulkFilter"];
+            /**
+             * @description Counts, and changes nothing
+             * @example true
+             */
+            dryRun?: boolean;
+            /** @description The token of the dry run with the same act and filter */
+            token?: string;
+            /**
+             * @description Why, for the person who looks at it later
+             * @example the customer is unknown
+             */
+            reason?: string;
+        };
+        BulkRequestDryRun: {
+            /**
+             * Format: int64
+             * @description How many the act would change
+             */
+            count: number;
+            /** @description False above 10,000 */
+            countIsExact: boolean;
+            /** @description The first ten */
+            samples: string[];
+            /** @description Confirms the act. Valid for five minutes, for this caller, act, queue and filter */
+            token: string;
+        };
+        BulkRun: {
+            /**
+             * Format: uuid
+             * @description Names the run
+             */
+            id: string;
+            /** @description What the run does */
+            act: string;
+            /**
+             * @description The queue
+             * @example orders
+             */
+            queue: string;
+            /** @description Which sessions or dead letters are meant */
+            filter: unknown;
+            /** @description The credential that started the run */
+            actor: string;
+            /**
+             * @description Why, for the person who looks at it later
+             * @example the customer is unknown
+             */
+            reason: string;
+            /**
+             * @description The session's memory as base64; absent when nothing was ever written
+             * @example eyJzdGVwIjozfQ==
+             */
+            state: string;
+            /**
+             * Format: int64
+             * @description How many the dry run counted
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description How many were looked at
+             */
+            done: number;
+            /**
+             * Format: int64
+             * @description How many were changed
+             */
+            changed: number;
+            /**
+             * @description The error of the last failed attempt
+             * @example connection refused
+             */
+            lastError?: string;
+            /**
+             * Format: date-time
+             * @description When the run was started
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the run last made progress
+             */
+            updatedAt: string;
+            /**
+             * Format: date-time
+             * @description When the run ended
+             */
+            finishedAt?: string;
+        };
+        BulkRunListing: {
+            /** @description The newest runs first */
+            runs: components["schemas"]["BulkRun"][];
+        };
         CorrectionRequest: {
             /**
              * @description The row to correct
@@ -1036,6 +1625,37 @@ export interface components {
              * @example the customer is unknown
              */
             reason: string;
+        };
+        DeadLetterSearchGroups: {
+            /** @description Dead letters by cause, the largest group first */
+            groups: components["schemas"]["SearchDeadLettersGroup"][];
+            /**
+             * Format: int32
+             * @description How many of the newest dead letters were grouped
+             */
+            lookedAt: number;
+        };
+        DeadLetterSearchRepair: {
+            /**
+             * @description The new body, as text
+             * @example {"total": "12.50"}
+             */
+            body: string;
+            /** @description The digest of the body that the person saw; another body now is a conflict */
+            sha256?: string;
+            /**
+             * @description Why, for the person who looks at it later
+             * @example the customer is unknown
+             */
+            reason?: string;
+        };
+        DeadLetterSearchRepairs: {
+            /** @description The dead letter with its body */
+            deadLetter: components["schemas"]["DeadLetterView"];
+            /** @description The digest of the body, to be sent with a repair */
+            sha256: string;
+            /** @description The bodies before each repair */
+            originals: components["schemas"]["RepairTableOriginal"][];
         };
         DeadLetterView: {
             /**
@@ -1636,6 +2256,41 @@ export interface components {
              */
             lockedUntil: string;
         };
+        NewestEventsEvent: {
+            /**
+             * Format: int64
+             * @description The number of the event in its stream
+             */
+            id: number;
+            /**
+             * @description The name of the event
+             * @example price-changed
+             */
+            event: string;
+            /**
+             * @description Any JSON value, kept as it was sent
+             * @example {
+             *       "price": "12.50"
+             *     }
+             */
+            data?: unknown;
+            /** @description The data where they are no JSON, or were cut */
+            text?: string;
+            /**
+             * Format: date-time
+             * @description When the event was stored
+             */
+            at: string;
+        };
+        NewestEventsEvents: {
+            /** @description The events, newest first */
+            events: components["schemas"]["NewestEventsEvent"][];
+            /**
+             * Format: int64
+             * @description Ask for events before this number to go on; absent at the end
+             */
+            before?: number;
+        };
         /** @description Why the server refused a request, RFC 9457 */
         Problem: {
             /** @description Names the request in the logs of the server */
@@ -1644,10 +2299,10 @@ export interface components {
             detail: string;
             /** @description Every field that is wrong */
             errors?: {
-                /** @description What is wrong with the field, and what is allowed */
-                reason: string;
                 /** @description The path of the field, such as messages[0].sessionId */
                 field: string;
+                /** @description What is wrong with the field, and what is allowed */
+                reason: string;
             }[];
             /** @description The HTTP status of the answer */
             status: number;
@@ -1801,6 +2456,26 @@ export interface components {
         PublishRequestBatch: {
             /** @description The events, in order; all are stored, or none */
             events: components["schemas"]["PublishRequest"][];
+        };
+        PurgeRequest: {
+            /** @description The name of the queue, to confirm */
+            confirm: string;
+            /** @description What to delete: messages or deadLetters */
+            part?: string;
+        };
+        PurgeRequestAnswer: {
+            /**
+             * @description The queue
+             * @example orders
+             */
+            queue: string;
+            /** @description What was deleted */
+            part: string;
+            /**
+             * Format: int64
+             * @description How many were deleted
+             */
+            purged: number;
         };
         PutRequest: {
             /**
@@ -2105,6 +2780,29 @@ export interface components {
              */
             warnings: string[];
         };
+        RepairTableOriginal: {
+            /**
+             * Format: int64
+             * @description Names the repair
+             */
+            id: number;
+            /** @description The credential that repaired it */
+            actor: string;
+            /**
+             * Format: date-time
+             * @description When it was repaired
+             */
+            at: string;
+            /** @description The digest of the body before the repair */
+            sha256: string;
+            /**
+             * Format: int64
+             * @description The bytes of the body before the repair
+             */
+            size: number;
+            /** @description The body before the repair */
+            text: string;
+        };
         ReplayRequest: {
             /**
              * @description Dead letters of this session
@@ -2175,6 +2873,116 @@ export interface components {
              * @example 6f9619ff-8b86-4011-b42d-00cf4fc964ff
              */
             replay?: string;
+        };
+        SampleView: {
+            /** @description When the numbers were taken */
+            at: string[];
+            /** @description Messages sent per second */
+            in: number[];
+            /** @description Messages completed per second */
+            out: number[];
+            /** @description Messages that are neither completed nor dead letters */
+            depth: number[];
+            /** @description Age of the oldest message */
+            age: number[];
+            /** @description Dead letters */
+            dead: number[];
+            /** @description Parked sessions */
+            parked: number[];
+        };
+        SamplesFeatureLine: {
+            /**
+             * @description The queue
+             * @example orders
+             */
+            queue: string;
+            /**
+             * @description ORDERED has sessions, UNORDERED has none. The mode of a queue never changes.
+             * @example ORDERED
+             */
+            mode: string;
+            /**
+             * @description What follows when a message has used all attempts
+             * @example DEAD_LETTER
+             */
+            poisonPolicy: string;
+            /**
+             * Format: int64
+             * @description Messages that are neither completed nor dead letters
+             */
+            depth: number;
+            /**
+             * Format: int64
+             * @description Dead letters
+             */
+            dead: number;
+            /**
+             * Format: int64
+             * @description Parked sessions
+             */
+            parked: number;
+            /**
+             * Format: int64
+             * @description Paused sessions
+             */
+            paused: number;
+            /**
+             * Format: duration
+             * @description Age of the oldest message
+             */
+            oldestAge: string;
+            /**
+             * Format: double
+             * @description Messages sent per second
+             */
+            in?: number;
+            /**
+             * Format: double
+             * @description Messages completed per second
+             */
+            out?: number;
+            /** @description The depth over the last minutes, oldest first */
+            depths: number[];
+        };
+        SamplesFeatureQueues: {
+            /**
+             * Format: date-time
+             * @description When the numbers were taken
+             */
+            at?: string;
+            /** @description The queues of this page */
+            queues: components["schemas"]["SamplesFeatureLine"][];
+        };
+        SearchDeadLettersGroup: {
+            /** @description Names the cause */
+            fingerprint: string;
+            /**
+             * Format: int64
+             * @description How many there are
+             */
+            letters: number;
+            /**
+             * Format: int64
+             * @description The sessions of this page
+             */
+            sessions: number;
+            /**
+             * Format: date-time
+             * @description When the first of them was set aside
+             */
+            first: string;
+            /**
+             * Format: date-time
+             * @description When the last of them was set aside
+             */
+            last: string;
+            /** @description The error that the dead letters share, without digits */
+            cause: string;
+            /**
+             * @description Why, for the person who looks at it later
+             * @example the customer is unknown
+             */
+            reason: string;
         };
         SendAnswer: {
             /** @description The messages, in order */
@@ -2264,6 +3072,223 @@ export interface components {
              */
             notBefore?: string;
         };
+        SessionDetail: {
+            /**
+             * @description The queue
+             * @example orders
+             */
+            queue: string;
+            /**
+             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @example acme/app/pull/7
+             */
+            sessionId: string;
+            /**
+             * @description Where it stands
+             * @example ready
+             */
+            status: string;
+            /** @description One sentence: what the session waits for */
+            why: string;
+            /**
+             * Format: int64
+             * @description Messages that are neither completed nor dead letters
+             */
+            backlog: number;
+            /**
+             * Format: duration
+             * @description Age of the first message
+             */
+            headAge: string;
+            /**
+             * @description The name of the lease's owner, for people
+             * @example worker-1
+             */
+            owner?: string;
+            /**
+             * Format: int64
+             * @description The fencing token of the lease. It grows with every new owner of the session.
+             * @example 7
+             */
+            epoch: number;
+            /**
+             * Format: date-time
+             * @description The end of the lease by the store's clock
+             * @example 2026-01-31T12:00:00.000000Z
+             */
+            lockedUntil?: string;
+            /**
+             * Format: int32
+             * @description Deliveries so far that were not completed
+             * @example 2
+             */
+            attempts: number;
+            /**
+             * Format: int32
+             * @description Attempts before the poison policy applies
+             * @example 5
+             */
+            maxDeliveryCount: number;
+            /**
+             * @description What follows when a message has used all attempts
+             * @example DEAD_LETTER
+             * @enum {string}
+             */
+            poisonPolicy: "DEAD_LETTER" | "PARK_SESSION" | "BLOCK" | "STOP";
+            /** @description Why the session does not move */
+            blockedReason?: string;
+            /**
+             * Format: date-time
+             * @description Since when the session does not move
+             */
+            blockedSince?: string;
+        };
+        SessionDetailFound: {
+            /** @description The sessions of this page */
+            sessions: components["schemas"]["SessionItem"][];
+            /** @description False while messages wait in batches that lists do not count */
+            backlogIsExact: boolean;
+            /**
+             * @description Pass it as cursor for the next page; absent on the last page
+             * @example c_8Qm…
+             */
+            nextCursor?: string;
+        };
+        SessionDetailMessages: {
+            /** @description The messages, in order */
+            messages: components["schemas"]["SessionDetailWaiting"][];
+            /**
+             * @description Pass it as cursor for the next page; absent on the last page
+             * @example c_8Qm…
+             */
+            nextCursor?: string;
+        };
+        SessionDetailMoment: {
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            at: string;
+            /** @description What happened: sent, failed, postponed, dead, act or event */
+            kind: string;
+            /** @description What happened, in one line */
+            text: string;
+            /** @description More about it, possibly in many lines */
+            detail?: string;
+            /**
+             * Format: int64
+             * @description The number of the message in its queue; the order of a session's messages
+             * @example 42
+             */
+            sequence?: number;
+            /** @description The dead letter that it is about */
+            deadLetterId?: string;
+            /**
+             * @description The id of the event
+             * @example evt_abc
+             */
+            eventId?: string;
+        };
+        SessionDetailState: {
+            /**
+             * Format: int64
+             * @description Counts the writes; 0 when none was ever written
+             */
+            version: number;
+            /**
+             * Format: int64
+             * @description The bytes of the state
+             */
+            size: number;
+            /**
+             * Format: date-time
+             * @description When the state was last written
+             */
+            updatedAt?: string;
+            /** @description The state, where it is JSON */
+            json?: unknown;
+            /** @description The state, where it is text */
+            text?: string;
+            /** @description The state, where it is no text */
+            base64?: string;
+        };
+        SessionDetailTimeline: {
+            /** @description What happened, newest first */
+            moments: components["schemas"]["SessionDetailMoment"][];
+            /** @description Whether there is more before */
+            hasMore: boolean;
+        };
+        SessionDetailWaiting: {
+            /**
+             * Format: int64
+             * @description The number of the message in its queue; the order of a session's messages
+             * @example 42
+             */
+            sequence: number;
+            /**
+             * @description Names the message. A second message of the same id is a duplicate within the queue's window.
+             * @example order-42-placed
+             */
+            messageId: string;
+            /**
+             * @description The body as a JSON value, exactly as it was sent
+             * @example {
+             *       "total": "12.50"
+             *     }
+             */
+            body?: unknown;
+            /**
+             * @description The body as text
+             * @example hello
+             */
+            bodyText?: string;
+            /**
+             * @description The body as base64
+             * @example aGVsbG8=
+             */
+            bodyBase64?: string;
+            /**
+             * Format: int64
+             * @description The bytes of the body
+             */
+            bodyBytes: number;
+            /**
+             * @description The media type of the body
+             * @example application/json
+             */
+            contentType: string;
+            /**
+             * @description Texts that travel with the message
+             * @example {
+             *       "tenant": "acme"
+             *     }
+             */
+            properties: {
+                [key: string]: string;
+            };
+            /**
+             * Format: int32
+             * @description Deliveries so far that were not completed
+             * @example 2
+             */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description When the message was stored
+             * @example 2026-01-31T12:00:00.000000Z
+             */
+            enqueuedAt: string;
+            /**
+             * Format: date-time
+             * @description From when the message may be handed out
+             */
+            dueAt?: string;
+            /**
+             * @description The error of the last failed attempt
+             * @example connection refused
+             */
+            lastError?: string;
+        };
         /** @description A session of a queue as the inspector shows it */
         SessionItem: {
             /**
@@ -2323,6 +3348,11 @@ export interface components {
              * @example 2026-01-31T12:00:00.000000Z
              */
             blockedSince?: string;
+            /**
+             * Format: date-time
+             * @description Since when the session is held
+             */
+            heldSince?: string;
         };
         SessionItemListing: {
             /** @description The sessions of this page */
@@ -2443,6 +3473,49 @@ export interface components {
              * @example the customer is unknown
              */
             reason?: string;
+        };
+        StoreNumbersStore: {
+            /** @description The version of PostgreSQL */
+            version: string;
+            /**
+             * Format: int64
+             * @description Bytes on disk
+             */
+            size: number;
+            /**
+             * Format: duration
+             * @description Age of the oldest transaction
+             */
+            oldestTransaction: string;
+            /**
+             * Format: int64
+             * @description Connections to the database
+             */
+            connections: number;
+            /** @description The largest tables */
+            tables: components["schemas"]["StoreNumbersTable"][];
+        };
+        StoreNumbersTable: {
+            /**
+             * @description The name
+             * @example orders
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description Rows, estimated
+             */
+            rows: number;
+            /**
+             * Format: int64
+             * @description Rows that vacuum has not removed yet
+             */
+            deadRows: number;
+            /**
+             * Format: int64
+             * @description Bytes on disk
+             */
+            size: number;
         };
         StreamItem: {
             /**
@@ -2588,6 +3661,44 @@ export interface components {
             lastEventId: number;
             /** @description By name, at most 1,000 */
             subscribers: components["schemas"]["SubscriberItem"][];
+        };
+        SystemFeatureAbilities: {
+            /** @description The provider of the queues */
+            provider: string;
+            /** @description Whether the provider can park sessions */
+            parksSessions: boolean;
+            /** @description Rules of the contract that the provider cannot keep, with the reason */
+            impossible: {
+                [key: string]: string;
+            };
+        };
+        SystemFeatureNodes: {
+            /** @description The servers, by name */
+            nodes: components["schemas"]["BeatNode"][];
+        };
+        SystemFeatureView: {
+            /** @description The version of the server */
+            version: string;
+            /** @description The Java runtime */
+            java: string;
+            /**
+             * Format: date-time
+             * @description When it started
+             * @example 2026-01-31T12:00:00.000000Z
+             */
+            startedAt: string;
+            /** @description Where the data are */
+            store: string;
+            /** @description Why the server is not ready */
+            notReady?: string;
+            /** @description Numbers of the database; absent without one */
+            database?: components["schemas"]["StoreNumbersStore"];
+            /** @description The queues of this page */
+            queues: components["schemas"]["SystemFeatureAbilities"];
+            /** @description The settings in force, without secrets */
+            settings: {
+                [key: string]: string;
+            };
         };
         TokenGranted: {
             /**
@@ -2832,8 +3943,16 @@ export interface components {
              * @example Jz3wWm0…
              */
             leaseId: string;
-            /** @description How the deliveries of the session end, in order */
-            settlements: components["schemas"]["SettleRequestItem"][];
+            /**
+             * @description The sequences of deliveries that are complete, in order. They come before the settlements.
+             * @example [
+             *       17,
+             *       18
+             *     ]
+             */
+            completed?: number[];
+            /** @description How the other deliveries of the session end, in order */
+            settlements?: components["schemas"]["SettleRequestItem"][];
             /**
              * @description The new memory of the session as base64, written together with the settlements
              * @example eyJzdGVwIjozfQ==
@@ -2892,62 +4011,6 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    get: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description HTML */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": unknown;
-                };
-            };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Another problem of the catalogue */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     postAdminReload: {
         parameters: {
             query?: never;
@@ -3061,6 +4124,314 @@ export interface operations {
             };
             /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBots: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BotListListing"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postBotsExplain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BotListExplain"];
+            };
+        };
+        responses: {
+            /** @description What each bot would do */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BotListVerdicts"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkRunListing"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBulkId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the object */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkRun"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postBulkIdStop: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the object */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkRun"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3369,7 +4740,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": unknown;
+                    "application/octet-stream": string;
                 };
             };
             /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
@@ -3847,7 +5218,63 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/plain": unknown;
+                    "text/plain": string;
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getNodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SystemFeatureNodes"];
                 };
             };
             /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
@@ -3903,7 +5330,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": Record<string, never>;
                 };
             };
             /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
@@ -4133,7 +5560,187 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `queue-conflict`: The queue exists with another mode. A mode is for ever. */
+            /** @description `queue-conflict`: The queue exists with another mode. The mode of a queue cannot change. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteQueuesQueue: {
+        parameters: {
+            query?: {
+                /** @description The name of the queue once more */
+                confirm?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The queue */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             *
+             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `conflict`: The state of the thing does not allow this. Nothing was changed.
+             *
+             *     `not-supported`: The queue's provider cannot do this. provider and capability say what.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postQueuesQueueBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The queue */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkRequest"];
+            };
+        };
+        responses: {
+            /** @description Counted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkRequestDryRun"];
+                };
+            };
+            /** @description Begun; it goes on in the background */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkRun"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             *
+             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `conflict`: The state of the thing does not allow this. Nothing was changed. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4245,6 +5852,78 @@ export interface operations {
             };
         };
     };
+    getQueuesQueueDeadLettersGroups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The queue */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The causes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterSearchGroups"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             *
+             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     postQueuesQueueDeadLettersReplay: {
         parameters: {
             query?: never;
@@ -4330,6 +6009,180 @@ export interface operations {
             };
         };
     };
+    getQueuesQueueDeadLettersSearch: {
+        parameters: {
+            query?: {
+                /** @description Of this session only */
+                sessionId?: string;
+                /** @description Whose reason or last error has this text */
+                reason?: string;
+                /** @description Of this group */
+                fingerprint?: string;
+                /** @description Died at this time or later */
+                from?: string;
+                /** @description Died before this time */
+                to?: string;
+                /** @description Dead letters per page, 1 to 1000 */
+                limit?: number;
+                /** @description nextCursor of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The queue */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterViewListing"];
+                };
+            };
+            /**
+             * @description `invalid-request`: The request is not valid. errors[] names every field and why.
+             *
+             *     `invalid-cursor`: The cursor was not issued by this list. Start again without cursor.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             *
+             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getQueuesQueueDeadLettersId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The queue */
+                queue: string;
+                /** @description The id of the object */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The dead letter */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterView"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             *
+             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-supported`: The queue's provider cannot do this. provider and capability say what. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     deleteQueuesQueueDeadLettersId: {
         parameters: {
             query?: never;
@@ -4350,6 +6203,167 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             *
+             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    putQueuesQueueDeadLettersIdBody: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The queue */
+                queue: string;
+                /** @description The id of the object */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeadLetterSearchRepair"];
+            };
+        };
+        responses: {
+            /** @description The dead letter as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterView"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             *
+             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-failed`: If-Match does not match. Nothing was changed; read it again. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getQueuesQueueDeadLettersIdRepairs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The queue */
+                queue: string;
+                /** @description The id of the object */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The dead letter */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterSearchRepairs"];
+                };
             };
             /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
             400: {
@@ -4878,7 +6892,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": unknown;
+                    "application/octet-stream": string;
                 };
             };
             /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
@@ -4954,7 +6968,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/octet-stream": unknown;
+                "application/octet-stream": string;
             };
         };
         responses: {
@@ -5127,6 +7141,91 @@ export interface operations {
             };
         };
     };
+    postQueuesQueuePurge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The queue */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PurgeRequest"];
+            };
+        };
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PurgeRequestAnswer"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             *
+             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-supported`: The queue's provider cannot do this. provider and capability say what. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     postQueuesQueueReceive: {
         parameters: {
             query?: never;
@@ -5193,6 +7292,343 @@ export interface operations {
                 };
             };
             /** @description `session-mode-mismatch`: The queue's mode does not fit. ORDERED needs sessions, UNORDERED has none. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getQueuesQueueSession: {
+        parameters: {
+            query?: {
+                /** @description The session */
+                sessionId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The queue */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionDetail"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             *
+             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getQueuesQueueSessionMessages: {
+        parameters: {
+            query?: {
+                /** @description The session */
+                sessionId?: string;
+                /** @description Messages per page, 1 to 1000 */
+                limit?: number;
+                /** @description nextCursor of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The queue */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionDetailMessages"];
+                };
+            };
+            /**
+             * @description `invalid-request`: The request is not valid. errors[] names every field and why.
+             *
+             *     `invalid-cursor`: The cursor was not issued by this list. Start again without cursor.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             *
+             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-supported`: The queue's provider cannot do this. provider and capability say what. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getQueuesQueueSessionState: {
+        parameters: {
+            query?: {
+                /** @description The session */
+                sessionId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The queue */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionDetailState"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             *
+             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-supported`: The queue's provider cannot do this. provider and capability say what. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getQueuesQueueSessionTimeline: {
+        parameters: {
+            query?: {
+                /** @description The session */
+                sessionId?: string;
+                /** @description Only what happened before this time */
+                before?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The queue */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description At most 200 moments */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionDetailTimeline"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             *
+             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-supported`: The queue's provider cannot do this. provider and capability say what. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5389,6 +7825,91 @@ export interface operations {
             };
         };
     };
+    getQueuesQueueSessionsSearch: {
+        parameters: {
+            query?: {
+                /** @description attention (waiting, parked or paused; the default) or one status */
+                status?: string;
+                /** @description Only sessions whose id begins like this */
+                prefix?: string;
+                /** @description Sessions per page, 1 to 1000 */
+                limit?: number;
+                /** @description nextCursor of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The queue */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionDetailFound"];
+                };
+            };
+            /**
+             * @description `invalid-request`: The request is not valid. errors[] names every field and why.
+             *
+             *     `invalid-cursor`: The cursor was not issued by this list. Start again without cursor.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             *
+             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     postQueuesQueueSettlements: {
         parameters: {
             query?: never;
@@ -5559,6 +8080,200 @@ export interface operations {
             };
             /** @description `overloaded`: Too much at once. Nothing was taken; slow down and try again. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSamples: {
+        parameters: {
+            query?: {
+                /** @description Only of this queue */
+                queue?: string;
+                /** @description Only so long back, as in PT10M; the default is PT30M */
+                last?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One list for each number */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SampleView"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unknown-queue`: There is no such queue. Unknown, or not visible to this credential. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSamplesLive: {
+        parameters: {
+            query?: {
+                /** @description Only of this queue */
+                queue?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events until either side ends */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unknown-queue`: There is no such queue. Unknown, or not visible to this credential. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSamplesQueues: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SamplesFeatureQueues"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6038,7 +8753,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": unknown;
+                    "text/event-stream": string;
                     "application/json": components["schemas"]["StreamPage"];
                 };
             };
@@ -6212,6 +8927,81 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StreamPublishedBatch"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getStreamsStreamNewest: {
+        parameters: {
+            query?: {
+                /** @description Only events with a smaller number */
+                before?: string;
+                /** @description Only events of this name */
+                event?: string;
+                /** @description Events, 1 to 200 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The stream: 1 to 128 letters, digits, dots, colons, underscores and hyphens */
+                stream: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewestEventsEvents"];
                 };
             };
             /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
@@ -6564,6 +9354,62 @@ export interface operations {
             };
             /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSystem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The server */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SystemFeatureView"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6999,7 +9845,8 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json or application/x-www-form-urlencoded": unknown;
+                "application/json": Record<string, never>;
+                "application/x-www-form-urlencoded": Record<string, never>;
             };
         };
         responses: {

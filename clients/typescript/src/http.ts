@@ -17,7 +17,7 @@ export interface Call {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
-  /** Fields whose numbers are decimals. */
+  /** Fields whose numbers are decimals. Without them the answer is plain JSON. */
   decimals?: readonly string[];
   /** Whether a repetition does no harm. Only such calls are repeated when no server answered. */
   repeatable?: boolean;
@@ -61,7 +61,8 @@ export class Http {
   async json<T>(call: Call): Promise<T> {
     const response = await this.send(call);
     const text = await response.text();
-    return (text === "" ? undefined : parseExact<T>(text, call.decimals)) as T;
+    if (text === "") return undefined as T;
+    return call.decimals ? parseExact<T>(text, call.decimals) : (JSON.parse(text) as T);
   }
 
   async send(call: Call): Promise<Response> {
@@ -72,12 +73,12 @@ export class Http {
         const response = await this.once(call);
         if (response.ok) return response;
         const problem = await ProblemError.of(response);
-        if (!problem.isTransient || problem.type === "outcome-unknown" && !call.repeatable) throw problem;
+        if (!problem.isTransient || !call.repeatable) throw problem;
         failure = problem;
       } catch (e) {
         if (call.signal?.aborted || e instanceof ProblemError) throw e;
         failure = new UnreachableError(`${call.method} ${call.path}: ${String(e)}`, { cause: e });
-        if (call.repeatable === false) throw failure;
+        if (!call.repeatable) throw failure;
       }
       this.turn++;
       const patience = this.options.patienceMs ?? 30_000;

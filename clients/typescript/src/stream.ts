@@ -17,10 +17,15 @@ export interface SubscribeOptions {
   ackEvery?: number;
   /** A token of `POST /streams/{stream}/tokens` instead of a credential. */
   token?: () => Promise<string>;
+  /** Gets the bounds of events that retention removed before this subscriber saw them. */
   onGap?: (gap: { lastEventId: number; firstId: number }) => void;
+  /** Gets every error of the handler; the event comes again. Default: `console.error`. */
+  onError?: (error: unknown, event: StreamEvent) => void;
 }
 
 const SILENCE_MS = 75_000;
+const tellConsole = (error: unknown, event: StreamEvent): void =>
+  console.error(`Event ${event.id} failed and comes again:`, error);
 
 /**
  * Reads a stream as a named subscriber and acknowledges events after they were handled, never
@@ -137,9 +142,11 @@ export class Subscription {
     if (fields.get("event") === "gap") {
       this.options.onGap?.(JSON.parse(data) as { lastEventId: number; firstId: number });
     } else if (number > this.lastNumber) {
+      const event = { id, number, event: fields.get("event") ?? "message", data: JSON.parse(data) as unknown };
       try {
-        await this.handler({ id, number, event: fields.get("event") ?? "message", data: JSON.parse(data) });
-      } catch {
+        await this.handler(event);
+      } catch (e) {
+        (this.options.onError ?? tellConsole)(e, event);
         return false;
       }
     }

@@ -47,7 +47,8 @@ export interface WorkOptions {
   state?: boolean;
   /** The delay before the next attempt. Default: a second, doubling, at most a minute. */
   retryDelayMs?: (attempt: number) => number;
-  onError?: (error: unknown) => void;
+  /** Gets every error of a handler that becomes a retry. Default: `console.error`. */
+  onError?: (error: unknown, message: Message, session: Session) => void;
 }
 
 interface InHand extends Session {
@@ -124,7 +125,7 @@ export class Worker {
 
   private giveBack(sessions: WorkSession[]): void {
     for (const { leaseId } of sessions) {
-      this.done.push({ leaseId, settlements: [], then: "release" });
+      this.done.push({ leaseId, then: "release" });
     }
     this.settle();
   }
@@ -176,15 +177,18 @@ export class Worker {
 
   /** Handles the messages of a session in order, up to the first that is not completed. */
   private async handle(session: InHand): Promise<void> {
+    const completed: number[] = [];
     const settlements: Settlement[] = [];
     let isWhole = session.messages.length >= (this.options.messages ?? 10);
     for (const message of session.messages) {
       if (session.signal.aborted) return;
       try {
         await this.handler(message, session);
-        settlements.push({ sequence: message.sequence, action: "complete" });
+        // The server completes these before it looks at the settlements, so the order holds.
+        if (settlements.length === 0) completed.push(message.sequence);
+        else settlements.push({ sequence: message.sequence, action: "complete" });
       } catch (e) {
-        const settlement = this.failed(message, e);
+        const settlement = this.failed(message, session, e);
         settlements.push(settlement);
         if (settlement.action === "retry") {
           isWhole = false;
@@ -199,17 +203,18 @@ export class Worker {
     if (session.signal.aborted) return;
     this.done.push({
       leaseId: session.leaseId,
-      settlements,
+      completed,
+      ...(settlements.length > 0 ? { settlements } : {}),
       ...(session.state !== session.before && session.state ? { state: toBase64(session.state) } : {}),
       then: isWhole ? "next" : "release",
     });
     this.settle();
   }
 
-  private failed(message: Message, error: unknown): Settlement {
+  private failed(message: Message, session: Session, error: unknown): Settlement {
     const reason = String(error instanceof Error ? error.message || error.name : error).slice(0, 1_000);
     if (error instanceof DeadLetter) return { sequence: message.sequence, action: "deadLetter", reason };
-    if (!(error instanceof RetryLater)) this.options.onError?.(error);
+    if (!(error instanceof RetryLater)) (this.options.onError ?? tellConsole)(error, message, session);
     const usual = this.options.retryDelayMs ?? ((n: number) => Math.min(60_000, 1_000 * 2 ** (n - 1)));
     const delay = error instanceof RetryLater ? error.delayMs : usual(message.attempt);
     return { sequence: message.sequence, action: "retry", delay: `PT${delay / 1_000}S`, reason };
@@ -265,6 +270,8 @@ export class Worker {
   }
 }
 
+const tellConsole = (error: unknown, message: Message, session: Session): void =>
+  console.error(`Message ${message.messageId} of session ${session.id} failed in attempt ${message.attempt}:`, error);
 const toBase64 = (bytes: Uint8Array): string =>
   btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 const fromBase64 = (text: string): Uint8Array => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));

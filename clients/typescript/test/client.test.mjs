@@ -108,6 +108,26 @@ test("a subscriber acknowledges what it has handled, and a failed event comes ag
   assert.deepEqual(seen[3], ["4", 4]);
 });
 
+test("bodies arrive as they were sent, and a failure of a handler is told", async () => {
+  const queue = await newQueue();
+  const body = { price: 1.5, text: "1.50", list: [null, true], deep: { n: -0.25 } };
+  await keeper.send(queue, { sessionId: "s", body });
+  const seen = [];
+  const told = [];
+  const worker = keeper.work(
+    queue,
+    (message) => {
+      if (message.attempt === 1) throw new Error("on purpose");
+      seen.push(message.body);
+    },
+    { retryDelayMs: () => 10, onError: (error, message, session) => told.push([error.message, message.attempt, session.id]) },
+  );
+  await until(() => seen.length === 1);
+  await worker.stop();
+  assert.deepEqual(seen, [body]);
+  assert.deepEqual(told, [["on purpose", 1, "s"]]);
+});
+
 test("refusals are typed", async () => {
   await assert.rejects(keeper.queue("none-of-that-name"), (e) => e instanceof ProblemError && e.type === "unknown-queue");
   await assert.rejects(keeper.declareQueue("bad", { mode: "SIDEWAYS" }), (e) => e.errors[0].field === "mode");

@@ -1,9 +1,14 @@
 package dev.sessionkeeper.spi;
 
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.SessionState;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** Hands out the sessions of one queue, each to one owner at a time. */
 public interface SessionSource {
@@ -33,6 +38,23 @@ public interface SessionSource {
       patience = Duration.ZERO;
     }
     return held;
+  }
+
+  /**
+   * Returns the memories of sessions that the caller holds; one whose lease is lost may be missing.
+   * By default it asks for one after the other. A provider whose store can answer for many at once
+   * should ask once.
+   */
+  default Map<SessionId, SessionState> states(List<HeldSession> held) {
+    var states = new HashMap<SessionId, SessionState>();
+    for (var session : held) {
+      try {
+        states.put(session.id(), session.state());
+      } catch (KeeperException.LockLost e) {
+        // Its next call tells the caller.
+      }
+    }
+    return states;
   }
 
   /**

@@ -4,12 +4,15 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.ResumableSessions;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -193,6 +196,12 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
         ? resume(session, epoch)
             .orElseThrow(() -> new KeeperException.LockLost("session " + session, epoch))
         : SharedLane.unseen(this, session, epoch);
+  }
+
+  @Override
+  public Map<SessionId, SessionState> states(List<HeldSession> sessions) {
+    requireOpen();
+    return ReadStates.of(this, sessions);
   }
 
   @Override

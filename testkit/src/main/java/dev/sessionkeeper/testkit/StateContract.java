@@ -2,6 +2,7 @@ package dev.sessionkeeper.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.entry;
 
 import dev.sessionkeeper.KeeperException.LimitExceeded;
 import dev.sessionkeeper.KeeperException.OutOfOrder;
@@ -47,6 +48,8 @@ public abstract class StateContract extends SettlingContract {
       assertThat(ofA.state()).isEqualTo(written);
       assertThat(text(ofA.state())).isEqualTo("seen a1");
       assertThat(ofB.state()).isEqualTo(SessionState.none());
+      assertThat(provider().sessions(queue()).states(List.of(session, other)))
+          .containsOnly(entry(ofA.id(), written), entry(ofB.id(), SessionState.none()));
     }
   }
 

@@ -12,15 +12,14 @@ import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.QueueProvider;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 
-/** The provider in this process. */
-record DirectWay(QueueProvider provider) implements Way {
+/** The provider in this process; each consumer has one session in hand at a time. */
+record DirectWay(String name, QueueProvider provider, int consumers) implements Way {
   private static final Owner OWNER = Owner.of("bench");
-
-  @Override
-  public String name() {
-    return "direct";
-  }
+  private static final Duration PATIENCE = Duration.ofMillis(100);
+  private static final int MOST_MESSAGES = 100;
 
   @Override
   public void declare(QueueName queue) {
@@ -28,31 +27,28 @@ record DirectWay(QueueProvider provider) implements Way {
   }
 
   @Override
-  public void send(QueueName queue, int first, int sessions, int count) {
-    var messages = new ArrayList<Message>(count);
-    for (int i = first; i < first + count; i++) {
-      messages.add(Message.of(SessionId.of("bench/" + i % sessions), Payload.json(body(i))));
-    }
-    provider.send(queue, messages);
-  }
-
-  static String body(int number) {
-    return "{\"order\":" + number + ",\"item\":\"tea\",\"amount\":3,\"note\":\"by the window\"}";
+  public void send(QueueName queue, Iterable<Outgoing> messages) {
+    var all = new ArrayList<Message>();
+    messages.forEach(
+        each -> all.add(Message.of(SessionId.of(each.session()), Payload.json(each.json()))));
+    provider.send(queue, all);
   }
 
   @Override
-  public int consume(QueueName queue, int most) {
-    try {
-      var result = provider.sessions(queue).acceptNext(OWNER, Duration.ofMillis(100));
-      return result instanceof AcceptResult.Accepted accepted ? serve(accepted.session(), most) : 0;
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
+  public Consuming consume(QueueName queue) {
+    return (handler, completed) -> {
+      var result = provider.sessions(queue).acceptNext(OWNER, PATIENCE);
+      if (result instanceof AcceptResult.Accepted accepted) {
+        completed.accept(serve(accepted.session(), handler));
+      }
+    };
   }
 
-  private static int serve(HeldSession session, int most) throws InterruptedException {
+  private static int serve(HeldSession session, Consumer<Supplier<String>> handler)
+      throws InterruptedException {
     try (session) {
-      var messages = session.receive(most, Duration.ZERO);
+      var messages = session.receive(MOST_MESSAGES, Duration.ZERO);
+      messages.forEach(each -> handler.accept(() -> each.payload().asText()));
       session
           .settle(
               messages.stream()
@@ -62,10 +58,5 @@ record DirectWay(QueueProvider provider) implements Way {
           .join();
       return messages.size();
     }
-  }
-
-  @Override
-  public void close() {
-    provider.close();
   }
 }

@@ -1,24 +1,46 @@
 package dev.sessionkeeper.benchmarks.http;
 
 import dev.sessionkeeper.QueueName;
+import java.util.function.Consumer;
+import java.util.function.IntConsumer;
+import java.util.function.Supplier;
 
-/** A way to a queue. Both ways end at the same provider on the same database. */
-interface Way extends AutoCloseable {
+/** A way to consume a queue. All ways end at the same provider, each on a database of its own. */
+interface Way {
   String name();
 
+  /** Creates the queue. */
   void declare(QueueName queue);
 
-  /** Sends so many messages in one call, to sessions that take turns beginning with this one. */
-  void send(QueueName queue, int first, int sessions, int count);
+  /** Sends messages in one call. */
+  void send(QueueName queue, Iterable<Outgoing> messages);
+
+  /** How many threads consume at once. */
+  int consumers();
 
   /**
-   * Takes a session, receives up to this many messages, completes them together and gives the
-   * session back.
-   *
-   * @return how many it completed; 0 when no session was ready
+   * Begins to consume with one thread. The caller calls {@link Consuming#step} until it is done.
    */
-  int consume(QueueName queue, int most);
+  Consuming consume(QueueName queue);
 
-  @Override
-  void close();
+  /**
+   * A message to send.
+   *
+   * @param json its body
+   */
+  record Outgoing(String session, String json) {}
+
+  /** One consumer. */
+  interface Consuming {
+    /**
+     * Takes what is ready, waits a moment if nothing is, and completes what was taken.
+     *
+     * @param handler gets the body of each message, as text when it asks
+     * @param completed gets the number of messages whose completion was confirmed
+     */
+    void step(Consumer<Supplier<String>> handler, IntConsumer completed) throws Exception;
+
+    /** Completes what is still in hand. */
+    default void end(IntConsumer completed) throws Exception {}
+  }
 }

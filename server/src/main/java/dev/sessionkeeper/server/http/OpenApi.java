@@ -195,12 +195,22 @@ public final class OpenApi {
     return both;
   }
 
+  /** A body without a record of its own is text or bytes; one of several types names them all. */
   private Map<String, Object> content(RouteDocs.Body body) {
-    return Map.of(
-        body.mediaType(),
-        body.type()
-            .map(type -> Map.<String, Object>of("schema", schemas.of(type)))
-            .orElse(Map.of()));
+    var content = new LinkedHashMap<String, Object>();
+    for (var mediaType : body.mediaType().split(" or ", -1)) {
+      var schema = body.type().map(schemas::of).orElseGet(() -> plain(mediaType));
+      content.put(mediaType, Map.of("schema", schema));
+    }
+    return content;
+  }
+
+  private static Map<String, Object> plain(String mediaType) {
+    return switch (mediaType) {
+      case "application/json", "application/x-www-form-urlencoded" -> Map.of("type", "object");
+      case "application/octet-stream" -> Map.of("type", "string", "format", "binary");
+      default -> Map.of("type", "string");
+    };
   }
 
   private static Map<String, Object> problem() {

@@ -150,7 +150,7 @@ final class LeaseRoutes {
       return Response.created(LeaseView.of(leaseId, session, session.state()))
           .ifUndelivered(
               () -> {
-                held.remove(leaseId);
+                held.remove(queue, actor, leaseId);
                 session.close();
                 limits.ended(queue, actor, leaseId);
               });

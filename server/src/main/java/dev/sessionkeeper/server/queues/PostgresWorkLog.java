@@ -1,6 +1,5 @@
 package dev.sessionkeeper.server.queues;
 
-import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.jobs.JobContext;
 import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.jobs.Schedule;
@@ -11,31 +10,37 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/** Remembers rounds in PostgreSQL, for all servers of a database. */
+/**
+ * Remembers rounds in PostgreSQL, for all servers of a database.
+ *
+ * <p>A round does not wait for the disk to have its row: the settlements before it were durable,
+ * and a row that a crash of the database takes was about leases that the crash has ended.
+ */
 final class PostgresWorkLog implements WorkLog {
   private static final String JOB = "work-requests";
   private static final int AT_ONCE = 5_000;
 
   private static final String FIND =
       """
-      SELECT outcomes, sessions, epochs FROM keeper.work_request
+      SELECT outcomes, leases FROM keeper.work_request
        WHERE queue = ? AND credential = ? AND request_id = ?
       """; // work_request_pkey
 
   private static final String ADD =
       """
-      INSERT INTO keeper.work_request (queue, credential, request_id, outcomes, sessions, epochs)
-      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+      WITH no_wait AS (SELECT set_config('synchronous_commit', 'off', true))
+      INSERT INTO keeper.work_request (queue, credential, request_id, outcomes, leases)
+      SELECT ?, ?, ?, ?, ? FROM no_wait ON CONFLICT DO NOTHING
       """;
 
   private static final String COMPLETE =
       """
-      UPDATE keeper.work_request SET sessions = ?, epochs = ?
+      WITH no_wait AS (SELECT set_config('synchronous_commit', 'off', true))
+      UPDATE keeper.work_request SET leases = ? FROM no_wait
        WHERE queue = ? AND credential = ? AND request_id = ?
       """; // work_request_pkey
 
@@ -78,8 +83,7 @@ final class PostgresWorkLog implements WorkLog {
           try (var statement = connection.prepareStatement(ADD)) {
             name(statement, 1, round);
             statement.setArray(4, outcomes(connection, result));
-            statement.setArray(5, sessions(connection, result));
-            statement.setArray(6, epochs(connection, result));
+            statement.setArray(5, leases(connection, result));
             return statement.executeUpdate() == 1;
           }
         });
@@ -90,9 +94,8 @@ final class PostgresWorkLog implements WorkLog {
     database.inStatement(
         connection -> {
           try (var statement = connection.prepareStatement(COMPLETE)) {
-            statement.setArray(1, sessions(connection, result));
-            statement.setArray(2, epochs(connection, result));
-            name(statement, 3, round);
+            statement.setArray(1, leases(connection, result));
+            name(statement, 2, round);
             return statement.executeUpdate();
           }
         });
@@ -129,14 +132,8 @@ final class PostgresWorkLog implements WorkLog {
     return connection.createArrayOf("text", result.outcomes().stream().map(Enum::name).toArray());
   }
 
-  private static java.sql.Array sessions(Connection connection, Result result) throws SQLException {
-    return connection.createArrayOf(
-        "text", result.sessions().stream().map(taken -> taken.session().value()).toArray());
-  }
-
-  private static java.sql.Array epochs(Connection connection, Result result) throws SQLException {
-    return connection.createArrayOf(
-        "bigint", result.sessions().stream().map(Taken::epoch).toArray());
+  private static java.sql.Array leases(Connection connection, Result result) throws SQLException {
+    return connection.createArrayOf("text", result.leaseIds().toArray());
   }
 
   private static Result result(ResultSet row) throws SQLException {
@@ -144,12 +141,6 @@ final class PostgresWorkLog implements WorkLog {
         Arrays.stream((String[]) row.getArray(1).getArray())
             .map(WorkAnswer.Outcome::valueOf)
             .toList();
-    var sessions = (String[]) row.getArray(2).getArray();
-    var epochs = (Long[]) row.getArray(3).getArray();
-    List<Taken> taken = new ArrayList<>();
-    for (int i = 0; i < sessions.length; i++) {
-      taken.add(new Taken(SessionId.of(sessions[i]), epochs[i]));
-    }
-    return new Result(outcomes, taken);
+    return new Result(outcomes, List.of((String[]) row.getArray(2).getArray()));
   }
 }

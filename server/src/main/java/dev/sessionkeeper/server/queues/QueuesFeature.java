@@ -20,7 +20,9 @@ public final class QueuesFeature implements Feature {
     var audit = context.engine().audited();
     var meters = new QueueMeters(context.meters());
     var traces = context.traces();
-    held = new HeldSessions(queues, context.engine().secret(), context.time());
+    held =
+        new HeldSessions(
+            queues, context.engine().secret(), context.engine().notices(), context.time());
     var holds = new LimitLeases(held, context.holdLimits()::get);
     work = context.engine().database().map(source -> PostgresWorkLog.in(Database.of(source)));
     WorkLog log =

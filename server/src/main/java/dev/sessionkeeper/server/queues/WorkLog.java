@@ -1,7 +1,6 @@
 package dev.sessionkeeper.server.queues;
 
 import dev.sessionkeeper.QueueName;
-import dev.sessionkeeper.SessionId;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -21,22 +20,20 @@ interface WorkLog {
    * The result of a round.
    *
    * @param outcomes of the settlements, in their order
-   * @param sessions those with messages, in their order
+   * @param leaseIds of the sessions that the round handed out, in their order
    */
-  record Result(List<WorkAnswer.Outcome> outcomes, List<Taken> sessions) {}
-
-  /** A session that a round handed out. */
-  record Taken(SessionId session, long epoch) {}
+  record Result(List<WorkAnswer.Outcome> outcomes, List<String> leaseIds) {}
 
   Optional<Result> find(Round round);
 
   /**
-   * Remembers the result, durably.
+   * Remembers the result for all servers. The last moments may be missing after a crash of the
+   * store, which voids the leases of the round as well.
    *
    * @return false if another server has finished the same round before
    */
   boolean add(Round round, Result result);
 
-  /** Adds the sessions to a result that was remembered before they were taken. */
+  /** Adds the leases to a result that was remembered before they were taken. */
   void complete(Round round, Result result);
 }

@@ -3,14 +3,17 @@ package dev.sessionkeeper.server.queues;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionState;
+import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.spi.HeldSession;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * One round of a worker: settle what was handled, renew what is in hand, take more.
@@ -60,6 +63,11 @@ record WorkRequest(
     return renew.orElse(List.of());
   }
 
+  /** The leases that the worker says it has. */
+  Stream<String> shownLeases() {
+    return Stream.concat(settled().stream().map(WorkSettle::leaseId), renewed().stream());
+  }
+
   /** The most messages and bytes of each session, also of those that go on. */
   WorkTake each() {
     return take.orElse(WorkTake.DEFAULT);
@@ -80,17 +88,24 @@ record WorkRequest(
     }
   }
 
-  /** How deliveries of one session end, all or nothing. */
+  /**
+   * How deliveries of one session end, all or nothing.
+   *
+   * @param completed deliveries that are complete; they come before the settlements
+   */
   record WorkSettle(
       String leaseId,
-      List<SettleRequest.Item> settlements,
+      Optional<List<Long>> completed,
+      Optional<List<SettleRequest.Item>> settlements,
       Optional<byte[]> state,
       Optional<Long> stateVersion,
       Optional<Then> then) {
     static WorkSettle read(Fields in) {
       var lease = in.required("leaseId", Decode.text(MAX_LEASE_ID));
+      var completed =
+          in.optional("completed", Decode.list(0, 1000, Decode.integer(0L, Long.MAX_VALUE)));
       var settlements =
-          in.required("settlements", Decode.list(0, 1000, Decode.object(SettleRequest.Item::read)));
+          in.optional("settlements", Decode.list(0, 1000, Decode.object(SettleRequest.Item::read)));
       var state = in.optional("state", Decode.base64());
       var version = in.optional("stateVersion", Decode.integer(0L, Long.MAX_VALUE));
       var then = in.optional("then", Decode.oneOf(Decode.words(Then.class, Then::toString)));
@@ -98,7 +113,8 @@ record WorkRequest(
         in.reject("stateVersion", "is there without state");
       }
       in.check();
-      return new WorkSettle(lease.get(), settlements.get(), state.get(), version.get(), then.get());
+      return new WorkSettle(
+          lease.get(), completed.get(), settlements.get(), state.get(), version.get(), then.get());
     }
 
     Then following() {
@@ -106,11 +122,20 @@ record WorkRequest(
     }
 
     List<HeldSession.Settled> settled() {
-      return new SettleRequest(settlements, state, stateVersion).settled();
+      var all = new ArrayList<HeldSession.Settled>();
+      for (long sequence : completed.orElse(List.of())) {
+        all.add(new HeldSession.Settled(sequence, Settlement.complete()));
+      }
+      all.addAll(rest().settled());
+      return all;
     }
 
     Optional<SessionState.Write> write() {
-      return new SettleRequest(settlements, state, stateVersion).write();
+      return rest().write();
+    }
+
+    private SettleRequest rest() {
+      return new SettleRequest(settlements.orElse(List.of()), state, stateVersion);
     }
   }
 

@@ -17,6 +17,9 @@ import dev.sessionkeeper.store.Actor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Serves one round of a worker in one request.
@@ -26,6 +29,8 @@ import java.util.Optional;
  * once; a server that finishes a round which another server has finished gives its sessions back.
  */
 final class WorkRoutes {
+  private static final Logger logger = LoggerFactory.getLogger(WorkRoutes.class);
+
   private final Queues queues;
   private final HeldSessions held;
   private final LimitLeases limits;
@@ -69,6 +74,7 @@ final class WorkRoutes {
     var queue = round.queue();
     var actor = request.actor();
     var budget = WorkBudget.reserve(request, wish);
+    held.askFor(queue, actor, wish.shownLeases());
     var settled =
         Together.map(
             wish.settled(), entry -> sessions.settle(queue, actor, entry, budget, wish.each()));
@@ -86,31 +92,41 @@ final class WorkRoutes {
           return again(request, queue, wish, log.find(round).orElseThrow());
         }
         request.unreserve();
-        taken.addAll(sessions.awaitAndTake(request, queue, owner, wish.each(), budget.afterWait()));
+        taken.addAll(sessions.awaitOne(request, queue, owner, wish.each(), budget.afterWait()));
       }
     }
-    var result =
-        new WorkLog.Result(outcomes, taken.stream().map(WorkSessions.InHand::key).toList());
+    var views = views(queue, actor, taken, wish);
+    var result = new WorkLog.Result(outcomes, views.stream().map(WorkSession::leaseId).toList());
     if (!remember(round, result, isLogged)) {
       taken.forEach(each -> sessions.giveBack(queue, actor, each));
       return again(request, queue, wish, log.find(round).orElseThrow());
     }
     return new WorkAnswer(
-        false,
-        settled.stream().map(WorkSessions.Settled::view).toList(),
-        renewed,
-        taken.stream().map(WorkSessions.InHand::view).toList());
+        false, settled.stream().map(WorkSessions.Settled::view).toList(), renewed, views);
+  }
+
+  /** What was settled is settled: a store that does not tell the states costs only the sessions. */
+  private List<WorkSession> views(
+      QueueName queue, Actor actor, List<WorkSessions.InHand> taken, WorkRequest wish) {
+    try {
+      return sessions.views(queue, taken, wish.each());
+    } catch (KeeperException e) {
+      logger.warn(
+          "The states of {} sessions could not be read; they are given back", taken.size(), e);
+      taken.forEach(each -> sessions.giveBack(queue, actor, each));
+      return List.of();
+    }
   }
 
   /** A round that changed nothing is not worth a row. */
   private boolean remember(WorkLog.Round round, WorkLog.Result result, boolean isLogged) {
     if (isLogged) {
-      if (!result.sessions().isEmpty()) {
+      if (!result.leaseIds().isEmpty()) {
         log.complete(round, result);
       }
       return true;
     }
-    return (result.outcomes().isEmpty() && result.sessions().isEmpty()) || log.add(round, result);
+    return (result.outcomes().isEmpty() && result.leaseIds().isEmpty()) || log.add(round, result);
   }
 
   /** The result of a round that was finished before, by this server or another one. */
@@ -124,14 +140,19 @@ final class WorkRoutes {
           i < result.outcomes().size() ? result.outcomes().get(i) : WorkAnswer.Outcome.UNAVAILABLE;
       settled.add(new WorkSettled(wish.settled().get(i).leaseId(), outcome, Optional.empty()));
     }
-    List<WorkSession> still =
+    held.askFor(queue, actor, Stream.concat(result.leaseIds().stream(), wish.renewed().stream()));
+    var still =
         Together.map(
-                result.sessions(),
-                taken -> sessions.again(queue, actor, taken, budget, wish.each()))
+                result.leaseIds(),
+                leaseId -> sessions.again(queue, actor, leaseId, budget, wish.each()))
             .stream()
             .flatMap(Optional::stream)
             .toList();
-    return new WorkAnswer(true, settled, renew(queue, actor, wish.renewed()), still);
+    return new WorkAnswer(
+        true,
+        settled,
+        renew(queue, actor, wish.renewed()),
+        sessions.views(queue, still, wish.each()));
   }
 
   private List<WorkRenewed> renew(QueueName queue, Actor actor, List<String> leaseIds) {
@@ -142,7 +163,7 @@ final class WorkRoutes {
 
   private WorkRenewed renew(QueueName queue, Actor actor, String leaseId) {
     try {
-      var session = held.get(queue, actor, leaseId);
+      var session = held.goOn(queue, actor, leaseId);
       limits.check(queue, actor, leaseId);
       var until = session.renew().until();
       limits.renewed(queue, actor, leaseId);

@@ -4,6 +4,8 @@ import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.server.http.ProblemException;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.queues.WorkAnswer.Outcome;
@@ -12,6 +14,7 @@ import dev.sessionkeeper.server.queues.WorkAnswer.WorkSettled;
 import dev.sessionkeeper.server.queues.WorkRequest.Then;
 import dev.sessionkeeper.server.queues.WorkRequest.WorkSettle;
 import dev.sessionkeeper.server.queues.WorkRequest.WorkTake;
+import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.BatchLimit;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.store.Actor;
@@ -19,6 +22,7 @@ import dev.sessionkeeper.tracing.TraceMessages;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
@@ -48,11 +52,7 @@ final class WorkSessions {
   }
 
   /** A session with messages that this round hands out. */
-  record InHand(WorkLog.Taken key, WorkSession view) {
-    static InHand of(HeldSession session, WorkSession view) {
-      return new InHand(new WorkLog.Taken(session.id(), view.epoch()), view);
-    }
-  }
+  record InHand(String leaseId, HeldSession session, List<Delivery> deliveries) {}
 
   /** What became of settlements, and the session if it goes on. */
   record Settled(WorkSettled view, Optional<InHand> next) {}
@@ -60,11 +60,18 @@ final class WorkSessions {
   /** Settles one session, and does what follows. */
   Settled settle(QueueName queue, Actor actor, WorkSettle wish, WorkBudget budget, WorkTake each) {
     try {
-      var session = held.get(queue, actor, wish.leaseId());
-      settle(queue, session, wish);
-      limits.settled(queue, actor, wish.leaseId(), wish.settled());
+      var session = held.goOn(queue, actor, wish.leaseId());
+      var settlements = wish.settled();
       var view = new WorkSettled(wish.leaseId(), Outcome.SETTLED, Optional.empty());
-      return new Settled(view, follow(queue, actor, wish, session, budget.limit(each), each));
+      if (!settlements.isEmpty() && endsWithItsSettlements(session, wish)) {
+        settle(queue, session, settlements, wish, session::close);
+        limits.settled(queue, actor, wish.leaseId(), settlements);
+        ended(queue, actor, wish.leaseId());
+        return new Settled(view, Optional.empty());
+      }
+      settle(queue, session, settlements, wish, () -> {});
+      limits.settled(queue, actor, wish.leaseId(), settlements);
+      return new Settled(view, follow(queue, actor, wish, session, budget.limit(each)));
     } catch (RuntimeException e) {
       var failure =
           e instanceof CompletionException && e.getCause() instanceof RuntimeException cause
@@ -77,30 +84,48 @@ final class WorkSessions {
     }
   }
 
-  private void settle(QueueName queue, HeldSession session, WorkSettle wish) {
-    if (wish.settlements().isEmpty() && wish.state().isEmpty()) {
+  /** Returns whether settlements and the end of the hold can be one step of the store. */
+  private static boolean endsWithItsSettlements(HeldSession session, WorkSettle wish) {
+    return session.closesBehindSettlements()
+        && wish.state().isEmpty()
+        && switch (wish.following()) {
+          case KEEP -> false;
+          case NEXT -> !session.mayHaveMore();
+          case RELEASE -> true;
+        };
+  }
+
+  /**
+   * Returns when the settlements are durable.
+   *
+   * @param behind runs as soon as the settlements are on their way
+   */
+  private void settle(
+      QueueName queue,
+      HeldSession session,
+      List<HeldSession.Settled> settlements,
+      WorkSettle wish,
+      Runnable behind) {
+    if (settlements.isEmpty() && wish.state().isEmpty()) {
       return;
     }
     traces.settle(
         queue,
         session.id(),
-        wish.settlements().size(),
-        () ->
-            wish.write()
-                .map(write -> session.settle(wish.settled(), write))
-                .orElseGet(() -> session.settle(wish.settled()))
-                .toCompletableFuture()
-                .join());
+        settlements.size(),
+        () -> {
+          var durable =
+              wish.write()
+                  .map(write -> session.settle(settlements, write))
+                  .orElseGet(() -> session.settle(settlements));
+          behind.run();
+          durable.toCompletableFuture().join();
+        });
   }
 
   /** The settlements are durable: a failure from here on must not make them look undone. */
   private Optional<InHand> follow(
-      QueueName queue,
-      Actor actor,
-      WorkSettle wish,
-      HeldSession session,
-      BatchLimit limit,
-      WorkTake each) {
+      QueueName queue, Actor actor, WorkSettle wish, HeldSession session, BatchLimit limit) {
     if (wish.following() == Then.KEEP) {
       return Optional.empty();
     }
@@ -109,7 +134,7 @@ final class WorkSessions {
         var deliveries = receive(queue, session, limit);
         if (!deliveries.isEmpty()) {
           limits.received(queue, actor, wish.leaseId(), deliveries);
-          return Optional.of(view(wish.leaseId(), session, deliveries, each));
+          return Optional.of(new InHand(wish.leaseId(), session, deliveries));
         }
       }
       release(queue, actor, wish.leaseId(), session);
@@ -130,7 +155,11 @@ final class WorkSessions {
 
   private void release(QueueName queue, Actor actor, String leaseId, HeldSession session) {
     session.close();
-    held.remove(leaseId);
+    ended(queue, actor, leaseId);
+  }
+
+  private void ended(QueueName queue, Actor actor, String leaseId) {
+    held.remove(queue, actor, leaseId);
     limits.ended(queue, actor, leaseId);
   }
 
@@ -143,11 +172,14 @@ final class WorkSessions {
     }
     var source = queues.provider().sessions(queue);
     var accepted = source.acceptUpTo(owner, each.mostSessions(), Duration.ZERO);
-    return handOut(queue, actor, accepted, budget.limit(each), each);
+    return handOut(queue, actor, accepted, budget.limit(each));
   }
 
-  /** Waits for the first session; empty when none came, or the server shuts down. */
-  List<InHand> awaitAndTake(
+  /**
+   * Waits for one session, when none is ready; empty when none came, or the server shuts down. The
+   * caller gets the session at once: a look for more would make its messages wait.
+   */
+  List<InHand> awaitOne(
       Request request, QueueName queue, Owner owner, WorkTake each, WorkBudget budget)
       throws Exception {
     request.mayTake(each.patienceOrNone());
@@ -155,40 +187,38 @@ final class WorkSessions {
         request.await(
             () ->
                 limits.awaitRoom(queue, each.patienceOrNone())
-                    ? queues
-                        .provider()
-                        .sessions(queue)
-                        .acceptUpTo(owner, each.mostSessions(), each.patienceOrNone())
-                    : List.<HeldSession>of());
-    return handOut(queue, request.actor(), accepted.orElse(List.of()), budget.limit(each), each);
+                    ? queues.provider().sessions(queue).acceptNext(owner, each.patienceOrNone())
+                    : new AcceptResult.NoSession());
+    return accepted.orElse(new AcceptResult.NoSession()) instanceof AcceptResult.Accepted one
+        ? handOut(queue, request.actor(), List.of(one.session()), budget.limit(each))
+        : List.of();
   }
 
   private List<InHand> handOut(
-      QueueName queue, Actor actor, List<HeldSession> accepted, BatchLimit limit, WorkTake each) {
+      QueueName queue, Actor actor, List<HeldSession> accepted, BatchLimit limit) {
     return accepted.isEmpty()
         ? List.of()
-        : Together.map(accepted, session -> handOut(queue, actor, session, limit, each)).stream()
+        : Together.map(accepted, session -> handOut(queue, actor, session, limit)).stream()
             .flatMap(Optional::stream)
             .toList();
   }
 
   /** Hands out a session that was just taken; empty when it is gone, or there is no room. */
   private Optional<InHand> handOut(
-      QueueName queue, Actor actor, HeldSession session, BatchLimit limit, WorkTake each) {
+      QueueName queue, Actor actor, HeldSession session, BatchLimit limit) {
     try {
       if (!limits.begin(queue, session)) {
         session.close();
         return Optional.empty();
       }
-      // Before the lease is shared: some messages came with the session, at no further cost.
-      var deliveries = receiveAll(queue, session, limit);
-      var leaseId = held.add(queue, actor, session);
+      var deliveries = receive(queue, session, limit);
+      var leaseId = held.addFresh(queue, actor, session);
       if (deliveries.isEmpty()) {
         release(queue, actor, leaseId, session);
         return Optional.empty();
       }
       limits.received(queue, actor, leaseId, deliveries);
-      return Optional.of(view(leaseId, session, deliveries, each));
+      return Optional.of(new InHand(leaseId, session, deliveries));
     } catch (KeeperException.LockLost e) {
       return Optional.empty(); // An operator took it in the very moment it was ours.
     } catch (RuntimeException e) {
@@ -198,46 +228,35 @@ final class WorkSessions {
     }
   }
 
-  private InHand view(
-      String leaseId, HeldSession session, List<Delivery> deliveries, WorkTake each) {
-    meters.checkOrder(deliveries);
-    var state =
-        each.wantsState()
-            ? Optional.of(session.state())
-            : Optional.<dev.sessionkeeper.SessionState>empty();
-    return InHand.of(session, WorkSession.of(leaseId, session.lease(), state, deliveries));
+  /**
+   * What the worker gets of these sessions. The states of all are one question to the store.
+   *
+   * @throws KeeperException if the store does not tell the states
+   */
+  List<WorkSession> views(QueueName queue, List<InHand> taken, WorkTake each) {
+    taken.forEach(one -> meters.checkOrder(one.deliveries()));
+    var states =
+        each.wantsState() && !taken.isEmpty()
+            ? queues.provider().sessions(queue).states(taken.stream().map(InHand::session).toList())
+            : Map.<SessionId, SessionState>of();
+    return taken.stream()
+        .map(
+            one ->
+                WorkSession.of(
+                    one.leaseId(),
+                    one.session().lease(),
+                    Optional.ofNullable(states.get(one.session().id())),
+                    one.deliveries()))
+        .toList();
   }
 
   /** Receives until the limit is reached, or the session is known to have no more. */
-  private List<Delivery> receiveAll(QueueName queue, HeldSession session, BatchLimit limit) {
-    var all = new ArrayList<>(receive(queue, session, limit));
-    long bytes = bytesOf(all);
-    while (!all.isEmpty()
-        && all.size() < limit.messages()
-        && bytes < limit.bytes()
-        && session.mayHaveMore()) {
-      var more =
-          receive(
-              queue, session, new BatchLimit(limit.messages() - all.size(), limit.bytes() - bytes));
-      if (more.isEmpty()) {
-        break;
-      }
-      all.addAll(more);
-      bytes += bytesOf(more);
-    }
-    return all;
-  }
-
-  private static long bytesOf(List<Delivery> deliveries) {
-    return deliveries.stream().mapToLong(delivery -> delivery.payload().unsafeBytes().length).sum();
-  }
-
   private List<Delivery> receive(QueueName queue, HeldSession session, BatchLimit limit) {
     try {
       return traces.receive(
           queue,
           Optional.of(session.id()),
-          () -> Optional.of(session.receive(limit, Duration.ZERO)),
+          () -> Optional.of(receiveAll(session, limit)),
           Delivery::message);
     } catch (RuntimeException e) {
       throw e;
@@ -248,12 +267,39 @@ final class WorkSessions {
   }
 
   /**
+   * A provider that bounds bytes through the number of messages hands out a few at a time. A handle
+   * that remembers nothing begins again at the first open message, which ends the loop.
+   */
+  private static List<Delivery> receiveAll(HeldSession session, BatchLimit limit)
+      throws InterruptedException {
+    var all = new ArrayList<>(session.receive(limit, Duration.ZERO));
+    boolean mayFitMore = all.size() == limit.messagesOfAnySize();
+    long bytes = bytesOf(all);
+    while (mayFitMore
+        && all.size() < limit.messages()
+        && bytes < limit.bytes()
+        && session.mayHaveMore()) {
+      var rest = new BatchLimit(limit.messages() - all.size(), limit.bytes() - bytes);
+      var more = session.receive(rest, Duration.ZERO);
+      mayFitMore = !more.isEmpty() && more.getFirst().sequence() > all.getLast().sequence();
+      if (mayFitMore) {
+        all.addAll(more);
+        bytes += bytesOf(more);
+      }
+    }
+    return all;
+  }
+
+  private static long bytesOf(List<Delivery> deliveries) {
+    return deliveries.stream().mapToLong(delivery -> delivery.payload().unsafeBytes().length).sum();
+  }
+
+  /**
    * A session that the round handed out before, with its messages again; empty when its lease is
    * gone.
    */
-  Optional<WorkSession> again(
-      QueueName queue, Actor actor, WorkLog.Taken taken, WorkBudget budget, WorkTake each) {
-    var leaseId = held.idOf(queue, actor, taken.session(), taken.epoch());
+  Optional<InHand> again(
+      QueueName queue, Actor actor, String leaseId, WorkBudget budget, WorkTake each) {
     try {
       var session = held.get(queue, actor, leaseId);
       if (!held.areShared(queue)) {
@@ -261,22 +307,25 @@ final class WorkSessions {
         release(queue, actor, leaseId, session);
         return Optional.empty();
       }
-      var deliveries = receive(queue, session, budget.limit(each));
+      var limit = budget.limit(each);
+      var deliveries = session.receive(limit, Duration.ZERO);
       return deliveries.isEmpty()
           ? Optional.empty()
-          : Optional.of(view(leaseId, session, deliveries, each).view());
+          : Optional.of(new InHand(leaseId, session, deliveries));
     } catch (KeeperException.LockLost e) {
       return Optional.empty();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new KeeperException.Unavailable("Receiving was interrupted", e);
     }
   }
 
-  /** Gives back a session that was taken for a round which another server has finished. */
-  void giveBack(QueueName queue, Actor actor, InHand session) {
+  /** Gives back a session that this round does not hand out after all. */
+  void giveBack(QueueName queue, Actor actor, InHand taken) {
     try {
-      var leaseId = session.view().leaseId();
-      release(queue, actor, leaseId, held.get(queue, actor, leaseId));
+      release(queue, actor, taken.leaseId(), taken.session());
     } catch (KeeperException e) {
-      log.debug("Session {} is not given back; its lease runs out", session.key(), e);
+      log.debug("Session {} is not given back; its lease runs out", taken.session().id(), e);
     }
   }
 }

@@ -128,7 +128,9 @@ final class ReadRoutes {
   }
 
   private boolean isMovedByReading(ReadRequest asked, CursorKey key) {
-    boolean acknowledges = subscribers.acknowledging(key.stream()).contains(key.subscriber());
+    boolean acknowledges =
+        streams.config().requireAcknowledgement()
+            || subscribers.acknowledging(key.stream()).contains(key.subscriber());
     if (acknowledges && asked.ack().equals(Optional.of(ReadRequest.Ack.DELIVERED))) {
       throw ProblemType.CONFLICT
           .with("The subscriber acknowledges; it cannot be read with ack=delivered")

@@ -16,6 +16,7 @@ import java.time.Duration;
  * @param maxReadersPerCredential connections of one credential at one time
  * @param maxSubscribers named subscribers of one stream
  * @param maxSubscribersPerCredential named subscribers that one credential has created
+ * @param requireAcknowledgement whether no read moves the position of a subscriber
  */
 public record StreamsConfig(
     Duration retention,
@@ -24,7 +25,8 @@ public record StreamsConfig(
     int maxReaders,
     int maxReadersPerCredential,
     int maxSubscribers,
-    int maxSubscribersPerCredential) {
+    int maxSubscribersPerCredential,
+    boolean requireAcknowledgement) {
   public static final ConfigSection<StreamsConfig> SECTION =
       ConfigSection.of("streams", StreamsConfig::read)
           .reload(
@@ -34,7 +36,8 @@ public record StreamsConfig(
               "max_readers",
               "max_readers_per_credential",
               "max_subscribers",
-              "max_subscribers_per_credential");
+              "max_subscribers_per_credential",
+              "require_acknowledgement");
 
   /** 7 days, 15 seconds, 30 seconds, 5,000 readers. */
   public static StreamsConfig ofDefaults() {
@@ -48,7 +51,7 @@ public record StreamsConfig(
   static StreamsConfig of(
       Duration retention, Duration heartbeat, Duration slowReader, int maxReaders) {
     return new StreamsConfig(
-        retention, heartbeat, slowReader, maxReaders, quarter(maxReaders), 1_000, 100);
+        retention, heartbeat, slowReader, maxReaders, quarter(maxReaders), 1_000, 100, false);
   }
 
   private static int quarter(int readers) {
@@ -79,6 +82,7 @@ public record StreamsConfig(
             "max_subscribers_per_credential",
             usual.maxSubscribersPerCredential(),
             Decode.integer(1, 100_000));
+    var required = in.optional("require_acknowledgement", false, Decode.bool());
     in.check();
     return new StreamsConfig(
         retention.get(),
@@ -87,6 +91,7 @@ public record StreamsConfig(
         readers.get(),
         ofCredential.get().orElseGet(() -> quarter(readers.get())),
         subscribers.get(),
-        subscribersOfCredential.get());
+        subscribersOfCredential.get(),
+        required.get());
   }
 }

@@ -52,7 +52,7 @@ class ClientsTest {
   }
 
   /** An answer that was really given, as the type that the description gives it. */
-  private record Recorded(String method, String path, int status, String body) {
+  record Recorded(String method, String path, int status, String body) {
     String typed(int number) {
       return "export const answer%d: paths[\"%s\"][\"%s\"][\"responses\"][%d][\"content\"][\"application/json\"] = %s;\n"
           .formatted(number, path, method, status, body);
@@ -134,6 +134,9 @@ class ClientsTest {
               "-o",
               types.toString());
       assertThat(generated.code()).as(generated.output()).isZero();
+      assertThat(Files.readString(Tools.TYPESCRIPT.resolve("src/api.d.ts")))
+          .as("src/api.d.ts is not of today: npm run generate")
+          .isEqualTo(Files.readString(types));
       copyClient(folder);
       var answers = answers();
       var file = folder.resolve("answers.ts");
@@ -152,7 +155,7 @@ class ClientsTest {
   }
 
   /** The client itself must compile with the types of today, whatever types it was built with. */
-  private static void copyClient(java.nio.file.Path folder) throws Exception {
+  static void copyClient(java.nio.file.Path folder) throws Exception {
     try (var sources = Files.list(Tools.TYPESCRIPT.resolve("src"))) {
       for (var source : sources.filter(file -> !file.endsWith("api.d.ts")).toList()) {
         Files.copy(source, folder.resolve(source.getFileName()));
@@ -160,8 +163,7 @@ class ClientsTest {
     }
   }
 
-  private static Tools.Ended compile(java.nio.file.Path file, List<Recorded> answers)
-      throws Exception {
+  static Tools.Ended compile(java.nio.file.Path file, List<Recorded> answers) throws Exception {
     var text = new StringBuilder("import type { paths } from \"./api.js\";\n");
     for (int i = 0; i < answers.size(); i++) {
       text.append(answers.get(i).typed(i));

@@ -16,8 +16,9 @@ import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A subscriber that stands still while events fill its buffers, and is then killed. */
 class FrozenSubscriberTest {
@@ -25,15 +26,43 @@ class FrozenSubscriberTest {
 
   @TempDir Path folder;
 
-  @Test
-  void nothingThatAFrozenSubscriberDidNotHandleIsAcknowledged() throws Exception {
-    Tools.requireNode();
-    Tools.buildTypeScript();
+  /** The language of the subscriber. */
+  enum Language {
+    TYPESCRIPT,
+    PYTHON;
+
+    /** Prepares it; skips the test where it is missing. */
+    void require() {
+      switch (this) {
+        case TYPESCRIPT -> {
+          Tools.requireNode();
+          Tools.buildTypeScript();
+        }
+        case PYTHON -> Tools.requirePython();
+      }
+    }
+
+    Path folder() {
+      return this == TYPESCRIPT ? Tools.TYPESCRIPT : Tools.PYTHON;
+    }
+
+    List<String> command() {
+      return switch (this) {
+        case TYPESCRIPT -> List.of("node", "test/subscriber.mjs");
+        case PYTHON -> List.of(Tools.requirePython(), "tests/subscriber.py");
+      };
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void nothingThatAFrozenSubscriberDidNotHandleIsAcknowledged(Language language) throws Exception {
+    language.require();
     var history = Files.createFile(folder.resolve("handled"));
     try (var server = TestServer.start("", TestDatabase.create().environment())) {
       long published = publish(server, 3);
       for (int life = 0; life < 3; life++) {
-        var subscriber = start(server, history);
+        var subscriber = start(language, server, history);
         try {
           long before = published;
           await().until(() -> handled(history).contains(before));
@@ -49,7 +78,7 @@ class FrozenSubscriberTest {
         assertThat(position(server)).isLessThanOrEqualTo(handled(history).last());
       }
       long last = published;
-      var subscriber = start(server, history);
+      var subscriber = start(language, server, history);
       try {
         await().atMost(Duration.ofSeconds(60)).until(() -> position(server) == last);
       } finally {
@@ -60,9 +89,10 @@ class FrozenSubscriberTest {
     }
   }
 
-  private static Process start(TestServer server, Path history) throws IOException {
+  private static Process start(Language language, TestServer server, Path history)
+      throws IOException {
     return Tools.start(
-        Tools.TYPESCRIPT,
+        language.folder(),
         Map.of(
             "KEEPER_SERVERS",
             "http://127.0.0.1:" + server.port(),
@@ -71,7 +101,7 @@ class FrozenSubscriberTest {
             "KEEPER_HISTORY",
             history.toString()),
         Optional.empty(),
-        List.of("node", "test/subscriber.mjs"));
+        language.command());
   }
 
   private static void signal(Process process, String name) throws Exception {

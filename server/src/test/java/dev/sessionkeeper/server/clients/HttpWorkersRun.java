@@ -83,8 +83,8 @@ final class HttpWorkersRun {
   Report run(List<List<String>> workers) throws Exception {
     var log = Files.createTempFile("history", ".jsonl");
     var database = TestDatabase.create();
-    try (var first = new ServerProcess(database.environment());
-        var second = new ServerProcess(database.environment())) {
+    try (var first = ServerProcess.serving(database.environment());
+        var second = ServerProcess.serving(database.environment())) {
       var servers = List.of(first, second);
       declare(servers);
       var running = new ArrayList<WorkerProcess>();

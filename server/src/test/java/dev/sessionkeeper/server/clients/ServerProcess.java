@@ -7,28 +7,58 @@ import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /** A server in a process of its own, at a fixed address, that can be killed and started again. */
 final class ServerProcess implements AutoCloseable {
   private final Map<String, String> environment;
   private final int port;
+  private final Path output;
   private Process process;
 
   ServerProcess(Map<String, String> store) throws IOException {
     this.port = freePort();
+    this.output = Files.createTempFile("server", ".log");
     this.environment = new HashMap<>(store);
     this.environment.put("KEEPER_SERVER_PORT", "" + port);
     this.process = start();
   }
 
+  /** A server that serves: the first one of a database has made its tables. */
+  static ServerProcess serving(Map<String, String> store) throws Exception {
+    var server = new ServerProcess(store);
+    server.awaitServing();
+    return server;
+  }
+
   String address() {
     return "http://127.0.0.1:" + port;
+  }
+
+  /** Returns when it serves; tells what it said if it has ended instead. */
+  void awaitServing() throws Exception {
+    var http = java.net.http.HttpClient.newHttpClient();
+    var question =
+        java.net.http.HttpRequest.newBuilder(java.net.URI.create(address() + "/health/live"))
+            .build();
+    while (true) {
+      try {
+        http.send(question, java.net.http.HttpResponse.BodyHandlers.discarding());
+        return;
+      } catch (IOException e) {
+        if (!process.isAlive()) {
+          throw new AssertionError("The server did not start:\n" + Files.readString(output), e);
+        }
+        process.waitFor(50, TimeUnit.MILLISECONDS);
+      }
+    }
   }
 
   /** Kills it as the kernel does, and starts it again. */
@@ -41,7 +71,7 @@ final class ServerProcess implements AutoCloseable {
     return Tools.start(
         Path.of("").toAbsolutePath(),
         environment,
-        Optional.empty(),
+        Optional.of(output),
         List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-Xmx256m",
@@ -60,6 +90,7 @@ final class ServerProcess implements AutoCloseable {
   @Override
   public void close() {
     process.destroyForcibly();
+    output.toFile().delete();
   }
 
   public static void main(String[] arguments) throws Exception {

@@ -74,6 +74,60 @@ final class Tools {
     return found.orElseThrow();
   }
 
+  private static final Path GENERATOR = Path.of("target/generator").toAbsolutePath();
+  private static final String GENERATOR_ARTIFACT = "org.openapitools:openapi-generator-cli:7.17.0";
+
+  /** The jar of a generator of clients; skips the test where Maven cannot get it. */
+  static synchronized Path requireGenerator() {
+    var jar = GENERATOR.resolve("openapi-generator-cli-7.17.0.jar");
+    if (!Files.exists(jar)) {
+      var copied =
+          works("mvn", "--version")
+              ? run(
+                  Path.of("."),
+                  Map.of(),
+                  "mvn",
+                  "-q",
+                  "-B",
+                  "dependency:copy",
+                  "-Dartifact=" + GENERATOR_ARTIFACT,
+                  "-DoutputDirectory=" + GENERATOR)
+              : new Ended(1, "Maven is not installed");
+      Assumptions.assumeTrue(
+          copied.code() == 0 && Files.exists(jar),
+          "Maven cannot get " + GENERATOR_ARTIFACT + ": " + copied.output());
+    }
+    return jar;
+  }
+
+  /** A Python with the packages that generated clients need; skips the test where there is none. */
+  static synchronized String requirePythonForGenerated() {
+    var python = GENERATOR.resolve("python/bin/python");
+    var needs = "import pydantic, urllib3, dateutil; assert pydantic.VERSION.startswith('2')";
+    if (!works(python.toString(), "-c", needs)) {
+      var made = works("python3", "-m", "venv", GENERATOR.resolve("python").toString());
+      var packages =
+          made
+              ? run(
+                  Path.of("."),
+                  Map.of("PIP_RETRIES", "0"),
+                  python.toString(),
+                  "-m",
+                  "pip",
+                  "install",
+                  "-q",
+                  "pydantic>=2",
+                  "urllib3",
+                  "python-dateutil",
+                  "typing-extensions")
+              : new Ended(1, "python3 -m venv does not work");
+      Assumptions.assumeTrue(
+          packages.code() == 0 && works(python.toString(), "-c", needs),
+          "No Python for generated clients: " + packages.output());
+    }
+    return python.toString();
+  }
+
   /** Compiles the TypeScript client. */
   static void buildTypeScript() {
     alone(Tools::compile);

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -115,6 +116,7 @@ class HeldSessionsTest {
   }
 
   private HeldSessions held(Duration ahead) {
-    return new HeldSessions(new Queues(provider), ServerSecret.ofThisProcess(), wrong(ahead));
+    return new HeldSessions(
+        new Queues(provider), ServerSecret.ofThisProcess(), Optional.empty(), wrong(ahead));
   }
 }

@@ -24,9 +24,11 @@ class WorkTest {
   private static TestServer postgres;
   private static TestServer neighbour;
 
+  private static TestDatabase database;
+
   @BeforeAll
   static void start() {
-    var database = TestDatabase.create();
+    database = TestDatabase.create();
     memory = TestServer.start("");
     postgres = TestServer.start("", database.environment());
     neighbour = TestServer.start("", database.environment());
@@ -260,6 +262,29 @@ class WorkTest {
 
   @ParameterizedTest
   @EnumSource
+  void completedDeliveriesAreNamedByTheirSequencesAlone(Store store) {
+    var server = store.server();
+    var queue = queue(server);
+    send(server, queue, "s", 1, 4);
+    var session = work(server, queue, take("c1", 1, 4, "PT5S")).get("sessions").get(0);
+    var sequences = session.get("messages").findValuesAsString("sequence");
+    var settle =
+        "{\"leaseId\":\"%s\",\"completed\":[%s,%s],\"settlements\":[{\"sequence\":%s,\"action\":\"retry\"}]}"
+            .formatted(
+                session.get("leaseId").asString(),
+                sequences.get(0),
+                sequences.get(1),
+                sequences.get(2));
+    var answer = work(server, queue, round("c2", List.of(settle), ""));
+    assertThat(answer.get("settled").findValuesAsString("outcome")).containsExactly("settled");
+    assertThat(depth(server, queue)).isEqualTo(2);
+    var next = work(server, queue, take("c3", 1, 4, "PT5S")).get("sessions");
+    var rest = answer.get("sessions").isEmpty() ? next.get(0) : answer.get("sessions").get(0);
+    assertThat(bodies(rest)).containsExactly(3, 4);
+  }
+
+  @ParameterizedTest
+  @EnumSource
   void leasesInHandAreRenewedAndLostOnesAreNamed(Store store) {
     var server = store.server();
     var queue = queue(server);
@@ -280,6 +305,46 @@ class WorkTest {
                 .json()
                 .get("messages"))
         .hasSize(1);
+  }
+
+  @Test
+  void aLeaseOutlivesTheServerThatHandedItOut() {
+    var queue = queue(postgres);
+    for (int i = 0; i < 3; i++) {
+      send(postgres, queue, "s" + i, 1, 2);
+    }
+    var settles = new ArrayList<String>();
+    try (var leaving = TestServer.start("", database.environment())) {
+      work(leaving, queue, take("leaving", 3, 1, "PT5S"))
+          .get("sessions")
+          .forEach(session -> settles.add(settle(session, "complete", "next")));
+    }
+    assertThat(settles).hasSize(3);
+    var answer = work(neighbour, queue, round("elsewhere", settles, ""));
+    assertThat(answer.get("settled").findValuesAsString("outcome"))
+        .containsExactly("settled", "settled", "settled");
+    assertThat(answer.get("sessions")).hasSize(3);
+    answer.get("sessions").forEach(session -> assertThat(bodies(session)).containsExactly(2));
+  }
+
+  /** A worker behind a load balancer shows each lease to another server than the one before. */
+  @Test
+  void serversTakeTurnsWithOneLease() {
+    var queue = queue(postgres);
+    send(postgres, queue, "s", 1, 6);
+    var session = work(postgres, queue, take("turn-0", 1, 1, "PT5S")).get("sessions").get(0);
+    for (int i = 1; i < 6; i++) {
+      var server = i % 2 == 0 ? postgres : neighbour;
+      var more = ",\"take\":{\"sessions\":1,\"messages\":1}";
+      var answer =
+          work(
+              server,
+              queue,
+              round("turn-" + i, List.of(settle(session, "complete", "next")), more));
+      assertThat(answer.get("settled").findValuesAsString("outcome")).containsExactly("settled");
+      session = answer.get("sessions").get(0);
+      assertThat(bodies(session)).containsExactly(i + 1);
+    }
   }
 
   @ParameterizedTest

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sessionkeeper.server.TestDatabase;
+import dev.sessionkeeper.server.TestServer;
 import dev.sessionkeeper.store.Database;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -16,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.JsonNode;
@@ -314,5 +316,22 @@ class AcknowledgementTest {
         .endsWith("25")
         .hasSize(15);
     assertThat(rest.has("nextLastEventId")).isFalse();
+  }
+
+  /** Where acknowledgement is required, a GET changes nothing, whatever it asks for. */
+  @Test
+  void aReadMovesNoSubscriberWhereAcknowledgementIsRequired() {
+    try (var server = TestServer.start("streams: { require_acknowledgement: true }")) {
+      for (int i = 1; i <= 3; i++) {
+        assertThat(server.post("/streams/s/events", "{\"data\":" + i + "}").status())
+            .isEqualTo(201);
+      }
+      var unknown = server.get("/streams/s/events?subscriber=ann");
+      assertThat(unknown.problem()).isEqualTo("not-found");
+      assertThat(unknown.body()).contains("PUT /streams/s/subscribers/ann");
+      assertThat(server.get("/streams/s/events?subscriber=ann&ack=delivered").problem())
+          .isEqualTo("conflict");
+      assertThat(server.get("/streams/s/subscribers").json().get("subscribers")).isEmpty();
+    }
   }
 }

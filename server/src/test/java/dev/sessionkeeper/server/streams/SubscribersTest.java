@@ -31,7 +31,8 @@ class SubscribersTest {
 
   private static StreamsConfig limits(int ofStream, int ofCredential) {
     var second = Duration.ofSeconds(1);
-    return new StreamsConfig(Duration.ofDays(7), second, second, 10, 10, ofStream, ofCredential);
+    return new StreamsConfig(
+        Duration.ofDays(7), second, second, 10, 10, ofStream, ofCredential, false);
   }
 
   private static Subscribers inDatabase(StreamsConfig limits) {

@@ -1,0 +1,92 @@
+package dev.sessionkeeper.benchmarks.http;
+
+import dev.sessionkeeper.QueueName;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.List;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Calls of the HTTP API as a client without a library makes them. Threads: any. */
+final class HttpCalls implements AutoCloseable {
+  private static final JsonMapper JSON =
+      JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
+
+  private final HttpClient client =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  private final String address;
+
+  HttpCalls(String address) {
+    this.address = address;
+  }
+
+  void declare(QueueName queue) {
+    call("PUT", "/queues/" + queue.value(), "{\"mode\":\"ORDERED\"}");
+  }
+
+  void send(QueueName queue, Iterable<Way.Outgoing> messages) {
+    var body = new StringBuilder("{\"messages\":[");
+    var comma = "";
+    for (var each : messages) {
+      body.append(comma).append("{\"sessionId\":\"").append(each.session());
+      body.append("\",\"body\":").append(each.json()).append('}');
+      comma = ",";
+    }
+    call("POST", "/queues/" + queue.value() + "/messages", body.append("]}").toString());
+  }
+
+  /** The part of an answer that a worker needs. */
+  record WorkAnswer(List<Settled> settled, List<Session> sessions) {}
+
+  record Settled(String leaseId, String outcome) {}
+
+  record Session(String leaseId, List<Delivery> messages) {}
+
+  /**
+   * A message.
+   *
+   * @param body as Java values
+   */
+  record Delivery(long sequence, Object body) {}
+
+  WorkAnswer work(QueueName queue, String round) {
+    var answer = call("POST", "/queues/" + queue.value() + "/work", round);
+    return JSON.readValue(answer, WorkAnswer.class);
+  }
+
+  private byte[] call(String method, String path, String json) {
+    var request =
+        HttpRequest.newBuilder(URI.create(address + path))
+            .header("Content-Type", "application/json")
+            .method(method, BodyPublishers.ofString(json))
+            .build();
+    try {
+      var answer = client.send(request, BodyHandlers.ofByteArray());
+      if (answer.statusCode() / 100 != 2) {
+        throw new IllegalStateException(
+            method
+                + " "
+                + path
+                + " answered "
+                + answer.statusCode()
+                + " "
+                + new String(answer.body(), java.nio.charset.StandardCharsets.UTF_8));
+      }
+      return answer.body();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+}
