@@ -7,7 +7,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Shows the audit log. */
-@Command(name = "audit", description = "Show who did what, newest first.")
+@Command(
+    name = "audit",
+    description = "Show who did what, newest first.",
+    subcommands = {ExportAudit.class, VerifyAudit.class})
 final class Audit implements Callable<Integer> {
   private static final Table TABLE =
       Table.of("at", "actor", "source", "action", "target", "reason", "details", "count");

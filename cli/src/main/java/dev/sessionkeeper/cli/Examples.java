@@ -52,6 +52,24 @@ final class Examples {
           entry("keeper bulk list", "keeper bulk list"),
           entry("keeper bulk show", "keeper bulk show 0198c0de-0000-4000-8000-000000000001"),
           entry("keeper bulk stop", "keeper bulk stop 0198c0de-0000-4000-8000-000000000001"),
+          entry("keeper audit export", "keeper audit export --file audit.ndjson"),
+          entry("keeper audit verify", "keeper audit verify audit.ndjson"),
+          entry("keeper keys", "keeper keys"),
+          entry("keeper keys list", "keeper keys list -o json"),
+          entry("keeper keys create", "keeper keys create worker --role consume --expires 90d"),
+          entry("keeper keys revoke", "keeper keys revoke worker"),
+          entry(
+              "keeper erase-user",
+              "keeper erase-user 6f9619ff-8b86-d011-b42d-00c04fc964ff -r 'request 17'"),
+          entry("keeper support-bundle", "keeper support-bundle --file bundle.zip"),
+          entry("keeper backup", "keeper backup backup.zip --data ./data"),
+          entry("keeper restore", "keeper restore backup.zip --data ./data"),
+          entry("keeper context", "keeper context"),
+          entry(
+              "keeper context set",
+              "keeper context set prod --url https://keeper.example.org --key-file ~/.keeper.key"),
+          entry("keeper context use", "keeper context use prod"),
+          entry("keeper context delete", "keeper context delete prod"),
           entry("keeper audit", "keeper audit --target orders/cust-42"),
           entry("keeper top", "keeper top"),
           entry("keeper events", "keeper events list --bot reviewer"),
@@ -74,6 +92,8 @@ final class Examples {
           entry("keeper bench", "keeper bench --messages 20000 --sessions 200"),
           entry("keeper simulate", "keeper simulate --seed 7 --runs 100"),
           entry("keeper doctor", "keeper doctor --url http://127.0.0.1:8080"),
+          entry("keeper queue-names", "keeper queue-names"),
+          entry("keeper man-page", "keeper man-page > keeper.1"),
           entry("keeper generate-completion", "source <(keeper generate-completion)"),
           entry("keeper help", "keeper help sessions pause"));
 

@@ -24,12 +24,12 @@ final class Jobs implements Callable<Integer> {
           "lastError");
 
   @Mixin Remote remote = new Remote();
+  @Mixin Watch watch = new Watch();
 
   @Override
   public Integer call() {
     try (var client = remote.open()) {
-      remote.show(client.get("/jobs", Map.of()), "jobs", TABLE, "No jobs.");
-      return Exit.OK;
+      return watch.show(remote, () -> client.get("/jobs", Map.of()), "jobs", TABLE, "No jobs.");
     }
   }
 

@@ -1,6 +1,5 @@
 package dev.sessionkeeper.cli;
 
-import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -36,12 +35,20 @@ import picocli.CommandLine.Command;
       Jobs.class,
       Usage.class,
       Audit.class,
+      Keys.class,
+      EraseUserCommand.class,
       Top.class,
       Receiver.class,
       Bench.class,
       Simulate.class,
       Doctor.class,
-      AutoComplete.GenerateCompletion.class,
+      SupportBundle.class,
+      Backup.class,
+      Restore.class,
+      ContextCommand.class,
+      Completion.class,
+      Completion.QueueNames.class,
+      ManPage.class,
       ShowHelp.class
     })
 public final class Keeper {

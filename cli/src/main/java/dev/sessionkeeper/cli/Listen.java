@@ -66,7 +66,7 @@ final class Listen implements Callable<Integer> {
     var terminal = Terminal.standard();
     var end = new CountDownLatch(1);
     try (var client = remote.open()) {
-      var builder = EventStream.of(remote.urls, stream);
+      var builder = EventStream.of(remote.servers(), stream);
       remote.credential().ifPresent(key -> builder.header("Authorization", "Bearer " + key));
       remote.tls().ifPresent(context -> builder.http(secured(context)));
       if (subscriber != null) {

@@ -28,14 +28,19 @@ final class Queues implements Callable<Integer> {
 
   @Mixin Remote remote = new Remote();
   @Mixin Paging paging = new Paging();
+  @Mixin Watch watch = new Watch();
 
   @Override
   public Integer call() {
     try (var client = remote.open()) {
-      var page =
-          client.get("/queues", Remote.query("limit", paging.limitText(), "cursor", paging.cursor));
-      remote.show(page, "queues", TABLE, "No queues yet. Create one: keeper queues create orders");
-      return Exit.OK;
+      return watch.show(
+          remote,
+          () ->
+              client.get(
+                  "/queues", Remote.query("limit", paging.limitText(), "cursor", paging.cursor)),
+          "queues",
+          TABLE,
+          "No queues yet. Create one: keeper queues create orders");
     }
   }
 

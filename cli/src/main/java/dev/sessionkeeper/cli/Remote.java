@@ -31,6 +31,8 @@ final class Remote {
           .enable(StreamWriteFeature.WRITE_BIGDECIMAL_AS_PLAIN)
           .build();
 
+  private static final URI USUAL = URI.create("http://127.0.0.1:8080");
+
   enum Format {
     text,
     json
@@ -41,11 +43,19 @@ final class Remote {
       split = ",",
       converter = Address.class,
       paramLabel = "URL",
-      defaultValue = "${env:KEEPER_URL:-http://127.0.0.1:8080}",
+      defaultValue = "${env:KEEPER_URL}",
       description =
           "The server's address, or several of one store with commas between them."
-              + " Default: $KEEPER_URL, else http://127.0.0.1:8080")
-  List<URI> urls = List.of(URI.create("http://127.0.0.1:8080"));
+              + " Default: $KEEPER_URL, else that of the context, else http://127.0.0.1:8080")
+  @Nullable List<URI> urls;
+
+  @Option(
+      names = "--context",
+      paramLabel = "NAME",
+      defaultValue = "${env:KEEPER_CONTEXT}",
+      description =
+          "A server by its name; see keeper context. Default: $KEEPER_CONTEXT, else the current one")
+  @Nullable String context;
 
   @Option(
       names = "--key",
@@ -112,17 +122,45 @@ final class Remote {
               "Warning: --key is visible to other users of this machine; use KEEPER_API_KEY or"
                   + " --key-file");
     }
+    var servers = servers();
     var client =
-        tls().map(context -> KeeperClient.of(urls, context)).orElseGet(() -> KeeperClient.of(urls));
+        tls()
+            .map(certificates -> KeeperClient.of(servers, certificates))
+            .orElseGet(() -> KeeperClient.of(servers));
     return credential().map(client::withApiKey).orElse(client);
+  }
+
+  /** The addresses: as an option, from the environment, from the context, or the usual one. */
+  List<URI> servers() {
+    if (urls != null) {
+      return urls;
+    }
+    return setting("url")
+        .map(
+            text ->
+                java.util.Arrays.stream(text.split(",", -1)).map(new Address()::convert).toList())
+        .orElse(List.of(USUAL));
+  }
+
+  /** A setting of the context. An address that was named is no context's, so that has no say. */
+  private Optional<String> setting(String name) {
+    return Contexts.read(Contexts.file(System.getenv()))
+        .chosen(Optional.ofNullable(context))
+        .map(settings -> settings.get(name));
+  }
+
+  /** A file: as an option or from the environment, else from the context. */
+  private Optional<Path> file(@Nullable Path given, String setting) {
+    if (given != null || (urls != null && context == null)) {
+      return Optional.ofNullable(given);
+    }
+    return setting(setting).map(Path::of);
   }
 
   /** The certificates to use; empty when everything is as Java has it. */
   Optional<SSLContext> tls() {
     return new ClientTls(
-            Optional.ofNullable(authority),
-            Optional.ofNullable(certificate),
-            Optional.ofNullable(certificateKey))
+            file(authority, "ca"), file(certificate, "cert"), file(certificateKey, "certKey"))
         .context();
   }
 
@@ -132,30 +170,33 @@ final class Remote {
       throw new IllegalArgumentException("--key and --key-file exclude each other");
     }
     if (keyFile != null) {
-      try {
-        return Optional.of(Files.readString(keyFile).strip()).filter(text -> !text.isEmpty());
-      } catch (IOException e) {
-        throw new IllegalArgumentException("--key-file " + keyFile + " cannot be read", e);
-      }
+      return contents(keyFile);
     }
     return Optional.ofNullable(key == null ? System.getenv("KEEPER_API_KEY") : key)
-        .filter(text -> !text.isEmpty());
+        .filter(text -> !text.isEmpty())
+        .or(() -> file(null, "keyFile").flatMap(Remote::contents));
+  }
+
+  private static Optional<String> contents(Path file) {
+    try {
+      return Optional.of(Files.readString(file).strip()).filter(text -> !text.isEmpty());
+    } catch (IOException e) {
+      throw new IllegalArgumentException("--key-file " + file + " cannot be read", e);
+    }
   }
 
   /** What a process of ours needs in its environment to reach the same server in the same way. */
   Map<String, String> environment() {
     var variables = new LinkedHashMap<String, String>();
     credential().ifPresent(word -> variables.put("KEEPER_API_KEY", word));
-    put(variables, "KEEPER_CA", authority);
-    put(variables, "KEEPER_CERT", certificate);
-    put(variables, "KEEPER_CERT_KEY", certificateKey);
+    file(authority, "ca").ifPresent(path -> put(variables, "KEEPER_CA", path));
+    file(certificate, "cert").ifPresent(path -> put(variables, "KEEPER_CERT", path));
+    file(certificateKey, "certKey").ifPresent(path -> put(variables, "KEEPER_CERT_KEY", path));
     return variables;
   }
 
-  private static void put(Map<String, String> variables, String name, @Nullable Path file) {
-    if (file != null) {
-      variables.put(name, file.toAbsolutePath().toString());
-    }
+  private static void put(Map<String, String> variables, String name, Path file) {
+    variables.put(name, file.toAbsolutePath().toString());
   }
 
   /** Shows a page: its items as a table, or the whole answer as JSON. */

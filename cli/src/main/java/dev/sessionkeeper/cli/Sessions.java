@@ -33,6 +33,7 @@ final class Sessions implements Callable<Integer> {
 
   @Mixin Remote remote = new Remote();
   @Mixin Paging paging = new Paging();
+  @Mixin Watch watch = new Watch();
 
   @Spec CommandSpec spec = CommandSpec.create();
 
@@ -49,14 +50,16 @@ final class Sessions implements Callable<Integer> {
       throw new ParameterException(spec.commandLine(), "Name the queue: keeper sessions QUEUE");
     }
     try (var client = remote.open()) {
-      var page =
-          client
-              .queue(queue)
-              .sessions(
+      var sessions = client.queue(queue);
+      return watch.show(
+          remote,
+          () ->
+              sessions.sessions(
                   Remote.query(
-                      "status", status, "limit", paging.limitText(), "cursor", paging.cursor));
-      remote.show(page, "sessions", TABLE, "No session of " + queue + " has work.");
-      return Exit.OK;
+                      "status", status, "limit", paging.limitText(), "cursor", paging.cursor)),
+          "sessions",
+          TABLE,
+          "No session of " + queue + " has work.");
     }
   }
 

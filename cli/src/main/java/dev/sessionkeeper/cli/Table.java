@@ -1,10 +1,13 @@
 package dev.sessionkeeper.cli;
 
+import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -22,18 +25,28 @@ record Table(List<String> columns) {
   private static final JsonMapper PLAIN =
       JsonMapper.builder().enable(StreamWriteFeature.WRITE_BIGDECIMAL_AS_PLAIN).build();
   private static final int WIDEST = 60;
+  private static final Set<String> STATES = Set.of("status", "state", "outcome");
   private static final Pattern DURATION = Pattern.compile("PT[0-9HMS.]+");
 
   static Table of(String... columns) {
     return new Table(List.of(columns));
   }
 
+  /** The columns; on a terminal with relative times, and with colours for states. */
   String render(Iterable<JsonNode> rows) {
+    return render(rows, Terminal.standard(), TimeSource.system().instant());
+  }
+
+  String render(Iterable<JsonNode> rows, Terminal terminal, Instant now) {
     var lines = new ArrayList<List<String>>();
     lines.add(columns.stream().map(Table::header).toList());
-    rows.forEach(row -> lines.add(columns.stream().map(c -> cell(row.path(c))).toList()));
+    rows.forEach(
+        row ->
+            lines.add(columns.stream().map(c -> timed(cell(row.path(c)), terminal, now)).toList()));
     var widths = widths(lines);
-    return lines.stream().map(line -> aligned(line, widths)).collect(Collectors.joining("\n"));
+    return IntStream.range(0, lines.size())
+        .mapToObj(i -> aligned(lines.get(i), widths, terminal, i == 0))
+        .collect(Collectors.joining("\n"));
   }
 
   private List<Integer> widths(List<List<String>> lines) {
@@ -43,11 +56,25 @@ record Table(List<String> columns) {
         .toList();
   }
 
-  private static String aligned(List<String> line, List<Integer> widths) {
+  private String aligned(
+      List<String> line, List<Integer> widths, Terminal terminal, boolean isHeader) {
     return IntStream.range(0, line.size())
-        .mapToObj(i -> line.get(i) + " ".repeat(widths.get(i) - line.get(i).length()))
+        .mapToObj(
+            i -> {
+              var text = line.get(i);
+              var shown =
+                  !isHeader && STATES.contains(columns.get(i)) ? terminal.state(text) : text;
+              return shown + " ".repeat(widths.get(i) - text.length());
+            })
         .collect(Collectors.joining("  "))
         .stripTrailing();
+  }
+
+  /** Scripts get the time itself. */
+  private static String timed(String text, Terminal terminal, Instant now) {
+    return terminal.isInteractive()
+        ? RelativeTime.read(text).map(at -> RelativeTime.of(at, now)).orElse(text)
+        : text;
   }
 
   /** {@code oldestAge} becomes {@code OLDEST AGE}. */

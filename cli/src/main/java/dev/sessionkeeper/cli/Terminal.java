@@ -10,6 +10,7 @@ import java.util.Map;
 final class Terminal {
   private static final String RED = "\u001b[31m";
   private static final String GREEN = "\u001b[32m";
+  private static final String YELLOW = "\u001b[33m";
   private static final String DIM = "\u001b[2m";
   private static final String RESET = "\u001b[0m";
   private static final String UP_AND_CLEAR = "\u001b[1A\u001b[2K";
@@ -67,6 +68,16 @@ final class Terminal {
 
   String green(String text) {
     return paint(GREEN, text);
+  }
+
+  /** A state in its colour: what needs a person is red, what waits for one yellow. */
+  String state(String state) {
+    return switch (state) {
+      case "parked", "dead", "failed", "lost", "broken" -> red(state);
+      case "paused", "waiting", "pending", "stopped" -> paint(YELLOW, state);
+      case "ready", "held", "running", "completed", "acknowledged", "done" -> green(state);
+      default -> state;
+    };
   }
 
   String dim(String text) {

@@ -10,7 +10,8 @@ import picocli.CommandLine.Model.OptionSpec;
 /** Writes the reference page of the command line, from the commands themselves. */
 public final class DescribeCommands {
   private static final java.util.Set<String> CONNECTION =
-      java.util.Set.of("--url", "--key", "--key-file", "--ca", "--cert", "--cert-key", "--output");
+      java.util.Set.of(
+          "--url", "--context", "--key", "--key-file", "--ca", "--cert", "--cert-key", "--output");
 
   private final StringBuilder text = new StringBuilder();
 
@@ -112,5 +113,15 @@ public final class DescribeCommands {
 
   private static boolean isConnection(OptionSpec option) {
     return CONNECTION.contains(option.longestName());
+  }
+
+  /** Returns why the command line would refuse these arguments; blank when it takes them. */
+  public static String complaint(String... arguments) {
+    try {
+      Keeper.commandLine().parseArgs(arguments);
+      return "";
+    } catch (picocli.CommandLine.ParameterException e) {
+      return String.valueOf(e.getMessage());
+    }
   }
 }

@@ -33,7 +33,8 @@ final class DescribeMetrics {
             # Metrics
 
             `GET /metrics` serves these in the Prometheus text format. A timer has `_count`, `_sum` and `_max`. [Monitor a server](../how-to/monitor.md) shows
-            how to scrape them; `ops/` has alerts.
+            how to scrape them; `ops/` has alerts. Counters exist from the start of the server, so that `increase()` sees their first event. The metrics of the Java
+            process begin with `jvm_`, `process_` and `system_`, such as `jvm_memory_used_bytes`, `jvm_gc_pause_seconds` and `process_cpu_usage`.
 
             | metric | type | labels | meaning |
             |---|---|---|---|
@@ -154,9 +155,12 @@ final class DescribeMetrics {
   /** Labels that a helper method of the class adds. */
   private static List<String> shared(String id, String source) {
     if (id.startsWith("keeper.job.")) {
-      return List.of("job");
+      return List.of("job_name");
     }
-    if (id.startsWith("keeper.queue.") && source.contains("class QueueGauges")) {
+    if (id.startsWith("keeper.queue.")
+        && (source.contains("class QueueGauges")
+            || source.contains("class CountGauges")
+            || source.contains("class LeaseAges"))) {
       return List.of("queue");
     }
     if (source.contains("class BotMeters")) {

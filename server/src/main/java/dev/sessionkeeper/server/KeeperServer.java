@@ -30,12 +30,15 @@ import dev.sessionkeeper.server.operations.HealthRoutes;
 import dev.sessionkeeper.server.operations.Metrics;
 import dev.sessionkeeper.server.queues.QueuesFeature;
 import dev.sessionkeeper.server.registry.RegistryFeature;
+import dev.sessionkeeper.server.retention.RetentionFeature;
 import dev.sessionkeeper.server.samples.SamplesFeature;
 import dev.sessionkeeper.server.security.AdmitStreamTokens;
+import dev.sessionkeeper.server.security.AuditChainRoutes;
 import dev.sessionkeeper.server.security.AuditRefusals;
 import dev.sessionkeeper.server.security.AuditRoutes;
 import dev.sessionkeeper.server.security.CorsConfig;
 import dev.sessionkeeper.server.security.Guard;
+import dev.sessionkeeper.server.security.KeyRoutes;
 import dev.sessionkeeper.server.security.SecurityConfig;
 import dev.sessionkeeper.server.security.StreamTokens;
 import dev.sessionkeeper.server.streams.StreamsFeature;
@@ -44,6 +47,7 @@ import dev.sessionkeeper.server.telemetry.Telemetry;
 import dev.sessionkeeper.server.telemetry.TelemetryConfig;
 import dev.sessionkeeper.server.telemetry.TraceRequests;
 import dev.sessionkeeper.store.Actor;
+import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -76,9 +80,9 @@ public final class KeeperServer implements AutoCloseable {
   private static final String TLS = "server.tls";
 
   private final KeeperConfig config;
-  private final Metrics metrics = new Metrics();
   private final List<Feature> features = new ArrayList<>();
   private final List<AutoCloseable> open = new ArrayList<>();
+  private final Metrics metrics = opened(new Metrics());
   private final Guard guard;
   private final Telemetry telemetry;
   private final Engine engine;
@@ -105,6 +109,9 @@ public final class KeeperServer implements AutoCloseable {
       guard = opened(new Guard(config.get(SecurityConfig.SECTION), server().host(), time));
       engine = opened(openEngine.get());
       guard.browsers().use(engine.secret());
+      engine
+          .database()
+          .ifPresent(source -> guard.keys().use(Database.of(source), metrics.registry()));
       lastSeen = opened(LastSeen.open(engine.database(), metrics.registry(), time));
       var context =
           new Feature.Context(
@@ -118,12 +125,17 @@ public final class KeeperServer implements AutoCloseable {
       FEATURES.forEach(opener -> features.add(opened(opener.open(context))));
       features.add(opened(SystemFeature.open(context, version())));
       BulkFeature.open(context).ifPresent(bulk -> features.add(opened(bulk)));
+      RetentionFeature.open(context).ifPresent(keep -> features.add(opened(keep)));
       JobsFeature.open(context, features).ifPresent(jobs -> features.add(opened(jobs)));
       reload = new Reload(config, sources, this::take, engine.audit());
       routes = new RouteTable(allRoutes(time));
       refusals = opened(auditRefusals(time));
       http = opened(listen(time));
       metrics.watch(http);
+      metrics.watch(engine::notReady, engine.database(), engine.dataFolder(), time);
+      if (server().tls().isPresent()) {
+        metrics.watch(() -> drain.tls().orElseThrow(), time);
+      }
     } catch (RuntimeException e) {
       closeAll();
       throw e;
@@ -223,6 +235,12 @@ public final class KeeperServer implements AutoCloseable {
     all.addAll(reload.routes());
     all.addAll(new ActivityRoutes(lastSeen).routes());
     all.addAll(new AuditRoutes(engine.audit()).routes());
+    engine
+        .database()
+        .ifPresent(source -> all.addAll(new AuditChainRoutes(Database.of(source)).routes()));
+    all.addAll(
+        KeyRoutes.routes(
+            guard, () -> lastSeen.list(RememberCallers.CREDENTIAL), () -> http.readmit(), time));
     all.addAll(new HealthRoutes(checks(), degradations()).routes());
     all.addAll(metrics.routes(engine.queues(), time));
     if (config.get(DashboardConfig.SECTION).isEnabled()) {

@@ -20,6 +20,7 @@ import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.Migrations;
 import dev.sessionkeeper.store.Notices;
 import dev.sessionkeeper.time.TimeSource;
+import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
@@ -56,6 +57,7 @@ final class PostgresEngine implements Engine {
   private static final Duration KEEP_HOUSE_EVERY = Duration.ofSeconds(15);
 
   private final Optional<EmbeddedPostgres> embedded;
+  private final Optional<Path> folder;
   private final HikariDataSource pool;
   private final ServerSecret secret;
   private final Notices notices;
@@ -65,10 +67,12 @@ final class PostgresEngine implements Engine {
 
   private PostgresEngine(
       Optional<EmbeddedPostgres> embedded,
+      Optional<Path> folder,
       HikariConfig access,
       String description,
       TimeSource time) {
     this.embedded = embedded;
+    this.folder = folder;
     this.pool = new HikariDataSource(access);
     this.description = description;
     Migrations.apply(pool, "store");
@@ -96,7 +100,8 @@ final class PostgresEngine implements Engine {
       access.setPassword(postgres.password());
       var description =
           "an embedded PostgreSQL, its data is in " + store.data().toAbsolutePath().normalize();
-      return new PostgresEngine(Optional.of(postgres), access, description, time);
+      return new PostgresEngine(
+          Optional.of(postgres), Optional.of(store.data()), access, description, time);
     } catch (RuntimeException e) {
       postgres.close();
       throw e;
@@ -109,7 +114,11 @@ final class PostgresEngine implements Engine {
     store.password().map(Secret::reveal).ifPresent(access::setPassword);
     try {
       return new PostgresEngine(
-          Optional.empty(), access, "PostgreSQL at " + withoutParameters(store.url()), time);
+          Optional.empty(),
+          Optional.empty(),
+          access,
+          "PostgreSQL at " + withoutParameters(store.url()),
+          time);
     } catch (com.zaxxer.hikari.pool.HikariPool.PoolInitializationException e) {
       throw new KeeperException.Misconfigured(ExplainDatabase.connecting(store.url(), e), e);
     }
@@ -145,6 +154,11 @@ final class PostgresEngine implements Engine {
   @Override
   public Optional<DataSource> database() {
     return Optional.of(pool);
+  }
+
+  @Override
+  public Optional<Path> dataFolder() {
+    return folder;
   }
 
   @Override

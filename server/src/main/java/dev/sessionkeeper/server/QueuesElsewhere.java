@@ -7,6 +7,7 @@ import dev.sessionkeeper.server.security.ServerSecret;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.store.Notices;
 import dev.sessionkeeper.time.TimeSource;
+import java.nio.file.Path;
 import java.util.Optional;
 import javax.sql.DataSource;
 
@@ -27,6 +28,11 @@ record QueuesElsewhere(Engine store, QueueProvider queues, Optional<WatchQueues>
   @Override
   public Optional<DataSource> database() {
     return store.database();
+  }
+
+  @Override
+  public Optional<Path> dataFolder() {
+    return store.dataFolder();
   }
 
   @Override

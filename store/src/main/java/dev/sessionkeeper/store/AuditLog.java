@@ -113,7 +113,7 @@ public final class AuditLog {
     values.add(value);
   }
 
-  private static Row row(ResultSet rows) throws SQLException {
+  static Row row(ResultSet rows) throws SQLException {
     return new Row(
         rows.getLong(1),
         rows.getObject(2, OffsetDateTime.class).toInstant(),

@@ -5,7 +5,7 @@ import dev.sessionkeeper.server.http.Gate;
 
 /** Notes when each credential was used last; lets in whom the gate behind it lets in. */
 public record RememberCallers(Gate gate, LastSeen lastSeen) implements Gate {
-  static final String CREDENTIAL = "credential";
+  public static final String CREDENTIAL = "credential";
 
   @Override
   public Caller admit(Visit visit) {

@@ -6,6 +6,7 @@ import dev.sessionkeeper.server.security.AuditedQueues;
 import dev.sessionkeeper.server.security.ServerSecret;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.store.Notices;
+import java.nio.file.Path;
 import java.util.Optional;
 import javax.sql.DataSource;
 
@@ -19,6 +20,11 @@ public interface Engine extends AutoCloseable {
 
   /** The database behind it, migrated; empty when everything is in memory. */
   Optional<DataSource> database();
+
+  /** The folder of an embedded database; empty when the data is elsewhere. */
+  default Optional<Path> dataFolder() {
+    return Optional.empty();
+  }
 
   /** How nodes of one database tell each other of news; empty when there is but one. */
   Optional<Notices> notices();

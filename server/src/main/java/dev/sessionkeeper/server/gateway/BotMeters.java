@@ -35,6 +35,7 @@ final class BotMeters implements Consumer<ProcessorEvent>, AutoCloseable {
     violations = counter("keeper.order.violations", "Deliveries out of order; must stay 0");
     lost = counter("keeper.leases.lost", "Leases that ran out in somebody's hands");
     trips = counter("keeper.push.circuit.trips", "Times an endpoint was found dead");
+    PushMessages.OUTCOMES.forEach(this::requests);
     gauges =
         List.of(
             Gauge.builder("keeper.push.circuit.open", open, AtomicInteger::get)
@@ -71,12 +72,15 @@ final class BotMeters implements Consumer<ProcessorEvent>, AutoCloseable {
 
   /** A request was answered, or not. */
   void pushed(String outcome, Duration took) {
-    Timer.builder("keeper.push.requests")
+    requests(outcome).record(took);
+  }
+
+  private Timer requests(String outcome) {
+    return Timer.builder("keeper.push.requests")
         .description("Requests to bots by outcome")
         .tag("bot_name", bot)
         .tag("outcome", outcome)
-        .register(registry)
-        .record(took);
+        .register(registry);
   }
 
   void circuit(boolean isOpen) {

@@ -41,7 +41,7 @@ public final class GatewayFeature implements Feature {
     Migrations.apply(source, "store");
     Migrations.apply(source, "gateway");
     var database = Database.of(source);
-    var meters = new GatewayMeters(context.meters(), queues);
+    var meters = new GatewayMeters(context.meters(), queues, context.time());
     outbox = outbox(source, queues, context.time());
     isElsewhere = !(queues instanceof PostgresQueueProvider);
     retention = context.config().get(GithubConfig.SECTION).retention();

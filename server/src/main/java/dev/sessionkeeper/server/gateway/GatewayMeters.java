@@ -5,14 +5,17 @@ import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.processor.CloseReason;
+import dev.sessionkeeper.server.operations.Sampled;
 import dev.sessionkeeper.spi.CountableQueues;
 import dev.sessionkeeper.spi.InspectableQueues;
 import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.time.TimeSource;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -30,15 +33,19 @@ final class GatewayMeters {
   private static final double MEGABYTE = 1 << 20;
 
   private final MeterRegistry registry;
+  private final TimeSource time;
   private final QueueProvider queues;
+  private final Counter revived;
   private final MultiGauge thresholds;
   private final MultiGauge sizes;
   private final MultiGauge active;
   private final MultiGauge utilization;
   private volatile ToIntFunction<QueueName> holds = queue -> 0;
   private volatile Map<String, HoldMeters> byQueue = Map.of();
+  private volatile Map<String, Sampled<Double>> held = Map.of();
 
-  GatewayMeters(MeterRegistry registry, QueueProvider queues) {
+  GatewayMeters(MeterRegistry registry, QueueProvider queues, TimeSource time) {
+    this.time = time;
     this.registry = registry;
     this.queues = queues;
     this.active =
@@ -58,6 +65,10 @@ final class GatewayMeters {
         MultiGauge.builder("keeper.queue.depth.threshold")
             .description("Waiting messages of a bot over which an alert is raised")
             .register(registry);
+    this.revived =
+        Counter.builder("keeper.webhook.revived")
+            .description("Dead letters put back because GitHub delivered again")
+            .register(registry);
     // An alert on an increase misses the first one of a counter that was not there before.
     REFUSALS.forEach(this::outcome);
     List.of("accepted", "duplicate", "same_body").forEach(this::outcome);
@@ -76,21 +87,19 @@ final class GatewayMeters {
 
   void accepted(List<String> bots) {
     count("accepted");
-    bots.forEach(
-        bot ->
-            Counter.builder("keeper.webhook.messages")
-                .description("Messages made of deliveries")
-                .tag("bot_name", bot)
-                .register(registry)
-                .increment());
+    bots.forEach(bot -> messages(bot).increment());
+  }
+
+  private Counter messages(String bot) {
+    return Counter.builder("keeper.webhook.messages")
+        .description("Messages made of deliveries")
+        .tag("bot_name", bot)
+        .register(registry);
   }
 
   void duplicate(int revived) {
     count("duplicate");
-    Counter.builder("keeper.webhook.revived")
-        .description("Dead letters put back because GitHub delivered again")
-        .register(registry)
-        .increment(revived);
+    this.revived.increment(revived);
   }
 
   /** A signed body came again under another delivery id. */
@@ -116,6 +125,13 @@ final class GatewayMeters {
             .collect(
                 Collectors.toUnmodifiableMap(
                     bot -> bot.queue().value(), bot -> new HoldMeters(bot.name(), registry)));
+    held =
+        bots.stream()
+            .collect(
+                Collectors.toUnmodifiableMap(
+                    Bot::name,
+                    bot -> new Sampled<>(Double.NaN, () -> count(bot), Duration.ZERO, time)));
+    bots.forEach(bot -> messages(bot.name()));
     active.register(rows(bots, GatewayMeters::scoped, this::sessionsOf), true);
     utilization.register(
         rows(
@@ -154,6 +170,11 @@ final class GatewayMeters {
    * tell.
    */
   private double sessionsOf(Bot bot) {
+    var sampled = held.get(bot.name());
+    return sampled == null ? Double.NaN : sampled.get();
+  }
+
+  private double count(Bot bot) {
     try {
       if (bot.ordering().mode() == QueueMode.ORDERED) {
         return holds.applyAsInt(bot.queue());
@@ -167,7 +188,7 @@ final class GatewayMeters {
                 .orElse(Double.NaN);
         default -> Double.NaN;
       };
-    } catch (KeeperException unknown) {
+    } catch (KeeperException.UnknownQueue gone) {
       return Double.NaN;
     }
   }

@@ -26,16 +26,11 @@ final class HoldMeters {
     this.registry = registry;
     this.bot = bot;
     TIMEOUTS.forEach(this::timeouts);
+    Stream.of(CloseReason.values()).forEach(this::duration);
   }
 
   void ended(Duration held, int messages, String entityType, CloseReason reason) {
-    Timer.builder("keeper.session.duration")
-        .description("How long sessions were held")
-        .serviceLevelObjectives(DURATIONS)
-        .tag("bot_name", bot)
-        .tag("session_outcome", word(reason))
-        .register(registry)
-        .record(held);
+    duration(reason).record(held);
     DistributionSummary.builder("keeper.session.message.count")
         .description("Messages handled in one hold")
         .serviceLevelObjectives(COUNTS)
@@ -46,6 +41,15 @@ final class HoldMeters {
     if (TIMEOUTS.contains(reason)) {
       timeouts(reason).increment();
     }
+  }
+
+  private Timer duration(CloseReason reason) {
+    return Timer.builder("keeper.session.duration")
+        .description("How long sessions were held")
+        .serviceLevelObjectives(DURATIONS)
+        .tag("bot_name", bot)
+        .tag("session_outcome", word(reason))
+        .register(registry);
   }
 
   private Counter timeouts(CloseReason reason) {

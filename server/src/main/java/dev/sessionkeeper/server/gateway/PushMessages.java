@@ -13,6 +13,7 @@ import dev.sessionkeeper.webhook.WebhookSender;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -123,6 +124,10 @@ final class PushMessages implements MessageHandler {
   static boolean asksToWait(WebhookResult.Refused refused) {
     return isOutage(refused) && refused.retryAfter().isPresent();
   }
+
+  /** The words of {@link #outcomeOf}. */
+  static final List<String> OUTCOMES =
+      List.of("delivered", "gone", "asked_to_wait", "refused", "unreachable", "forbidden");
 
   private static String outcomeOf(WebhookResult result) {
     return switch (result) {

@@ -22,6 +22,9 @@ public final class JobMeters implements Consumer<JobEvent> {
   private static final String LEASES_LOST = "keeper.job.leases.lost";
   private static final String SLOTS_DROPPED = "keeper.job.slots.dropped";
   private static final String CLOCK_FOLLOWED = "keeper.job.clock.followed";
+  private static final String COMPLETED = "completed";
+  private static final String FAILED = "failed";
+  private static final List<String> OUTCOMES = List.of(COMPLETED, FAILED);
   private static final List<String> COUNTERS =
       List.of(ALERTS, LEASES_LOST, SLOTS_DROPPED, CLOCK_FOLLOWED);
 
@@ -46,8 +49,9 @@ public final class JobMeters implements Consumer<JobEvent> {
    */
   public void watch(Jobs jobs, TimeSource time) {
     var pulses = new Sampled<Map<String, Jobs.Pulse>>(Map.of(), () -> byName(jobs), FRESH, time);
-    for (var job : pulses.get().keySet()) {
+    for (var job : byName(jobs).keySet()) {
       COUNTERS.forEach(name -> count(name, job, 0));
+      OUTCOMES.forEach(outcome -> duration(job, outcome));
       gauge(
           "keeper.job.last.success.age",
           "How long ago a run of the job ended well",
@@ -68,7 +72,7 @@ public final class JobMeters implements Consumer<JobEvent> {
           pulse -> pulse.running().toNanos() / 1e9);
       Gauge.builder("keeper.job.paused", () -> value(pulses, job, p -> p.paused() ? 1.0 : 0.0))
           .description("Whether the schedule of the job is stopped")
-          .tag("job", job)
+          .tag("job_name", job)
           .register(registry);
     }
   }
@@ -82,7 +86,7 @@ public final class JobMeters implements Consumer<JobEvent> {
     Gauge.builder(name, () -> value(pulses, job, number))
         .description(description)
         .baseUnit("seconds")
-        .tag("job", job)
+        .tag("job_name", job)
         .register(registry);
   }
 
@@ -102,8 +106,8 @@ public final class JobMeters implements Consumer<JobEvent> {
       case JobEvent.Acquired acquired -> {}
       case JobEvent.TakenOver taken -> takenOver.increment();
       case JobEvent.Contended contended -> contention.increment();
-      case JobEvent.Completed done -> duration(done.job(), "completed", done.took());
-      case JobEvent.Failed failed -> duration(failed.job(), "failed", failed.took());
+      case JobEvent.Completed done -> duration(done.job(), COMPLETED).record(done.took());
+      case JobEvent.Failed failed -> duration(failed.job(), FAILED).record(failed.took());
       case JobEvent.Alerted alerted -> count(ALERTS, alerted.job(), 1);
       case JobEvent.Lost lost -> count(LEASES_LOST, lost.job(), 1);
       case JobEvent.FenceRejected rejected -> fenceRejections.increment();
@@ -113,16 +117,15 @@ public final class JobMeters implements Consumer<JobEvent> {
     }
   }
 
-  private void duration(String job, String outcome, Duration took) {
-    Timer.builder("keeper.job.duration")
+  private Timer duration(String job, String outcome) {
+    return Timer.builder("keeper.job.duration")
         .description("How long runs of jobs took")
-        .tag("job", job)
+        .tag("job_name", job)
         .tag("outcome", outcome)
-        .register(registry)
-        .record(took);
+        .register(registry);
   }
 
   private void count(String name, String job, long by) {
-    registry.counter(name, "job", job).increment((double) by);
+    registry.counter(name, "job_name", job).increment((double) by);
   }
 }

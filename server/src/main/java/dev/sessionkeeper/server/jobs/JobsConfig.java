@@ -12,12 +12,13 @@ import java.time.Duration;
  * @param lease after which silence another node takes over
  * @param poll the longest time between two looks for due jobs
  * @param deadLetters how long dead letters are kept
+ * @param history how long finished runs, repaired bodies and revoked keys are kept
  */
-public record JobsConfig(Duration lease, Duration poll, Duration deadLetters) {
+public record JobsConfig(Duration lease, Duration poll, Duration deadLetters, Duration history) {
   public static final ConfigSection<JobsConfig> SECTION =
       ConfigSection.of("jobs", JobsConfig::read)
           .restart("lease", "poll")
-          .reload("dead_letter_retention");
+          .reload("dead_letter_retention", "history_retention");
 
   private static final Duration SECOND = Duration.ofSeconds(1);
 
@@ -32,7 +33,12 @@ public record JobsConfig(Duration lease, Duration poll, Duration deadLetters) {
             "dead_letter_retention",
             Duration.ofDays(90),
             Decode.duration(Duration.ofMinutes(1), Duration.ofDays(36_500)));
+    var history =
+        in.optional(
+            "history_retention",
+            Duration.ofDays(90),
+            Decode.duration(Duration.ofMinutes(1), Duration.ofDays(36_500)));
     in.check();
-    return new JobsConfig(lease.get(), poll.get(), letters.get());
+    return new JobsConfig(lease.get(), poll.get(), letters.get(), history.get());
   }
 }

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.operations;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.server.config.ServerConfig;
 import dev.sessionkeeper.server.http.HttpServer;
 import dev.sessionkeeper.server.http.RequestListener;
 import dev.sessionkeeper.server.http.Response;
@@ -10,6 +11,7 @@ import dev.sessionkeeper.server.http.Scope;
 import dev.sessionkeeper.spi.CountableQueues;
 import dev.sessionkeeper.spi.InspectableQueues;
 import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.time.TimeSource;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
@@ -18,17 +20,41 @@ import io.micrometer.core.instrument.Timer;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import javax.sql.DataSource;
 
-/** The meters of a server, and {@code /metrics}. All names begin with {@code keeper_}. */
-public final class Metrics implements RequestListener {
+/**
+ * The meters of a server, and {@code /metrics}. Names begin with {@code keeper_}; those of the Java
+ * process have the names that Micrometer gives them.
+ */
+public final class Metrics implements RequestListener, AutoCloseable {
+  private static final int SERVER_ERROR = 500;
+  private static final int TOO_MANY = 429;
+
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private final Counter fenceRejections =
       Counter.builder("keeper.fence.rejections")
           .description("Calls under a lease that was no longer held")
           .register(registry);
+
+  private final Counter errors =
+      Counter.builder("keeper.http.errors")
+          .description("Requests that the server answered with a status of 500 or more")
+          .register(registry);
+  private final Counter rateLimited =
+      Counter.builder("keeper.http.rate.limited")
+          .description("Requests refused because their credential sent too many")
+          .register(registry);
+  private volatile BooleanSupplier isStoreReady = () -> true;
+  private final JvmMeters jvm = new JvmMeters(registry);
 
   public Metrics() {
     Gauge.builder(
@@ -44,6 +70,28 @@ public final class Metrics implements RequestListener {
     Gauge.builder("keeper.http.buffered.bytes", http, HttpServer::bufferedBytes)
         .description("Bytes of request bodies and of answers in memory")
         .register(registry);
+  }
+
+  /**
+   * Shows how the store is.
+   *
+   * @param folder the data folder of an embedded database
+   */
+  public void watch(
+      Supplier<Optional<String>> notReady,
+      Optional<DataSource> database,
+      Optional<Path> folder,
+      TimeSource time) {
+    isStoreReady = StoreGauges.register(registry, notReady, database.map(Database::of), folder, time);
+  }
+
+  /**
+   * Shows how long the certificate of the server is valid.
+   *
+   * @param tls the certificates in force; a reload replaces them
+   */
+  public void watch(Supplier<ServerConfig.Tls> tls, TimeSource time) {
+    CertificateGauge.register(registry, tls, time);
   }
 
   public MeterRegistry registry() {
@@ -69,26 +117,50 @@ public final class Metrics implements RequestListener {
     if (status == 410) {
       fenceRejections.increment();
     }
+    if (status >= SERVER_ERROR) {
+      errors.increment();
+    }
+    if (status == TOO_MANY) {
+      rateLimited.increment();
+    }
+  }
+
+  @Override
+  public void close() {
+    jvm.close();
   }
 
   private Runnable refreshing(QueueProvider queues, TimeSource time) {
     return switch (queues) {
       case InspectableQueues inspectable -> {
         var gauges = new QueueGauges(registry);
-        yield () -> refresh(gauges, queues, inspectable);
+        var leases = new LeaseAges(registry, time);
+        yield () -> refresh(gauges, leases, queues, inspectable);
       }
       case CountableQueues countable -> new CountGauges(registry, queues, countable, time)::refresh;
       default -> () -> {};
     };
   }
 
-  private static void refresh(
-      QueueGauges gauges, QueueProvider queues, InspectableQueues inspectable) {
+  private void refresh(
+      QueueGauges gauges, LeaseAges leases, QueueProvider queues, InspectableQueues inspectable) {
+    if (!isStoreReady.getAsBoolean()) {
+      gauges.clear();
+      leases.clear();
+      return;
+    }
     try {
-      gauges.refresh(queues.queues(), inspectable);
+      var stats = gauges.refresh(queues.queues(), inspectable);
+      var held =
+          stats.entrySet().stream()
+              .filter(queue -> queue.getValue().heldSessions() > 0)
+              .map(Map.Entry::getKey)
+              .collect(Collectors.toSet());
+      leases.refresh(stats.keySet(), held, inspectable);
     } catch (KeeperException e) {
       // The store is away. What the server counts itself is still worth a scrape.
       gauges.clear();
+      leases.clear();
     }
   }
 

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
-/** The numbers of the queues, read when somebody asks for them. */
+/** The numbers of the queues, read for each scrape. */
 final class QueueGauges {
   private static final int MOST_QUEUES = 500;
 
@@ -35,7 +35,7 @@ final class QueueGauges {
         registry,
         "keeper.queue.held.sessions",
         "sessions",
-        "In somebody's hands",
+        "Leased to an owner",
         QueueStats::heldSessions);
     add(
         registry,
@@ -55,6 +55,12 @@ final class QueueGauges {
         "sessions",
         "Stopped by a person for a while",
         QueueStats::pausedSessions);
+    add(
+        registry,
+        "keeper.queue.ready.sessions.per.slot",
+        "sessions",
+        "Ready sessions by slots in use: the signal to add consumers",
+        stats -> ScaleSignal.of(stats).readyPerSlot());
     add(registry, "keeper.queue.dead.letters", "messages", "Set aside", QueueStats::deadLetters);
     add(
         registry,
@@ -74,7 +80,8 @@ final class QueueGauges {
     gauges.put((unit.equals("seconds") ? gauge.baseUnit(unit) : gauge).register(registry), number);
   }
 
-  void refresh(List<QueueName> names, InspectableQueues queues) {
+  /** Reads the numbers again and returns them. */
+  Map<QueueName, QueueStats> refresh(List<QueueName> names, InspectableQueues queues) {
     var all = new LinkedHashMap<QueueName, QueueStats>();
     names.stream().limit(MOST_QUEUES).forEach(name -> stats(queues, name, all));
     gauges.forEach(
@@ -88,6 +95,7 @@ final class QueueGauges {
                                 number.applyAsDouble(entry.getValue())))
                     .toList(),
                 true));
+    return all;
   }
 
   void clear() {

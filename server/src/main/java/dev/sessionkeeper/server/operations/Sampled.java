@@ -2,6 +2,9 @@ package dev.sessionkeeper.server.operations;
 
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -10,16 +13,21 @@ import org.slf4j.LoggerFactory;
  * A value that is read from the store for metrics: at most once in a while, however many gauges ask
  * for it. While the store does not answer, the value read last stands.
  *
- * <p>Threads: any.
+ * <p>A scrape shows that the store is away only if the scrape itself does not wait for the store. So
+ * a reading runs on a thread of its own, and a caller waits at most a second for it; after a failed
+ * reading callers do not wait at all until one succeeds. Threads: any.
  */
 public final class Sampled<T> {
   private static final Logger log = LoggerFactory.getLogger(Sampled.class);
+  private static final long PATIENCE_MILLIS = 1_000;
 
   private final Supplier<T> read;
   private final Duration fresh;
   private final TimeSource time;
-  private T value;
-  private long readAt;
+  private final AtomicBoolean isReading = new AtomicBoolean();
+  private volatile T value;
+  private volatile long readAt;
+  private volatile boolean isAway;
 
   public Sampled(T first, Supplier<T> read, Duration fresh, TimeSource time) {
     this.value = first;
@@ -29,15 +37,38 @@ public final class Sampled<T> {
     this.readAt = time.nanoTime() - fresh.toNanos();
   }
 
-  public synchronized T get() {
-    if (time.since(readAt).compareTo(fresh) >= 0) {
-      try {
-        value = read.get();
-      } catch (RuntimeException e) {
-        log.debug("A metric could not be read; the value read last stands", e);
+  public T get() {
+    if (time.since(readAt).compareTo(fresh) >= 0 && isReading.compareAndSet(false, true)) {
+      var done = new CountDownLatch(1);
+      Thread.ofVirtual().name("sample").start(() -> read(done));
+      if (!isAway) {
+        await(done);
       }
-      readAt = time.nanoTime();
     }
     return value;
+  }
+
+  private void read(CountDownLatch done) {
+    try {
+      value = read.get();
+      isAway = false;
+    } catch (RuntimeException e) {
+      isAway = true;
+      log.debug("A metric could not be read; the value read last stands", e);
+    } finally {
+      readAt = time.nanoTime();
+      isReading.set(false);
+      done.countDown();
+    }
+  }
+
+  private void await(CountDownLatch done) {
+    try {
+      if (!done.await(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)) {
+        isAway = true;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

@@ -32,6 +32,7 @@ public final class QueuesFeature implements Feature {
         Stream.of(
                 new QueueRoutes(queues, audit).routes(),
                 new RemovalRoutes(queues, audit, context.holdLimits()::get).routes(),
+                new ScaleRoutes(queues).routes(),
                 new MessageRoutes(queues, traces).routes(),
                 new LeaseRoutes(queues, held, holds, meters, traces).routes(),
                 new SettleRoutes(queues, held, holds, traces).routes(),

@@ -17,6 +17,7 @@ final class CredentialGate implements Gate {
   private static final String BEARER = "Bearer ";
 
   private final Map<String, Caller> byDigest;
+  private final StoredKeys stored;
   private final Map<String, Caller> bySubject;
   private final Optional<VerifyTokens> tokens;
   private final Optional<LimitRate> limit;
@@ -28,10 +29,12 @@ final class CredentialGate implements Gate {
 
   CredentialGate(
       SecurityConfig config,
+      StoredKeys stored,
       Optional<VerifyTokens> tokens,
       Optional<LimitRate> limit,
       BrowserSessions browsers) {
     this.browsers = browsers;
+    this.stored = stored;
     this.byDigest =
         config.keys().stream()
             .collect(Collectors.toMap(ApiKey::sha256, ApiKey::caller, (a, b) -> a));
@@ -66,6 +69,7 @@ final class CredentialGate implements Gate {
    */
   boolean knows(String name) {
     return byDigest.values().stream().anyMatch(caller -> caller.name().equals(name))
+        || stored.knows(name)
         || bySubject.values().stream().anyMatch(caller -> caller.name().equals(name))
         || (tokens.isPresent() && name.startsWith(VerifyTokens.PREFIX));
   }
@@ -95,7 +99,7 @@ final class CredentialGate implements Gate {
   /** A key that a reload removed, and tokens of a provider that it removed, are out at once. */
   private Optional<Caller> callerOf(BrowserSessions.Login login) {
     return switch (login) {
-      case BrowserSessions.Login.ByKey key -> Optional.ofNullable(byDigest.get(key.sha256()));
+      case BrowserSessions.Login.ByKey key -> callerOfDigest(key.sha256());
       case BrowserSessions.Login.ByToken token ->
           tokens.isPresent() ? Optional.of(token.caller()) : Optional.empty();
     };
@@ -108,17 +112,20 @@ final class CredentialGate implements Gate {
    */
   BrowserSessions.Login login(String shown) {
     var digest = ApiKeys.digest(shown);
-    if (byDigest.containsKey(digest)) {
+    if (callerOfDigest(digest).isPresent()) {
       return new BrowserSessions.Login.ByKey(digest);
     }
     var token = believed(shown);
     return new BrowserSessions.Login.ByToken(token.caller(), token.until());
   }
 
+  private Optional<Caller> callerOfDigest(String sha256) {
+    return Optional.ofNullable(byDigest.get(sha256)).or(() -> stored.callerOf(sha256));
+  }
+
   private Caller callerOf(String shown) {
     // A digest cannot be guessed from how long its comparison takes: no caller chooses its bytes.
-    return Optional.ofNullable(byDigest.get(ApiKeys.digest(shown)))
-        .orElseGet(() -> believed(shown).caller());
+    return callerOfDigest(ApiKeys.digest(shown)).orElseGet(() -> believed(shown).caller());
   }
 
   private VerifyTokens.Verdict.Believed believed(String shown) {

@@ -13,6 +13,7 @@ public final class Guard implements Gate, AutoCloseable {
   private final String host;
   private final TimeSource time;
   private final BrowserSessions browsers;
+  private final StoredKeys keys;
   private volatile Current current;
 
   private record Current(Gate gate, Optional<TokenKeys> keys) {
@@ -31,6 +32,7 @@ public final class Guard implements Gate, AutoCloseable {
     this.host = host;
     this.time = time;
     this.browsers = new BrowserSessions(time);
+    this.keys = new StoredKeys(time);
     if (!config.isClosed() && !isLoopback(host)) {
       throw new KeeperException.Misconfigured(openOnNetwork(host));
     }
@@ -97,6 +99,11 @@ public final class Guard implements Gate, AutoCloseable {
     return !(current.gate() instanceof CredentialGate gate) || gate.knows(credential);
   }
 
+  /** The API keys in the store. */
+  public StoredKeys keys() {
+    return keys;
+  }
+
   /** The logins of browsers. */
   public BrowserSessions browsers() {
     return browsers;
@@ -126,6 +133,7 @@ public final class Guard implements Gate, AutoCloseable {
 
   @Override
   public void close() {
+    keys.close();
     current.keys().ifPresent(TokenKeys::close);
   }
 
@@ -133,10 +141,11 @@ public final class Guard implements Gate, AutoCloseable {
     if (!config.isClosed()) {
       return new Current(new OpenGate(), Optional.empty());
     }
-    var keys = config.jwt().map(jwt -> new TokenKeys(jwt, time));
-    var tokens = keys.map(source -> new VerifyTokens(config.jwt().orElseThrow(), source, time));
+    var tokenKeys = config.jwt().map(jwt -> new TokenKeys(jwt, time));
+    var tokens =
+        tokenKeys.map(source -> new VerifyTokens(config.jwt().orElseThrow(), source, time));
     var limit = config.rateLimit().map(LimitRate::new);
-    return new Current(new CredentialGate(config, tokens, limit, browsers), keys);
+    return new Current(new CredentialGate(config, keys, tokens, limit, browsers), tokenKeys);
   }
 
   static boolean isLoopback(String host) {

@@ -26,10 +26,11 @@ public record SecurityConfig(
     List<ApiKey> keys,
     List<Certificate> certificates,
     Optional<JwtConfig> jwt,
-    Optional<RateLimit> rateLimit) {
+    Optional<RateLimit> rateLimit,
+    Duration auditRetention) {
   public static final ConfigSection<SecurityConfig> SECTION =
       ConfigSection.of("security", SecurityConfig::read)
-          .reload("keys", "certificates", "jwt", "rate_limit");
+          .reload("keys", "certificates", "jwt", "rate_limit", "audit_retention");
 
   private static final Pattern SHA256 = Pattern.compile("[0-9a-fA-F]{64}");
 
@@ -55,8 +56,14 @@ public record SecurityConfig(
             "certificates", List.of(), Decode.list(0, 1000, Decode.object(Certificate::read)));
     var jwt = in.optional("jwt", Decode.object(fields -> JwtConfig.read(fields, context)));
     var limit = in.optional("rate_limit", Decode.object(RateLimit::read));
+    var retention =
+        in.optional(
+            "audit_retention",
+            Duration.ofDays(400),
+            Decode.duration(Duration.ofMinutes(1), Duration.ofDays(36_500)));
     in.check();
-    return new SecurityConfig(keys.get(), certificates.get(), jwt.get(), limit.get());
+    return new SecurityConfig(
+        keys.get(), certificates.get(), jwt.get(), limit.get(), retention.get());
   }
 
   /** A key that was shown once and is known by its digest since. */
@@ -70,7 +77,7 @@ public record SecurityConfig(
     }
 
     /** The names of tokens and of callers without credential are taken. */
-    private static String name(String text) {
+    static String name(String text) {
       if (text.startsWith(VerifyTokens.PREFIX)
           || Set.of(Caller.LOCAL.name(), Caller.ANONYMOUS.name()).contains(text)) {
         throw new IllegalArgumentException(

@@ -50,9 +50,9 @@ class JobAlertsTest {
     var shown = server.get("/metrics").body();
     for (var job : new String[] {"usage-tick", "session-expiry", "event-retention"}) {
       assertThat(shown)
-          .contains("keeper_job_alerts_total{job=\"" + job + "\"} 0.0")
-          .contains("keeper_job_leases_lost_total{job=\"" + job + "\"} 0.0")
-          .containsPattern("keeper_job_last_success_age_seconds\\{job=\"" + job + "\"} \\d");
+          .contains("keeper_job_alerts_total{job_name=\"" + job + "\"} 0.0")
+          .contains("keeper_job_leases_lost_total{job_name=\"" + job + "\"} 0.0")
+          .containsPattern("keeper_job_last_success_age_seconds\\{job_name=\"" + job + "\"} \\d");
     }
     assertThat(shown).containsPattern("keeper_usage_oldest_unmetered_seconds \\d");
   }

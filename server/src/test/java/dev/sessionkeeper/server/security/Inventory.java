@@ -225,10 +225,21 @@ final class Inventory {
     if (path.contains("{name}")) {
       path = path.replace("{name}", first("/jobs", "jobs", "name"));
     }
+    if (path.contains("{key}")) {
+      path = path.replace("{key}", key());
+    }
     if (path.contains("{id}")) {
       path = path.replace("{id}", id(template));
     }
     return path.matches("/queues/[^/]+/session(/.*)?") ? path + "?sessionId=secret-lane" : path;
+  }
+
+  private String key() {
+    return ask("POST", "/keys", newKey()).json().get("name").asString();
+  }
+
+  private static String newKey() {
+    return "{\"name\":\"%s\",\"roles\":[\"read\"]}".formatted(UUID.randomUUID());
   }
 
   private String id(String template) {
@@ -304,6 +315,8 @@ final class Inventory {
             () ->
                 "{\"settlements\":[{\"receipt\":\"%s\",\"action\":\"complete\"}]}"
                     .formatted(receipt())),
+        Map.entry("POST /keys", Inventory::newKey),
+        Map.entry("POST /erasures", () -> "{\"userObjectId\":\"%s\"}".formatted(UUID.randomUUID())),
         Map.entry("PUT /sessions", this::put),
         entry("POST /streams/{stream}/events", "{\"data\":1}"),
         entry("POST /streams/{stream}/events/batch", "{\"events\":[{\"data\":1}]}"),

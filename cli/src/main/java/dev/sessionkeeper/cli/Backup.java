@@ -1,0 +1,31 @@
+package dev.sessionkeeper.cli;
+
+import dev.sessionkeeper.embedded.BackupFolder;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Copies the embedded database into a file. */
+@Command(
+    name = "backup",
+    description = {
+      "Write the embedded database of a stopped server into one file.",
+      "For a PostgreSQL of yours, use its own tools; see docs/how-to/back-up.md."
+    })
+final class Backup implements Callable<Integer> {
+  @Option(names = "--data", defaultValue = "data", description = "The data folder. Default: ./data")
+  Path data = Path.of("data");
+
+  @Parameters(index = "0", paramLabel = "FILE", description = "Must not exist yet")
+  Path file = Path.of("");
+
+  @Override
+  public Integer call() throws IOException {
+    int files = BackupFolder.write(data, file);
+    Terminal.standard().print("Wrote " + files + " files to " + file + ".");
+    return Exit.OK;
+  }
+}

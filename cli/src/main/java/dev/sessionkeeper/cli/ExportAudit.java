@@ -1,0 +1,62 @@
+package dev.sessionkeeper.cli;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Writes the audit log as lines of JSON, oldest first. */
+@Command(
+    name = "export",
+    description = "Write the audit log as NDJSON, oldest first, with the hash of each entry.")
+final class ExportAudit implements Callable<Integer> {
+  private static final JsonMapper JSON = JsonMapper.builder().build();
+
+  @Mixin Remote remote = new Remote();
+
+  @Option(names = "--file", paramLabel = "FILE", description = "Where to. Default: standard output")
+  @Nullable Path file;
+
+  @Option(
+      names = "--after",
+      defaultValue = "0",
+      description = "Only entries behind this seq: the last one of the export before")
+  long after;
+
+  @Override
+  public Integer call() throws IOException {
+    if (file == null) {
+      write(System.out);
+      System.out.flush();
+    } else {
+      long lines;
+      try (var out = Files.newOutputStream(file)) {
+        lines = write(out);
+      }
+      Terminal.standard().note("Wrote " + lines + " entries to " + file + ".");
+    }
+    return Exit.OK;
+  }
+
+  private long write(OutputStream out) throws IOException {
+    long lines = 0;
+    try (var client = remote.open()) {
+      byte[] page = client.getBytes("/audit/export?after=" + after);
+      while (page.length > 0) {
+        out.write(page);
+        var all = new String(page, StandardCharsets.UTF_8).lines().toList();
+        lines += all.size();
+        after = JSON.readTree(all.getLast()).path("seq").asLong();
+        page = client.getBytes("/audit/export?after=" + after);
+      }
+    }
+    return lines;
+  }
+}

@@ -1,0 +1,75 @@
+package dev.sessionkeeper.cli;
+
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** Writes the manual page of the command, for packages. */
+@Command(name = "man-page", hidden = true, description = "Write keeper(1) for man.")
+final class ManPage implements Callable<Integer> {
+  @Spec CommandSpec spec = CommandSpec.create();
+
+  @Override
+  public Integer call() {
+    Terminal.standard().print(of(spec.root().commandLine()));
+    return Exit.OK;
+  }
+
+  static String of(CommandLine keeper) {
+    var page = new StringBuilder(".TH KEEPER 1 \"\" \"Sessionkeeper\"\n.SH NAME\nkeeper \\- ");
+    page.append(text(String.join(" ", keeper.getCommandSpec().usageMessage().description())));
+    page.append("\n.SH SYNOPSIS\n.B keeper\n.I COMMAND\n[options]\n.SH COMMANDS\n");
+    keeper.getSubcommands().values().stream()
+        .distinct()
+        .forEach(command -> append(page, command, "keeper"));
+    page.append(".SH EXIT STATUS\n");
+    keeper
+        .getCommandSpec()
+        .usageMessage()
+        .exitCodeList()
+        .forEach((code, meaning) -> item(page, code.strip(), meaning));
+    page.append(
+        ".SH ENVIRONMENT\n.B KEEPER_URL, KEEPER_API_KEY, KEEPER_CONTEXT, KEEPER_CA, KEEPER_CERT,"
+            + " KEEPER_CERT_KEY\nare the defaults of the options of the same name.\n");
+    page.append(".SH FILES\n");
+    item(page, "~/.config/keeper/contexts.json", "Named servers; see keeper context.");
+    item(page, "/etc/keeper/keeper.yaml", "The configuration of the packaged server.");
+    return page.toString().stripTrailing();
+  }
+
+  private static void append(StringBuilder page, CommandLine command, String path) {
+    var spec = command.getCommandSpec();
+    if (spec.usageMessage().hidden()) {
+      return;
+    }
+    var name = path + " " + spec.name();
+    page.append(".SS ").append(text(name)).append('\n');
+    for (var sentence : spec.usageMessage().description()) {
+      page.append(text(sentence)).append("\n");
+    }
+    spec.positionalParameters().forEach(given -> item(page, given.paramLabel(), sentence(given)));
+    spec.options().stream()
+        .filter(option -> !option.hidden())
+        .forEach(option -> item(page, String.join(", ", option.names()), sentence(option)));
+    command.getSubcommands().values().stream().distinct().forEach(sub -> append(page, sub, name));
+  }
+
+  private static void item(StringBuilder page, String name, String meaning) {
+    page.append(".TP\n.B ").append(text(name)).append('\n').append(text(meaning)).append('\n');
+  }
+
+  private static String sentence(ArgSpec given) {
+    var words = String.join(" ", given.description());
+    var usual = given.defaultValue();
+    return words.isEmpty() ? "Required." : words.replace("${DEFAULT-VALUE}", String.valueOf(usual));
+  }
+
+  /** A line that begins with a dot or a quote would be a request to troff. */
+  private static String text(String words) {
+    var safe = words.replace("\\", "\\e").replace("-", "\\-").replace("%n", " ").strip();
+    return safe.startsWith(".") || safe.startsWith("'") ? "\\&" + safe : safe;
+  }
+}

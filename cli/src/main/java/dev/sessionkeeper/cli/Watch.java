@@ -1,0 +1,38 @@
+package dev.sessionkeeper.cli;
+
+import java.time.Duration;
+import java.util.function.Supplier;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.JsonNode;
+
+/** Shows a list over and over, until the person ends the command. */
+final class Watch {
+  private static final Duration EVERY = Duration.ofSeconds(2);
+
+  @Option(
+      names = {"-w", "--watch"},
+      description = "Look again every two seconds; ends with Ctrl-C. Needs a terminal")
+  boolean watch;
+
+  /** Shows the list once, or over and over. */
+  int show(Remote remote, Supplier<JsonNode> look, String items, Table table, String whenEmpty) {
+    var terminal = Terminal.standard();
+    if (!watch) {
+      remote.show(look.get(), items, table, whenEmpty);
+      return Exit.OK;
+    }
+    if (!terminal.isInteractive() || remote.format == Remote.Format.json) {
+      throw new IllegalArgumentException("--watch needs a terminal, and excludes -o json");
+    }
+    while (true) {
+      var list = look.get().path(items);
+      terminal.draw(list.isEmpty() ? whenEmpty : table.render(list), true);
+      try {
+        Thread.sleep(EVERY);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return Exit.OK;
+      }
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package dev.sessionkeeper.server.operations;
+
+import dev.sessionkeeper.server.config.ServerConfig;
+import dev.sessionkeeper.server.config.TlsFiles;
+import dev.sessionkeeper.time.TimeSource;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.util.function.Supplier;
+
+/**
+ * Shows how long the server's certificate is valid; the first one of its chain that ends counts.
+ */
+final class CertificateGauge {
+  private CertificateGauge() {}
+
+  /**
+   * Registers the gauge.
+   *
+   * @param tls the certificates in force; a reload replaces them
+   */
+  static void register(MeterRegistry registry, Supplier<ServerConfig.Tls> tls, TimeSource time) {
+    Gauge.builder("keeper.tls.certificate.remaining", () -> remaining(tls.get(), time))
+        .description("How long the certificate of the server is still valid")
+        .baseUnit("seconds")
+        .register(registry);
+  }
+
+  private static double remaining(ServerConfig.Tls tls, TimeSource time) {
+    return TlsFiles.certificates(tls.certificate(), tls.certificatePem()).stream()
+        .filter(X509Certificate.class::isInstance)
+        .map(X509Certificate.class::cast)
+        .mapToDouble(
+            certificate ->
+                Duration.between(time.instant(), certificate.getNotAfter().toInstant()).toSeconds())
+        .min()
+        .orElse(Double.NaN);
+  }
+}

@@ -1,0 +1,5 @@
+SELECT setval('keeper.audit_id_seq', 2, true);
+SELECT setval('keeper.dead_letter_id_seq', 1, true);
+SELECT setval('keeper.message_seq', 641, true);
+SELECT setval('keeper.queue_id_seq', 1, true);
+SELECT setval('keeper.stream_outbox_id_seq', 1, true);
