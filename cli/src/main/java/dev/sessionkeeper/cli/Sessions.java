@@ -1,5 +1,6 @@
 package dev.sessionkeeper.cli;
 
+import dev.sessionkeeper.client.KeeperClient;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -40,7 +41,7 @@ final class Sessions implements Callable<Integer> {
   @Parameters(index = "0", arity = "0..1", paramLabel = "QUEUE")
   @Nullable String queue;
 
-  @Option(names = "--status", description = "ready, held, waiting, parked or paused")
+  @Option(names = "--status", description = "ready, held, waiting, parked or paused; attention for the last three")
   @Nullable String status;
 
   @Override
@@ -49,12 +50,12 @@ final class Sessions implements Callable<Integer> {
       throw new ParameterException(spec.commandLine(), "Name the queue: keeper sessions QUEUE");
     }
     try (var client = remote.open()) {
+      var query =
+          Remote.query("status", status, "limit", paging.limitText(), "cursor", paging.cursor);
       var page =
-          client
-              .queue(queue)
-              .sessions(
-                  Remote.query(
-                      "status", status, "limit", paging.limitText(), "cursor", paging.cursor));
+          "attention".equals(status)
+              ? client.get("/queues/" + KeeperClient.encoded(queue) + "/sessions/search", query)
+              : client.queue(queue).sessions(query);
       remote.show(page, "sessions", TABLE, "No session of " + queue + " has work.");
       return Exit.OK;
     }

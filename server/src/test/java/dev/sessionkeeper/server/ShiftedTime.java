@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** The clock of this machine, which a test can put forward; timers that it passes run at once. */
-final class ShiftedTime implements TimeSource {
+public final class ShiftedTime implements TimeSource {
   private final TimeSource system = TimeSource.system();
   private final AtomicReference<Duration> shift = new AtomicReference<>(Duration.ZERO);
   private final List<Pending> timers = new CopyOnWriteArrayList<>();
@@ -17,7 +17,7 @@ final class ShiftedTime implements TimeSource {
   private record Pending(Instant at, Runnable task) {}
 
   /** Lets this much time pass. */
-  void shift(Duration by) {
+  public void shift(Duration by) {
     shift.updateAndGet(before -> before.plus(by));
     for (var timer : timers) {
       if (!timer.at().isAfter(instant())) {

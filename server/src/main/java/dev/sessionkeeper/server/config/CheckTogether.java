@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.config;
 
+import dev.sessionkeeper.server.dashboard.DashboardConfig;
 import dev.sessionkeeper.server.gateway.BotsConfig;
 import dev.sessionkeeper.server.gateway.GithubConfig;
 import dev.sessionkeeper.server.json.FieldError;
@@ -49,6 +50,15 @@ final class CheckTogether {
                 "queues.servicebus.connection_string",
                 "is missing, and queues.provider is servicebus"));
       }
+    }
+    if (config.has(DashboardConfig.SECTION)
+        && config.has(SecurityConfig.SECTION)
+        && config.get(DashboardConfig.SECTION).oidc().isPresent()
+        && config.get(SecurityConfig.SECTION).jwt().isEmpty()) {
+      errors.add(
+          new FieldError(
+              "dashboard.oidc",
+              "needs security.jwt, which names the identity provider and checks its tokens"));
     }
     return errors;
   }

@@ -57,7 +57,12 @@ public final class BrowserSessions {
     record ByKey(String sha256) implements Login {}
 
     /** The rights of a token. */
-    record ByToken(Caller caller) implements Login {}
+    record ByToken(Caller caller) implements Login {
+      /** Returns whether the token names none of our roles, so that no page would open. */
+      public boolean hasNoRole() {
+        return caller.roles().isEmpty();
+      }
+    }
   }
 
   /** The value of the cookie of a login that lasts so long. */
@@ -80,6 +85,14 @@ public final class BrowserSessions {
 
   public boolean isFormToken(String token, String cookieHeader, String caller) {
     return forms.verify(token, value(cookieHeader).orElse(""), caller).isPresent();
+  }
+
+  /**
+   * A secret that belongs to a public text and that no browser can work out: 43 to 128 characters
+   * of Base64 for URLs, as a PKCE verifier must be.
+   */
+  public String secretOf(String text, String purpose) {
+    return forms.sign(text, "secret", purpose);
   }
 
   /** Signs a text for the state of a login elsewhere, or of a dry run. */

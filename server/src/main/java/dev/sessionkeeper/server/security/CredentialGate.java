@@ -8,6 +8,8 @@ import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.security.SecurityConfig.ApiKey;
 import dev.sessionkeeper.server.security.SecurityConfig.Certificate;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -68,6 +70,14 @@ final class CredentialGate implements Gate {
     return byDigest.values().stream().anyMatch(caller -> caller.name().equals(name))
         || bySubject.values().stream().anyMatch(caller -> caller.name().equals(name))
         || (tokens.isPresent() && name.startsWith(VerifyTokens.PREFIX));
+  }
+
+  /** Returns the credentials that the configuration names. */
+  List<Guard.Credential> configured() {
+    return Stream.concat(
+            byDigest.values().stream().map(caller -> Guard.Credential.of("key", caller)),
+            bySubject.values().stream().map(caller -> Guard.Credential.of("certificate", caller)))
+        .toList();
   }
 
   private Caller identify(Visit visit) {

@@ -1,12 +1,18 @@
 package dev.sessionkeeper.server.security;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.server.http.Caller;
 import dev.sessionkeeper.server.http.Gate;
+import dev.sessionkeeper.server.http.QueueFilter;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.TenantFilter;
 import dev.sessionkeeper.time.TimeSource;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 
 /** The gate of a server, as configured now. A reload puts another one in its place. */
 public final class Guard implements Gate, AutoCloseable {
@@ -15,7 +21,7 @@ public final class Guard implements Gate, AutoCloseable {
   private final BrowserSessions browsers;
   private volatile Current current;
 
-  private record Current(Gate gate, Optional<TokenKeys> keys) {
+  private record Current(Gate gate, Optional<TokenKeys> keys, Optional<String> issuer) {
     boolean isClosed() {
       return !(gate instanceof OpenGate);
     }
@@ -92,6 +98,47 @@ public final class Guard implements Gate, AutoCloseable {
     return current.isClosed();
   }
 
+  /**
+   * A credential that the configuration names.
+   *
+   * @param kind key or certificate
+   * @param tenant the one tenant that it reaches
+   * @param queues the only queues that it reaches
+   */
+  public record Credential(
+      String name,
+      String kind,
+      List<String> roles,
+      Optional<UUID> tenant,
+      Optional<List<String>> queues) {
+    static Credential of(String kind, Caller caller) {
+      Optional<UUID> tenant =
+          caller.reach().tenants() instanceof TenantFilter.Only only
+              ? Optional.of(only.tenant())
+              : Optional.empty();
+      Optional<List<String>> queues =
+          caller.reach().queues() instanceof QueueFilter.Only only && !only.queues().isEmpty()
+              ? Optional.of(only.queues().stream().map(QueueName::value).sorted().toList())
+              : Optional.empty();
+      return new Credential(
+          caller.name(),
+          kind,
+          caller.roles().stream().sorted().map(Role::key).toList(),
+          tenant,
+          queues);
+    }
+  }
+
+  /** Returns the credentials that the configuration names now. */
+  public List<Credential> credentials() {
+    return current.gate() instanceof CredentialGate gate ? gate.configured() : List.of();
+  }
+
+  /** Returns the identity provider whose tokens are accepted now. */
+  public Optional<String> issuer() {
+    return current.issuer();
+  }
+
   /** Returns whether a credential of this name is configured now. */
   boolean knows(String credential) {
     return !(current.gate() instanceof CredentialGate gate) || gate.knows(credential);
@@ -131,12 +178,15 @@ public final class Guard implements Gate, AutoCloseable {
 
   private Current build(SecurityConfig config) {
     if (!config.isClosed()) {
-      return new Current(new OpenGate(), Optional.empty());
+      return new Current(new OpenGate(), Optional.empty(), Optional.empty());
     }
     var keys = config.jwt().map(jwt -> new TokenKeys(jwt, time));
     var tokens = keys.map(source -> new VerifyTokens(config.jwt().orElseThrow(), source, time));
     var limit = config.rateLimit().map(LimitRate::new);
-    return new Current(new CredentialGate(config, tokens, limit, browsers), keys);
+    return new Current(
+        new CredentialGate(config, tokens, limit, browsers),
+        keys,
+        config.jwt().map(JwtConfig::issuer));
   }
 
   static boolean isLoopback(String host) {
