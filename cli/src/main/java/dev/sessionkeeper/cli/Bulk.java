@@ -68,7 +68,9 @@ final class Bulk {
       return Exit.OK;
     }
 
-    /** Shows how far the run is until it has ended; one that failed or was stopped is no success. */
+    /**
+     * Shows how far the run is until it has ended; one that failed or was stopped is no success.
+     */
     private int await(KeeperClient client, String id) {
       var terminal = Terminal.standard();
       var run = client.get("/bulk/" + id, Map.of());
@@ -145,7 +147,8 @@ final class Bulk {
     @Nullable String error;
 
     int act(String act) {
-      return target.act(act, Remote.query("sessionId", session, "reason", error, "fingerprint", cause));
+      return target.act(
+          act, Remote.query("sessionId", session, "reason", error, "fingerprint", cause));
     }
   }
 

@@ -17,7 +17,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 /** Lists and shows dead letters, puts them back and discards them. */
 @Command(
     name = "dead-letters",
-    description = "List and show dead letters, repair them, put them back in order, or discard them.",
+    description =
+        "List and show dead letters, repair them, put them back in order, or discard them.",
     subcommands = {
       DeadLetters.ListThem.class,
       DeadLetters.Show.class,
@@ -64,7 +65,9 @@ final class DeadLetters {
     }
   }
 
-  @Command(name = "causes", description = "Show what the newest 5,000 dead letters died of, by cause.")
+  @Command(
+      name = "causes",
+      description = "Show what the newest 5,000 dead letters died of, by cause.")
   static final class Causes implements Callable<Integer> {
     private static final Table TABLE =
         Table.of("letters", "sessions", "first", "last", "cause", "fingerprint");
@@ -78,7 +81,8 @@ final class DeadLetters {
     public Integer call() {
       try (var client = remote.open()) {
         var path = "/queues/" + KeeperClient.encoded(queue) + "/dead-letters/groups";
-        remote.show(client.get(path, Map.of()), "groups", TABLE, "No dead letters in " + queue + ".");
+        remote.show(
+            client.get(path, Map.of()), "groups", TABLE, "No dead letters in " + queue + ".");
         return Exit.OK;
       }
     }

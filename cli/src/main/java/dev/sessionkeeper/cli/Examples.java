@@ -51,7 +51,9 @@ final class Examples {
           entry("keeper bulk pause", "keeper bulk pause orders --prefix tenant-7/"),
           entry("keeper bulk park", "keeper bulk park orders --prefix tenant-7/"),
           entry("keeper bulk release", "keeper bulk release orders --status held"),
-          entry("keeper bulk dead-letter-all", "keeper bulk dead-letter-all orders --prefix tenant-7/"),
+          entry(
+              "keeper bulk dead-letter-all",
+              "keeper bulk dead-letter-all orders --prefix tenant-7/"),
           entry("keeper bulk replay", "keeper bulk replay orders --error timeout -r 'it is back'"),
           entry("keeper bulk discard", "keeper bulk discard orders --session cust-42"),
           entry("keeper bulk list", "keeper bulk list"),

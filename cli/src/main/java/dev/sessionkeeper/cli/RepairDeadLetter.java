@@ -49,7 +49,8 @@ final class RepairDeadLetter implements Callable<Integer> {
   public Integer call() {
     var text = text();
     try (var client = remote.open()) {
-      var path = "/queues/" + KeeperClient.encoded(queue) + "/dead-letters/" + KeeperClient.encoded(id);
+      var path =
+          "/queues/" + KeeperClient.encoded(queue) + "/dead-letters/" + KeeperClient.encoded(id);
       var wish = JsonNodeFactory.instance.objectNode();
       wish.put("body", text);
       wish.put("sha256", client.get(path + "/repairs", Map.of()).path("sha256").asString());
@@ -71,7 +72,8 @@ final class RepairDeadLetter implements Callable<Integer> {
     var inline = body;
     var path = file;
     if ((inline == null) == (path == null)) {
-      throw new ParameterException(spec.commandLine(), "Name the new body: --body TEXT or --file FILE");
+      throw new ParameterException(
+          spec.commandLine(), "Name the new body: --body TEXT or --file FILE");
     }
     if (inline != null) {
       return inline;
@@ -79,7 +81,8 @@ final class RepairDeadLetter implements Callable<Integer> {
     try {
       return Files.readString(java.util.Objects.requireNonNull(path));
     } catch (IOException e) {
-      throw new ParameterException(spec.commandLine(), "The file " + path + " cannot be read as text", e);
+      throw new ParameterException(
+          spec.commandLine(), "The file " + path + " cannot be read as text", e);
     }
   }
 }

@@ -41,7 +41,9 @@ final class Sessions implements Callable<Integer> {
   @Parameters(index = "0", arity = "0..1", paramLabel = "QUEUE")
   @Nullable String queue;
 
-  @Option(names = "--status", description = "ready, held, waiting, parked or paused; attention for the last three")
+  @Option(
+      names = "--status",
+      description = "ready, held, waiting, parked or paused; attention for the last three")
   @Nullable String status;
 
   @Override

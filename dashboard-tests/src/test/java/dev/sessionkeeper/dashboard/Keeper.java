@@ -256,7 +256,10 @@ final class Keeper implements AutoCloseable {
               .formatted(i, LocalIssuer.TENANT, i));
     }
     var counted =
-        ok("POST", "/queues/mails/bulk", "{\"act\":\"replay\",\"filter\":{\"sessionId\":\"user-5\"},\"dryRun\":true}");
+        ok(
+            "POST",
+            "/queues/mails/bulk",
+            "{\"act\":\"replay\",\"filter\":{\"sessionId\":\"user-5\"},\"dryRun\":true}");
     var run =
         ok(
             "POST",
@@ -291,7 +294,10 @@ final class Keeper implements AutoCloseable {
       var id = lease("orders", "cust-" + (200 + traffic));
       var path = "/queues/orders/leases/" + id;
       var sequence = field(ok("GET", path + "/messages?max=1", ""), "\"sequence\":([0-9]+)");
-      ok("POST", path + "/settlements", "{\"settlements\":[{\"sequence\":%s,\"action\":\"complete\"}]}".formatted(sequence));
+      ok(
+          "POST",
+          path + "/settlements",
+          "{\"settlements\":[{\"sequence\":%s,\"action\":\"complete\"}]}".formatted(sequence));
       ok("DELETE", path, "");
     }
   }
@@ -299,7 +305,11 @@ final class Keeper implements AutoCloseable {
   /** Takes the hostile sessions away. */
   void calm() {
     for (var session : java.util.List.of(HOSTILE, "cust-102")) {
-      ok("POST", "/queues/orders/sessions/actions", "{\"sessionId\":\"%s\",\"action\":\"resume\",\"reason\":\"done\"}".formatted(session.replace("\"", "\\\"")));
+      ok(
+          "POST",
+          "/queues/orders/sessions/actions",
+          "{\"sessionId\":\"%s\",\"action\":\"resume\",\"reason\":\"done\"}"
+              .formatted(session.replace("\"", "\\\"")));
     }
     ok("DELETE", "/queues/mails/dead-letters/7", "");
   }

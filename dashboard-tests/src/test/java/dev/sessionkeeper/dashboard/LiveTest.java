@@ -113,7 +113,7 @@ class LiveTest {
   private static void hide(Page page, boolean isHidden) {
     page.evaluate(
         "Object.defineProperty(document, 'hidden', {get: () => %s, configurable: true});"
-            .formatted(isHidden)
+                .formatted(isHidden)
             + "document.dispatchEvent(new Event('visibilitychange'))");
   }
 

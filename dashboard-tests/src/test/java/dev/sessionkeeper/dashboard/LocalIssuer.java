@@ -92,7 +92,12 @@ final class LocalIssuer implements AutoCloseable {
     }
     var code = UUID.randomUUID().toString();
     codes.put(code, asked);
-    var back = asked.get("redirect_uri") + "?state=" + encode(asked.get("state")) + "&iss=" + encode(address());
+    var back =
+        asked.get("redirect_uri")
+            + "?state="
+            + encode(asked.get("state"))
+            + "&iss="
+            + encode(address());
     answer(
         exchange,
         200,
@@ -100,7 +105,8 @@ final class LocalIssuer implements AutoCloseable {
         "<!doctype html><title>Provider</title><a id=\"yes\" href=\"%s\">Sign in as ann</a> <a id=\"no\" href=\"%s\">Refuse</a>"
             .formatted(
                 (back + "&code=" + code + "&session_state=x").replace("&", "&amp;"),
-                (back + "&error=access_denied&error_description=" + encode("<b>Ann said no</b>")).replace("&", "&amp;")));
+                (back + "&error=access_denied&error_description=" + encode("<b>Ann said no</b>"))
+                    .replace("&", "&amp;")));
   }
 
   private void token(HttpExchange exchange) throws IOException {

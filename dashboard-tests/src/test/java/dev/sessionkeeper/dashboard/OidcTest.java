@@ -121,7 +121,9 @@ class OidcTest {
       assertThat(other.page().locator("[role=alert]")).containsText("began in another browser");
       tab.page().navigate(callback);
       assertThat(tab.page().locator("h1")).hasText("Queues");
-      tab.context().clearCookies(new com.microsoft.playwright.BrowserContext.ClearCookiesOptions().setName("keeper"));
+      tab.context()
+          .clearCookies(
+              new com.microsoft.playwright.BrowserContext.ClearCookiesOptions().setName("keeper"));
       tab.page().navigate(callback);
       assertThat(tab.page().locator("[role=alert]")).containsText("did not confirm it");
     }

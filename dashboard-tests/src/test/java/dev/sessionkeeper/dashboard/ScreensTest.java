@@ -52,6 +52,7 @@ class ScreensTest {
     screens.put("bulk-run", "/ui/bulk/" + keeper.bulkRun);
     screens.put("event", "/ui/events/" + keeper.eventId);
     screens.put("usage-proof", "/ui/usage?proof=1");
+    screens.put("ledger", "/ui/usage/ledger");
     screens.put("job", "/ui/jobs/queue-housekeeping");
     screens.put("stream", "/ui/streams/news");
     return screens;
@@ -88,7 +89,17 @@ class ScreensTest {
           });
       // For the documents: charts have a history by now.
       keeper.calm();
-      for (var picture : Map.of("overview", "/", "queue", "/ui/queues/orders", "session", "/ui/queues/orders/session?id=cust-42", "dead-letters", "/ui/queues/mails/dead-letters").entrySet()) {
+      for (var picture :
+          Map.of(
+                  "overview",
+                  "/",
+                  "queue",
+                  "/ui/queues/orders",
+                  "session",
+                  "/ui/queues/orders/session?id=cust-42",
+                  "dead-letters",
+                  "/ui/queues/mails/dead-letters")
+              .entrySet()) {
         tab.page().navigate(keeper.url(picture.getValue()));
         assertThat(tab.page().locator("#live")).isVisible();
         tab.shoot("docs-" + picture.getKey());
@@ -158,7 +169,8 @@ class ScreensTest {
                 if (answer.statusCode() == 503) {
                   assertThat(answer.body())
                       .as(path)
-                      .contains("<h1>The store does not answer</h1>", "Try again", "The log has this as");
+                      .contains(
+                          "<h1>The store does not answer</h1>", "Try again", "The log has this as");
                 }
               });
       page.navigate(keeper.url("/"));

@@ -130,6 +130,11 @@ class PageAccessTest {
               Role.OPERATE,
               Of.TENANTS,
               "id=00000000-0000-4000-8000-000000000009"),
+          act(
+              "/ui/usage/ledger",
+              Role.OPERATE,
+              Of.TENANTS,
+              "id=00000000-0000-4000-8000-000000000009:1&factor=1.5&reason=x"),
           act("/ui/usage/release", Role.OPERATE, Of.SERVER, ""),
           act("/ui/jobs/{name}", Role.OPERATE, Of.SERVER, "act=pause"),
           act("/ui/streams/{stream}", Role.SEND, Of.STREAM, "event=hello&data={}"),

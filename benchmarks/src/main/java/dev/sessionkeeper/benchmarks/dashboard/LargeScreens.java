@@ -55,7 +55,8 @@ final class LargeScreens {
   boolean run(int sessions, int messages) throws Exception {
     fill(sessions, messages);
     boolean isGood = true;
-    OUT.printf(Locale.ROOT, "%-28s %8s %8s %8s %10s%n", "screen", "bound", "p50 ms", "max ms", "rows");
+    OUT.printf(
+        Locale.ROOT, "%-28s %8s %8s %8s %10s%n", "screen", "bound", "p50 ms", "max ms", "rows");
     for (var screen : screens().entrySet()) {
       isGood &= measure(screen.getKey(), screen.getValue());
     }
@@ -87,7 +88,8 @@ final class LargeScreens {
     screens.put("streams", Map.entry(50, "/ui/streams"));
     screens.put("access", Map.entry(100, "/ui/access"));
     screens.put("system", Map.entry(100, "/ui/system"));
-    screens.put("GET sessions (the API)", Map.entry(300, "/queues/" + QUEUE + "/sessions?limit=50"));
+    screens.put(
+        "GET sessions (the API)", Map.entry(300, "/queues/" + QUEUE + "/sessions?limit=50"));
     return screens;
   }
 
@@ -119,7 +121,8 @@ final class LargeScreens {
   }
 
   private long rows() throws SQLException {
-    LockSupport.parkNanos(STATISTICS_FLUSH_NANOS); // Sessions report their statistics once a second.
+    LockSupport.parkNanos(
+        STATISTICS_FLUSH_NANOS); // Sessions report their statistics once a second.
     try (var connection = source.getConnection();
         var statement = connection.createStatement();
         var row = statement.executeQuery(ROWS_READ)) {
@@ -146,7 +149,9 @@ final class LargeScreens {
     long begin = System.nanoTime();
     queues.declare(
         QUEUE,
-        QueueSettings.ordered().withMaxDeliveryCount(2).withPoisonPolicy(PoisonPolicy.PARK_SESSION));
+        QueueSettings.ordered()
+            .withMaxDeliveryCount(2)
+            .withPoisonPolicy(PoisonPolicy.PARK_SESSION));
     var next = new AtomicInteger();
     int batch = 1_000;
     try (var threads = java.util.concurrent.Executors.newFixedThreadPool(4)) {

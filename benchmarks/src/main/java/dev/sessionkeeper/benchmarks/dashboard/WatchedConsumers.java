@@ -61,10 +61,14 @@ final class WatchedConsumers {
       }
       rate(Math.max(5, seconds / 2)); // Warm-up.
       double quiet = rate(seconds);
-      var page = HttpRequest.newBuilder(URI.create(server.address() + "/ui/queues/" + QUEUE)).build();
+      var page =
+          HttpRequest.newBuilder(URI.create(server.address() + "/ui/queues/" + QUEUE)).build();
       var watch =
           timer.scheduleAtFixedRate(
-              () -> client.sendAsync(page, HttpResponse.BodyHandlers.discarding()), 0, 1, TimeUnit.SECONDS);
+              () -> client.sendAsync(page, HttpResponse.BodyHandlers.discarding()),
+              0,
+              1,
+              TimeUnit.SECONDS);
       double watched = rate(seconds);
       watch.cancel(false);
       double again = rate(seconds);

@@ -35,7 +35,8 @@ public final class Dashboard {
     var api = new Api(new CallApi(parts.routes()));
     var guard = parts.guard();
     var assets = new Assets();
-    var pages = new Pages(
+    var pages =
+        new Pages(
             assets,
             guard.browsers(),
             guard::isClosed,
@@ -44,8 +45,7 @@ public final class Dashboard {
             parts.time());
     routes.add(assets.route(pages));
     routes.addAll(
-        new LoginPages(
-                pages, guard, parts.config(), parts.isSecure(), parts.audit(), parts.time())
+        new LoginPages(pages, guard, parts.config(), parts.isSecure(), parts.audit(), parts.time())
             .routes());
     routes.addAll(new OverviewScreen(pages, api).routes());
     routes.addAll(new QueueScreen(pages, api).routes());

@@ -16,6 +16,7 @@ import gg.jte.ContentType;
 import gg.jte.TemplateEngine;
 import gg.jte.output.StringOutput;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -63,6 +64,10 @@ final class Pages implements RefusalPage {
     this.origin = origin;
     this.time = time;
     engine.setTrimControlStructures(true);
+  }
+
+  Instant now() {
+    return time.instant();
   }
 
   /** A page that shows something. */

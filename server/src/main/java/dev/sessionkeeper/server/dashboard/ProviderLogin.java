@@ -36,8 +36,17 @@ final class ProviderLogin {
   /** What providers are known to send back, the standard's parameters first. */
   private static final List<String> SENT_BACK =
       List.of(
-          "code", "state", "iss", "error", "error_description", "error_uri", "session_state",
-          "scope", "authuser", "prompt", "hd");
+          "code",
+          "state",
+          "iss",
+          "error",
+          "error_description",
+          "error_uri",
+          "session_state",
+          "scope",
+          "authuser",
+          "prompt",
+          "hd");
 
   private static final String STATE = "login-state";
   private static final Duration STATE_LIFE = Duration.ofMinutes(10);
@@ -109,10 +118,13 @@ final class ProviderLogin {
               challenge(verifier(state)));
       var carried = guard.browsers().seal(state.text(), STATE_LIFE, STATE);
       return Pages.redirect(address)
-          .header("Set-Cookie", login.cookie(login.stateName(), carried, STATE_LIFE.toSeconds(), "Lax"));
+          .header(
+              "Set-Cookie",
+              login.cookie(login.stateName(), carried, STATE_LIFE.toSeconds(), "Lax"));
     } catch (IOException e) {
       log.warn("A login could not begin: {}", e.toString());
-      return login.form(request, 502, next, "The identity provider does not answer. " + e.getMessage());
+      return login.form(
+          request, 502, next, "The identity provider does not answer. " + e.getMessage());
     }
   }
 
@@ -137,8 +149,10 @@ final class ProviderLogin {
           "This login took longer than ten minutes, or began in another browser. Begin again.");
     }
     var next = state.get().next();
-    if (query.containsKey("error") || !query.getOrDefault("iss", issuer.get()).equals(issuer.get())) {
-      var why = query.getOrDefault("error_description", query.getOrDefault("error", "wrong issuer"));
+    if (query.containsKey("error")
+        || !query.getOrDefault("iss", issuer.get()).equals(issuer.get())) {
+      var why =
+          query.getOrDefault("error_description", query.getOrDefault("error", "wrong issuer"));
       return refuse(request, next, "The identity provider refused: " + Show.line(why, 300));
     }
     try {
@@ -170,7 +184,8 @@ final class ProviderLogin {
       try {
         var known = guard.login(token);
         if (known instanceof BrowserSessions.Login.ByToken person && person.hasNoRole()) {
-          return refuse(request, state.next(), "Your account has no role here. Ask an administrator.");
+          return refuse(
+              request, state.next(), "Your account has no role here. Ask an administrator.");
         }
         login.note(request, "with a token of the identity provider");
         return login.withLogin(
@@ -179,7 +194,10 @@ final class ProviderLogin {
         refusals.add(e.problem().detail());
       }
     }
-    return refuse(request, state.next(), "The token was not accepted: "
+    return refuse(
+        request,
+        state.next(),
+        "The token was not accepted: "
             + (refusals.isEmpty() ? "there is none for this login" : refusals.getFirst()));
   }
 

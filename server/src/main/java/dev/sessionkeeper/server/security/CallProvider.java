@@ -35,8 +35,7 @@ public final class CallProvider {
             .header("Content-Type", "application/x-www-form-urlencoded")
             .header("Accept", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(form));
-    return send(
-        authorization.isEmpty() ? request : request.header("Authorization", authorization));
+    return send(authorization.isEmpty() ? request : request.header("Authorization", authorization));
   }
 
   private static String send(HttpRequest.Builder request) throws IOException {

@@ -9,10 +9,10 @@ import dev.sessionkeeper.server.security.SecurityConfig.ApiKey;
 import dev.sessionkeeper.server.security.SecurityConfig.Certificate;
 import java.time.Duration;
 import java.util.List;
-import java.util.stream.Stream;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Knows callers by the key, token or certificate that they show, and counts their requests. */
 final class CredentialGate implements Gate {
