@@ -69,19 +69,9 @@ public interface SessionKeyExtractor<T> {
     return source -> Optional.of(session);
   }
 
-  /** A property of a message. */
+  /** A property of a message. The module {@code jackson} has keys in JSON bodies. */
   static SessionKeyExtractor<Message> property(String name) {
     return by(message -> message.properties().get(name));
-  }
-
-  /**
-   * A text, number or boolean in a message's JSON body, at a path such as {@code order.customer.id}
-   * or {@code lines.0.sku}. A dot in a name is written {@code \.}. A body that is not JSON, or has
-   * an object, an array, null or nothing there, has no key.
-   */
-  static SessionKeyExtractor<Message> json(String path) {
-    var steps = JsonScalar.stepsOf(path);
-    return by(message -> JsonScalar.at(steps, message.payload().asText()).orElse(null));
   }
 
   /** Returns an extractor that uses the fallback if this one finds no key. */

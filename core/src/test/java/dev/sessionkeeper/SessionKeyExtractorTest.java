@@ -2,7 +2,6 @@ package dev.sessionkeeper;
 
 import static dev.sessionkeeper.SessionKeyExtractor.allOf;
 import static dev.sessionkeeper.SessionKeyExtractor.by;
-import static dev.sessionkeeper.SessionKeyExtractor.json;
 import static dev.sessionkeeper.SessionKeyExtractor.none;
 import static dev.sessionkeeper.SessionKeyExtractor.property;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -88,29 +87,11 @@ class SessionKeyExtractorTest {
   }
 
   @Test
-  void propertiesAndJsonBodiesOfMessagesHaveKeys() {
-    var message =
-        Message.unordered(Payload.json("{\"order\":{\"customer\":{\"id\":42}}}"))
-            .withProperty("tenant", "acme");
+  void propertiesOfMessagesAreKeys() {
+    var message = Message.unordered(Payload.text("hello")).withProperty("tenant", "acme");
 
     assertThat(property("tenant").extract(message)).contains(SessionId.of("acme"));
-    assertThat(json("order.customer.id").extract(message)).contains(SessionId.of("42"));
-    assertThat(allOf(property("tenant"), json("order.customer.id")).extract(message))
-        .contains(SessionId.of("acme/42"));
-    assertThat(json("order.nobody").orElse(property("tenant")).extract(message))
-        .contains(SessionId.of("acme"));
     assertThat(property("nothing").extract(message)).isEmpty();
-    assertThat(json("a").extract(Message.unordered(Payload.text("no json")))).isEmpty();
-  }
-
-  @Test
-  void aMessageTakesTheSessionThatWasChosen() {
-    var message = Message.unordered(Payload.json("{\"id\":\"d-1\"}"));
-
-    var session = json("id").orElseUnique().extract(message).orElseThrow();
-
-    assertThat(message.inSession(session).session()).contains(SessionId.of("d-1"));
-    assertThat(message.inSession(session).id()).isEqualTo(message.id());
   }
 
   @Test

@@ -97,14 +97,6 @@ class ArchitectureTest {
         .isTrue();
   }
 
-  /** The modules that still have cycles, so that the list shrinks when one loses its last. */
-  @Test
-  void theServerStillHasCycles() {
-    assertThat(Rules.hasNoCycle("server").evaluate(PRODUCT).hasViolation())
-        .as("server is free of cycles now; add it to MODULES_WITHOUT_CYCLES")
-        .isTrue();
-  }
-
   @Test
   void theProductIsReallyLookedAt() {
     assertThat(PRODUCT.size()).isGreaterThan(300);

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.cli;
 
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.TryStore;
 import dev.sessionkeeper.server.config.ConfigError;
 import dev.sessionkeeper.server.config.ConfigSources;
@@ -40,8 +41,7 @@ final class Check implements Callable<Integer> {
   public Integer call() {
     var terminal = Terminal.standard();
     try {
-      var config =
-          KeeperConfig.read(ConfigSources.of(Optional.of(file), System.getenv(), Map.of()));
+      var config = ReadConfig.from(ConfigSources.of(Optional.of(file), System.getenv(), Map.of()));
       if (format == Remote.Format.json) {
         terminal.print(json(List.of(), config.warnings()));
       } else {

@@ -3,8 +3,8 @@ package dev.sessionkeeper.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.security.ApiKeys;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.ByteArrayOutputStream;
@@ -29,7 +29,7 @@ class ConnectionTroubleTest {
     var environment = Map.<String, String>of();
     var sources = ConfigSources.of(Optional.of(file), environment, flags);
     return KeeperServer.start(
-        KeeperConfig.read(sources),
+        ReadConfig.from(sources),
         () -> ConfigSources.of(Optional.of(file), environment, flags),
         TimeSource.system());
   }

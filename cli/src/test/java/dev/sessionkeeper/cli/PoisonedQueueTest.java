@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sessionkeeper.client.KeeperClient;
 import dev.sessionkeeper.server.KeeperServer;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.net.URI;
 import java.nio.file.Path;
@@ -39,7 +39,7 @@ class PoisonedQueueTest {
                 data.toString(),
                 "jobs.poll",
                 "100ms"));
-    server = KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system());
+    server = KeeperServer.start(ReadConfig.from(sources), () -> sources, TimeSource.system());
   }
 
   @AfterAll

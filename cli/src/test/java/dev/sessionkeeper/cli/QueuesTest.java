@@ -3,8 +3,8 @@ package dev.sessionkeeper.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.util.Map;
 import java.util.Optional;
@@ -23,7 +23,7 @@ class QueuesTest {
     var sources =
         ConfigSources.of(
             Optional.empty(), Map.of(), Map.of("server.port", "0", "store.url", "memory"));
-    server = KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system());
+    server = KeeperServer.start(ReadConfig.from(sources), () -> sources, TimeSource.system());
   }
 
   @AfterEach

@@ -2,8 +2,8 @@ package dev.sessionkeeper.dashboard;
 
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.net.URI;
@@ -35,7 +35,7 @@ final class Keeper implements AutoCloseable {
   }
 
   private KeeperServer serve() {
-    return KeeperServer.start(KeeperConfig.read(sources()), this::sources, TimeSource.system());
+    return KeeperServer.start(ReadConfig.from(sources()), this::sources, TimeSource.system());
   }
 
   /** Ends the server; the database stays. */

@@ -1,8 +1,8 @@
 package dev.sessionkeeper.documentation;
 
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -44,7 +44,7 @@ final class DocumentedServer implements AutoCloseable {
             Map.of("SECRET", "a-secret"),
             Map.of("store.data", folder.resolve("data").toString()));
     return new DocumentedServer(
-        KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system()));
+        KeeperServer.start(ReadConfig.from(sources), () -> sources, TimeSource.system()));
   }
 
   JsonNode openApi() {

@@ -2,8 +2,8 @@ package dev.sessionkeeper.examples;
 
 import static dev.sessionkeeper.SessionKeyExtractor.allOf;
 import static dev.sessionkeeper.SessionKeyExtractor.by;
-import static dev.sessionkeeper.SessionKeyExtractor.json;
 import static dev.sessionkeeper.SessionKeyExtractor.property;
+import static dev.sessionkeeper.jackson.JsonKey.json;
 
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.Payload;

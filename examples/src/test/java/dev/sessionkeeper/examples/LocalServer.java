@@ -2,8 +2,8 @@ package dev.sessionkeeper.examples;
 
 import dev.sessionkeeper.client.KeeperClient;
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.net.URI;
 import java.nio.file.Path;
@@ -28,7 +28,7 @@ final class LocalServer implements AutoCloseable {
             Map.of("KEEPER_STORE_URL", "memory", "KEEPER_SERVER_PORT", "0"),
             Map.of());
     return new LocalServer(
-        KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system()));
+        KeeperServer.start(ReadConfig.from(sources), () -> sources, TimeSource.system()));
   }
 
   KeeperClient client() {

@@ -11,7 +11,7 @@ import java.util.function.UnaryOperator;
 /**
  * Makes bots of the plain values of a configuration file: texts, numbers, truths, lists and maps.
  *
- * <p>Bots stand in the list {@code bots}, or a single one in {@code bot_config}. Limits may also
+ * <p>Bots are defined in the list {@code bots}, a single one in {@code bot_config}. Limits may also
  * stand apart in {@code session_limits}, by bot, and queue settings in {@code service_bus_queues},
  * by queue; there an underscore counts as a hyphen and {@code queue-keeper-} before a name is left
  * out. All mistakes are found at once.

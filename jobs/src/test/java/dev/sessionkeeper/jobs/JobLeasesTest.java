@@ -8,9 +8,11 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The statements of the lease, one by one, with two owners. */
+@Tag("slow")
 class JobLeasesTest {
   private static final Schedule HOURLY = Schedule.every(Duration.ofHours(1));
   private final TestDatabase db = new TestDatabase();

@@ -3,10 +3,12 @@ package dev.sessionkeeper.memory;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.testkit.QueueProviderContract;
 import dev.sessionkeeper.time.TimeSource;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The contract by the clock of the machine, as other providers run it. */
+@Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 class RealTimeMemoryTest extends QueueProviderContract {
   @Override

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.marcnuri.helm.Helm;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
@@ -81,7 +81,7 @@ class HelmChartTest {
             .orElseThrow();
     var file = Files.writeString(folder.resolve("keeper.yaml"), map.getData().get("keeper.yaml"));
 
-    var config = KeeperConfig.read(ConfigSources.of(Optional.of(file), Map.of(), Map.of()));
+    var config = ReadConfig.from(ConfigSources.of(Optional.of(file), Map.of(), Map.of()));
 
     assertThat(config.warnings()).isEmpty();
   }

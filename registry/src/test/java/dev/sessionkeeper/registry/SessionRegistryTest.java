@@ -19,8 +19,10 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("slow")
 class SessionRegistryTest {
   private static final Instant NOON = Instant.parse("2026-11-15T12:00:00Z");
   private final TestDatabase db = new TestDatabase();

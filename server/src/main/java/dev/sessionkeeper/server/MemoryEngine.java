@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.memory.MemoryQueueProvider;
+import dev.sessionkeeper.server.feature.Engine;
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.server.security.MemoryAuditLog;
 import dev.sessionkeeper.server.security.ServerSecret;

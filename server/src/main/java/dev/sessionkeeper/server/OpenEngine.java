@@ -5,6 +5,7 @@ import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.config.QueuesConfig;
 import dev.sessionkeeper.server.config.Secret;
 import dev.sessionkeeper.server.config.StoreConfig;
+import dev.sessionkeeper.server.feature.Engine;
 import dev.sessionkeeper.servicebus.ServiceBusQueueProvider;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.sqs.PostgresSessionStateStore;

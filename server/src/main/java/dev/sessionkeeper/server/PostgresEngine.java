@@ -11,6 +11,7 @@ import dev.sessionkeeper.postgres.PostgresOptions;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.server.config.Secret;
 import dev.sessionkeeper.server.config.StoreConfig;
+import dev.sessionkeeper.server.feature.Engine;
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.server.security.AuditedQueues;
 import dev.sessionkeeper.server.security.ServerSecret;

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.jobs.Jobs;
+import dev.sessionkeeper.server.feature.Engine;
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.server.security.ServerSecret;
 import dev.sessionkeeper.spi.QueueProvider;

@@ -91,7 +91,7 @@ final class Reload {
   }
 
   private Answer apply(Actor actor) {
-    var next = KeeperConfig.read(sources.get());
+    var next = ReadConfig.from(sources.get());
     var changes = next.changesFrom(current);
     var applied = paths(changes, false);
     var needsRestart = paths(changes, true);

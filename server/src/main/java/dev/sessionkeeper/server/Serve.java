@@ -3,7 +3,6 @@ package dev.sessionkeeper.server;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.config.InvalidConfig;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.http.EndOnOutOfMemory;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.PrintStream;
@@ -75,7 +74,7 @@ public final class Serve {
     EndOnOutOfMemory.watchAllThreads();
     Supplier<ConfigSources> sources = () -> ConfigSources.of(file, environment, flags);
     try {
-      var config = KeeperConfig.read(sources.get());
+      var config = ReadConfig.from(sources.get());
       config.warnings().forEach(warning -> err.println("Warning: " + warning));
       waitFor(KeeperServer.start(config, sources, TimeSource.system()));
       return 0;

@@ -1,11 +1,16 @@
 package dev.sessionkeeper.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -32,13 +37,14 @@ class FrozenDatabaseTest {
   @BeforeEach
   void start() {
     postgres = EmbeddedPostgres.temporaryWithoutSync();
-    server =
-        TestServer.start(
-            "",
-            Map.of(
-                "KEEPER_STORE_URL", postgres.jdbcUrl(),
-                "KEEPER_STORE_USER", postgres.user(),
-                "KEEPER_STORE_PASSWORD", postgres.password()));
+    server = TestServer.start("", store());
+  }
+
+  private Map<String, String> store() {
+    return Map.of(
+        "KEEPER_STORE_URL", postgres.jdbcUrl(),
+        "KEEPER_STORE_USER", postgres.user(),
+        "KEEPER_STORE_PASSWORD", postgres.password());
   }
 
   @AfterEach
@@ -79,6 +85,25 @@ class FrozenDatabaseTest {
     signal("-CONT");
     for (var call : calls.values()) {
       await().until(() -> call.call().status() < 300);
+    }
+  }
+
+  /** A request that is given up in time must not leave its connection behind for ever. */
+  @Test
+  @Timeout(60)
+  void aStatementEndsAlthoughTheDatabaseNeverAnswers() throws Exception {
+    var config =
+        ReadConfig.from(
+            new ConfigSources("keeper.yaml", "", Path.of("").toAbsolutePath(), store(), Map.of()));
+    try (var engine = OpenEngine.open(config, TimeSource.system());
+        var connection = engine.database().orElseThrow().getConnection();
+        var statement = connection.createStatement()) {
+      statement.execute("SELECT 1");
+      signal("-STOP");
+      assertThatThrownBy(() -> statement.execute("SELECT 1"))
+          .isInstanceOf(SQLException.class)
+          .hasRootCauseInstanceOf(SocketTimeoutException.class);
+      signal("-CONT");
     }
   }
 

@@ -3,7 +3,6 @@ package dev.sessionkeeper.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.security.ApiKeys;
 import dev.sessionkeeper.server.security.Guard;
@@ -179,7 +178,7 @@ class PageAccessTest {
     }
     // Signs cookies and forms as the server does, with the secret of their common store.
     var config =
-        KeeperConfig.read(
+        ReadConfig.from(
             new ConfigSources(
                 "test", yaml.toString(), Path.of(""), DATABASE.environment(), Map.of()));
     guard = new Guard(config.get(SecurityConfig.SECTION), "127.0.0.1", TimeSource.system());

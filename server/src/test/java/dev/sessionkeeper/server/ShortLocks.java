@@ -3,7 +3,6 @@ package dev.sessionkeeper.server;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.telemetry.Telemetry;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.testkit.DelegatingProvider;
@@ -23,7 +22,7 @@ public final class ShortLocks extends DelegatingProvider {
 
   /** Starts a server on them; everything else is as the configuration says. */
   public static KeeperServer start(Supplier<ConfigSources> sources, Duration lock) {
-    var config = KeeperConfig.read(sources.get());
+    var config = ReadConfig.from(sources.get());
     var time = TimeSource.system();
     return KeeperServer.start(
         config,

@@ -39,6 +39,11 @@ public final class TestDatabase {
     }
   }
 
+  /** The PostgreSQL of all tests of this process that neither stop nor slow it. */
+  public static EmbeddedPostgres shared() {
+    return Shared.POSTGRES;
+  }
+
   /** A database of its own. */
   public static TestDatabase create() {
     return new TestDatabase(Shared.POSTGRES, "server_" + COUNT.incrementAndGet());

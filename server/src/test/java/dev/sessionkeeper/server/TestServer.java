@@ -1,7 +1,6 @@
 package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.telemetry.Telemetry;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.time.TimeSource;
@@ -47,7 +46,7 @@ public final class TestServer implements AutoCloseable {
     this.yaml = yaml;
     this.environment = new HashMap<>(environment);
     this.environment.put("KEEPER_SERVER_PORT", "0");
-    var config = KeeperConfig.read(sources());
+    var config = ReadConfig.from(sources());
     this.server =
         KeeperServer.start(
             config,

@@ -79,7 +79,10 @@ public final class FaultyNetwork implements AutoCloseable {
     refusingAfterCut = true;
   }
 
-  /** Stops forwarding bytes; connections stay open. */
+  /**
+   * Stops forwarding bytes and ends of connections. A client that gives up waiting and closes its
+   * side is not seen by the server, because a process that is really frozen closes nothing.
+   */
   public void freeze() {
     frozen = new CountDownLatch(1);
   }
@@ -128,8 +131,9 @@ public final class FaultyNetwork implements AutoCloseable {
     }
 
     private void pump(Socket from, Socket to, boolean isRequest) {
-      try (InputStream in = from.getInputStream();
-          OutputStream out = to.getOutputStream()) {
+      try {
+        InputStream in = from.getInputStream();
+        OutputStream out = to.getOutputStream();
         var buffer = new byte[BUFFER];
         for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
           frozen.await();
@@ -149,8 +153,17 @@ public final class FaultyNetwork implements AutoCloseable {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       } finally {
+        awaitThaw();
         end(client);
         end(server);
+      }
+    }
+
+    private void awaitThaw() {
+      try {
+        frozen.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
       }
     }
 

@@ -5,7 +5,7 @@ import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.server.KeeperServer;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -56,6 +56,6 @@ public final class DashboardBenchmark {
                 "KEEPER_STORE_USER", postgres.user(),
                 "KEEPER_STORE_PASSWORD", postgres.password()),
             Map.of());
-    return KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system());
+    return KeeperServer.start(ReadConfig.from(sources), () -> sources, TimeSource.system());
   }
 }

@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.sessionkeeper.github.GitHubSignature;
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.net.URI;
@@ -30,7 +30,7 @@ final class GitHubLoad implements AutoCloseable {
             data,
             Map.of("HOOK", SECRET, "KEEPER_SERVER_PORT", "0"),
             Map.of("store.data", data.toString()));
-    server = KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system());
+    server = KeeperServer.start(ReadConfig.from(sources), () -> sources, TimeSource.system());
     port = URI.create(server.address()).getPort();
   }
 

@@ -5,8 +5,8 @@ import dev.sessionkeeper.client.KeeperClient;
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.PrintStream;
 import java.net.URI;
@@ -66,7 +66,7 @@ public final class HttpBenchmark {
                 "KEEPER_STORE_PASSWORD", postgres.password(),
                 "KEEPER_SERVER_PORT", "0"),
             Map.of());
-    return KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system());
+    return KeeperServer.start(ReadConfig.from(sources), () -> sources, TimeSource.system());
   }
 
   private void round(double scale, boolean counts) throws Exception {

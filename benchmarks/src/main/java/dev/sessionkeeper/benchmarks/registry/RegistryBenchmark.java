@@ -2,8 +2,8 @@ package dev.sessionkeeper.benchmarks.registry;
 
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -163,7 +163,7 @@ public final class RegistryBenchmark {
                 "KEEPER_STORE_USER", postgres.user(),
                 "KEEPER_STORE_PASSWORD", postgres.password()),
             Map.of());
-    return KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system());
+    return KeeperServer.start(ReadConfig.from(sources), () -> sources, TimeSource.system());
   }
 
   /** The users that exist, and a bare table for the pattern without events, metering and lists. */

@@ -12,9 +12,11 @@ import java.util.stream.Collectors;
 /** A consumer in a process of its own, so that it can be killed as a crash would. */
 final class ConsumerProcess {
   private final Process process;
+  private final Thread reader;
 
-  private ConsumerProcess(Process process) {
+  private ConsumerProcess(Process process, Thread reader) {
     this.process = process;
+    this.reader = reader;
   }
 
   static ConsumerProcess start(
@@ -40,25 +42,41 @@ final class ConsumerProcess {
                 "--url",
                 servers.stream().map(URI::toString).collect(Collectors.joining(","))));
     builder.environment().putAll(environment);
+    return start(builder, report);
+  }
+
+  static ConsumerProcess start(ProcessBuilder builder, Consumer<Handled> report) {
     try {
       var process = builder.redirectError(ProcessBuilder.Redirect.DISCARD).start();
-      Thread.ofVirtual().start(() -> read(process, report));
-      return new ConsumerProcess(process);
+      var reader = Thread.ofVirtual().start(() -> read(process, report));
+      return new ConsumerProcess(process, reader);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  /** SIGKILL: no goodbye, its leases have to run out. */
+  /**
+   * SIGKILL: no goodbye, its leases have to run out. {@link Process#destroyForcibly()} would also
+   * close the pipe, and with it lose what the consumer reported before its death.
+   */
   void kill() {
-    process.destroyForcibly();
+    process.toHandle().destroyForcibly();
+  }
+
+  /** Waits until all that the killed consumer reported was read. */
+  void awaitLastReport() {
+    try {
+      reader.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private static void read(Process process, Consumer<Handled> report) {
     try (var lines = process.inputReader()) {
       lines.lines().filter(Handled::isLine).map(Handled::ofLine).forEach(report);
     } catch (IOException | UncheckedIOException e) {
-      // The process was killed in the middle of a line: that is the point of it.
+      // Without its reports the consumer is of no use.
       process.destroyForcibly();
     }
   }

@@ -55,7 +55,7 @@ public final class Demo {
    * What came out.
    *
    * @param isGood whether everything was handled and nothing out of order
-   * @param repeated completed again, because the first answer died with its consumer
+   * @param repeated handled again, because the first answer died with its consumer
    */
   public record Result(
       boolean isGood,
@@ -97,12 +97,16 @@ public final class Demo {
     var threads = startWorkers(queue, stop);
     var victim =
         ConsumerProcess.start(client.servers(), environment, queueName, "the-victim", judge::saw);
+    boolean done;
     try {
-      return watch(victim);
+      done = watch(victim);
     } finally {
+      victim.kill();
       stop.set(true);
       threads.forEach(Demo::join);
     }
+    victim.awaitLastReport();
+    return done;
   }
 
   private List<Thread> startWorkers(QueueClient queue, AtomicBoolean stop) {
@@ -149,7 +153,6 @@ public final class Demo {
       screen.draw(frame(killed ? "one consumer is dead" : "all consumers are alive"), false);
       sleep();
     }
-    victim.kill();
     return judge.isDone();
   }
 

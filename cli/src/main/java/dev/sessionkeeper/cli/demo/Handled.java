@@ -1,5 +1,7 @@
 package dev.sessionkeeper.cli.demo;
 
+import java.util.Arrays;
+
 /**
  * One message that a consumer worked on, as it reports it.
  *
@@ -20,8 +22,12 @@ record Handled(String consumer, String session, int index, long epoch, Step step
     return String.join("\t", "handled", consumer, session, "" + index, "" + epoch, step.name());
   }
 
+  /** Returns whether this is a whole report: a consumer may be killed in the middle of a line. */
   static boolean isLine(String line) {
-    return line.startsWith("handled\t");
+    var parts = line.split("\t", -1);
+    return parts.length == 6
+        && parts[0].equals("handled")
+        && Arrays.stream(Step.values()).anyMatch(step -> step.name().equals(parts[5]));
   }
 
   static Handled ofLine(String line) {

@@ -3,8 +3,8 @@ package dev.sessionkeeper.cli.demo;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -51,8 +51,7 @@ public final class TemporaryServer implements AutoCloseable {
     var errors = System.err;
     System.setErr(new PrintStream(data.resolve("server.log").toFile(), UTF_8));
     try {
-      var server =
-          KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system());
+      var server = KeeperServer.start(ReadConfig.from(sources), () -> sources, TimeSource.system());
       return new TemporaryServer(data, server, secret, endpoint, errors);
     } catch (RuntimeException e) {
       System.setErr(errors);

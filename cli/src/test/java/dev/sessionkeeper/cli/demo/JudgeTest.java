@@ -13,7 +13,8 @@ class JudgeTest {
   void orderWithFailuresAndRepetitionsHolds() {
     saw("a", 0, 1, true);
     saw("a", 1, 1, false);
-    saw("a", 1, 2, true);
+    judge.saw(new Handled("victim", "a", 1, 2, Handled.Step.COMPLETING));
+    judge.saw(new Handled("consumer", "a", 1, 3, Handled.Step.COMPLETING));
     saw("a", 1, 3, true);
     saw("a", 2, 3, true);
     saw("b", 0, 1, true);
@@ -22,7 +23,8 @@ class JudgeTest {
     saw("b", 1, 1, true);
     saw("b", 2, 1, true);
     assertThat(judge.isDone()).isTrue();
-    assertThat(judge.summary()).contains("6 of 6 completed", "1 failed", "1 repeated");
+    assertThat(judge.summary())
+        .contains("6 of 6 completed", "1 failed", "1 repeated", "0 violations");
   }
 
   @Test
@@ -43,10 +45,41 @@ class JudgeTest {
   }
 
   @Test
-  void anOldEpochIsSeen() {
+  void anOwnerThatWasReplacedMustNotComplete() {
     saw("a", 0, 5, true);
     saw("a", 1, 4, true);
-    assertThat(judge.violations()).singleElement().asString().contains("epoch 4 after 5");
+    assertThat(judge.violations()).singleElement().asString().contains("a#1", "before #0");
+  }
+
+  @Test
+  void reportsOfAnEarlierOwnerMayArriveLate() {
+    saw("a", 2, 2, true);
+    saw("a", 0, 1, true);
+    saw("a", 1, 1, true);
+    assertThat(judge.violations()).isEmpty();
+    assertThat(judge.completed()).isEqualTo(3);
+  }
+
+  @Test
+  void aConfirmedCompletionMustNotComeAgain() {
+    saw("a", 0, 1, true);
+    saw("a", 0, 2, true);
+    assertThat(judge.violations()).singleElement().asString().contains("a#0", "confirmed");
+  }
+
+  @Test
+  void anEpochHasOneOwner() {
+    judge.saw(new Handled("one", "a", 0, 1, Handled.Step.COMPLETED));
+    judge.saw(new Handled("two", "a", 1, 1, Handled.Step.COMPLETED));
+    assertThat(judge.violations()).singleElement().asString().contains("two owners");
+  }
+
+  @Test
+  void halfALineIsNoReport() {
+    var line = new Handled("c", "a", 3, 12, Handled.Step.COMPLETED).toLine();
+    for (int end = 0; end < line.length(); end++) {
+      assertThat(Handled.isLine(line.substring(0, end))).isFalse();
+    }
   }
 
   @Test

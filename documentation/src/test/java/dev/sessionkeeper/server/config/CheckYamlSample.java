@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.config;
 
+import dev.sessionkeeper.server.ReadConfig;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -21,7 +22,7 @@ public final class CheckYamlSample {
     while (matcher.find()) {
       environment.put(matcher.group(1), "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=");
     }
-    KeeperConfig.read(
+    ReadConfig.from(
         new ConfigSources("sample.yaml", yaml, java.nio.file.Path.of(""), environment, Map.of()));
   }
 }

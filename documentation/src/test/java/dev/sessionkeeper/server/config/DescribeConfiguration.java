@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.config;
 
 import dev.sessionkeeper.github.BotKey;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.time.DurationText;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -51,7 +52,7 @@ public final class DescribeConfiguration {
 
             *Reload* says what a change needs: a reload (`SIGHUP`, `POST /admin/reload` or `keeper reload`), or a restart.
             """);
-    for (var section : KeeperConfig.SECTIONS) {
+    for (var section : ReadConfig.SECTIONS) {
       if (!section.key().equals("bots")) {
         section(text, section);
       }
@@ -127,7 +128,7 @@ public final class DescribeConfiguration {
     for (var probe : PROBES) {
       var yaml = parts[0] + ":\n  " + parts[1] + ": " + probe + "\n";
       try {
-        KeeperConfig.read(new ConfigSources("probe", yaml, FOLDER, Map.of(), Map.of()));
+        ReadConfig.from(new ConfigSources("probe", yaml, FOLDER, Map.of(), Map.of()));
       } catch (InvalidConfig e) {
         for (var error : e.errors()) {
           var reason = error.reason().replaceFirst(", (was|is) .*$", "");

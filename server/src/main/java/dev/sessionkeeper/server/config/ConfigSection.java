@@ -14,8 +14,8 @@ import java.util.function.Function;
 
 /**
  * One top-level key of the configuration and its reader. A feature declares its own section as a
- * constant, {@link KeeperConfig#SECTIONS} names all of them, and {@link KeeperConfig#get} gives the
- * value back.
+ * constant, {@code ReadConfig} names all of them, and {@link KeeperConfig#get} gives the value
+ * back.
  *
  * <p>A section also declares which of its keys a reload can change. Reload, the manual and the
  * tests all read that declaration.

@@ -1,20 +1,10 @@
 package dev.sessionkeeper.server.config;
 
-import dev.sessionkeeper.server.dashboard.DashboardConfig;
-import dev.sessionkeeper.server.gateway.BotsConfig;
-import dev.sessionkeeper.server.gateway.GithubConfig;
-import dev.sessionkeeper.server.jobs.JobsConfig;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Field;
 import dev.sessionkeeper.server.json.FieldError;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.server.json.InvalidInput;
-import dev.sessionkeeper.server.registry.RegistryConfig;
-import dev.sessionkeeper.server.security.CorsConfig;
-import dev.sessionkeeper.server.security.SecurityConfig;
-import dev.sessionkeeper.server.streams.StreamsConfig;
-import dev.sessionkeeper.server.telemetry.TelemetryConfig;
-import dev.sessionkeeper.server.usage.UsageConfig;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -29,23 +19,6 @@ import java.util.stream.Collectors;
 
 /** A valid configuration: every section read, every secret resolved. */
 public final class KeeperConfig {
-  /** All sections there are. A feature adds its own here; any other top-level key is an error. */
-  public static final List<ConfigSection<?>> SECTIONS =
-      List.of(
-          ServerConfig.SECTION,
-          StoreConfig.SECTION,
-          QueuesConfig.SECTION,
-          StreamsConfig.SECTION,
-          SecurityConfig.SECTION,
-          CorsConfig.SECTION,
-          DashboardConfig.SECTION,
-          TelemetryConfig.SECTION,
-          RegistryConfig.SECTION,
-          UsageConfig.SECTION,
-          JobsConfig.SECTION,
-          GithubConfig.SECTION,
-          BotsConfig.SECTION);
-
   /** Instead of values that are documents of their own. */
   private static final String IN_FILE = "see the file";
 
@@ -65,16 +38,21 @@ public final class KeeperConfig {
     this.warnings = List.copyOf(warnings);
   }
 
+  /** Checks keys of different sections against each other. */
+  public interface Checks {
+    List<FieldError> errors(KeeperConfig config);
+
+    List<String> warnings(KeeperConfig config);
+  }
+
   /**
    * Reads the sources.
    *
+   * @param sections all that may appear; any other top-level key is an error
    * @throws InvalidConfig with all that is wrong
    */
-  public static KeeperConfig read(ConfigSources sources) {
-    return read(sources, SECTIONS);
-  }
-
-  static KeeperConfig read(ConfigSources sources, List<ConfigSection<?>> sections) {
+  public static KeeperConfig read(
+      ConfigSources sources, List<ConfigSection<?>> sections, Checks checks) {
     var yaml = ReadYaml.parse(sources.name(), sources.text());
     var places = new HashMap<>(yaml.places());
     var keys = sections.stream().map(ConfigSection::key).toList();
@@ -83,10 +61,9 @@ public final class KeeperConfig {
     var context = new ConfigContext(sources.environment(), sources.folder());
     var errors = new ArrayList<>(yaml.errors());
     try {
-      var config = Decode.object(in -> readAll(in, context, sections, places)).decode(root);
+      var config = Decode.object(in -> readAll(in, context, sections, checks, places)).decode(root);
       if (errors.isEmpty()) {
-        CheckTogether.errors(config)
-            .forEach(error -> errors.add(locate(error, places, sources.name())));
+        checks.errors(config).forEach(error -> errors.add(locate(error, places, sources.name())));
       }
       if (errors.isEmpty()) {
         return config;
@@ -101,6 +78,7 @@ public final class KeeperConfig {
       Fields in,
       ConfigContext context,
       List<ConfigSection<?>> sections,
+      Checks checks,
       Map<String, String> places) {
     var fields = new LinkedHashMap<ConfigSection<?>, Field<? extends ConfigSection.Read<?>>>();
     for (var section : sections) {
@@ -115,7 +93,7 @@ public final class KeeperConfig {
           keys.putAll(field.get().keys());
         });
     var config = new KeeperConfig(values, keys, places, context.warnings());
-    CheckTogether.warnings(config).forEach(context::warn);
+    checks.warnings(config).forEach(context::warn);
     return new KeeperConfig(values, keys, places, context.warnings());
   }
 
@@ -150,19 +128,19 @@ public final class KeeperConfig {
   public <T> T get(ConfigSection<T> section) {
     var value = values.get(section);
     if (value == null) {
-      throw new IllegalArgumentException("KeeperConfig.SECTIONS does not name " + section.key());
+      throw new IllegalArgumentException("No section was read for " + section.key());
     }
     return (T) value;
   }
 
-  /** Whether the section was read; tests read fewer than all. */
-  boolean has(ConfigSection<?> section) {
+  /** Returns whether the section was read; tests read fewer than all. */
+  public boolean has(ConfigSection<?> section) {
     return values.containsKey(section);
   }
 
-  /** Returns all keys with their rules, in the order of the sections. */
-  public static List<ConfigKey> keys() {
-    return SECTIONS.stream()
+  /** Returns all keys of the sections with their rules, in the order of the sections. */
+  public static List<ConfigKey> keys(List<ConfigSection<?>> sections) {
+    return sections.stream()
         .flatMap(section -> section.declared().values().stream())
         .map(ConfigKey.Declared::key)
         .toList();

@@ -57,7 +57,7 @@ final class QueueScreen {
     var body = settings(fields);
     body.put("mode", fields.getOrDefault("mode", "ORDERED"));
     api.send(request, "PUT", body, "queues", name);
-    return pages.tell(Links.queue(name), "The queue " + name + " is there.", Links.audit(name));
+    return pages.tell(Links.queue(name), "Created the queue " + name + ".", Links.audit(name));
   }
 
   private Response change(Request request, Map<String, String> fields) throws Exception {

@@ -3,8 +3,10 @@ package dev.sessionkeeper.server.gateway;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -13,12 +15,34 @@ final class ColumnArrays<R> {
   private final Connection connection;
   private final PreparedStatement statement;
   private final List<R> rows;
-  private int index;
+  private final AtomicInteger index;
 
   ColumnArrays(Connection connection, PreparedStatement statement, List<R> rows) {
+    this(connection, statement, rows, new AtomicInteger());
+  }
+
+  private ColumnArrays(
+      Connection connection, PreparedStatement statement, List<R> rows, AtomicInteger index) {
     this.connection = connection;
     this.statement = statement;
     this.rows = rows;
+    this.index = index;
+  }
+
+  /** Goes on with the columns of other rows. */
+  <S> ColumnArrays<S> of(List<S> others) {
+    return new ColumnArrays<>(connection, statement, others, index);
+  }
+
+  /** Hands over one text. */
+  ColumnArrays<R> text(String value) throws SQLException {
+    statement.setString(index.incrementAndGet(), value);
+    return this;
+  }
+
+  /** Hands over texts that belong to no row. */
+  ColumnArrays<R> texts(Collection<String> values) throws SQLException {
+    return put("text", values.toArray(String[]::new));
   }
 
   ColumnArrays<R> texts(Function<R, @Nullable String> column) throws SQLException {
@@ -38,7 +62,7 @@ final class ColumnArrays<R> {
   }
 
   private ColumnArrays<R> put(String type, Object[] values) throws SQLException {
-    statement.setArray(++index, connection.createArrayOf(type, values));
+    statement.setArray(index.incrementAndGet(), connection.createArrayOf(type, values));
     return this;
   }
 }

@@ -1,41 +1,26 @@
 package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.github.EventId;
-import dev.sessionkeeper.github.RepositoryRef;
 import dev.sessionkeeper.server.json.Json;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
-/** Writes events, on the connection of the caller. */
+/** Locks sessions and finds events, on the connection of the caller. */
 final class EventTable {
   // The sorting is done before the first lock is taken, so two groups never wait in a circle.
-  private static final String LOCK =
+  static final String LOCK =
       """
-      SET LOCAL lock_timeout = <patience>;
       SELECT count(pg_advisory_xact_lock(k))
         FROM (SELECT DISTINCT hashtextextended(x, 6) AS k FROM unnest(?) x ORDER BY k) sorted
       """;
-  private static final String INSERT =
-      """
-      INSERT INTO keeper.github_event (id, delivery_id, type, action, repository, entity_type, entity_id, session,
-                                       traceparent, headers, verdicts, content_type, payload, digest)
-      SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      ON CONFLICT DO NOTHING
-      RETURNING id, seq, received_at
-      """; // Rows are numbered as they come out of the arrays: in the order of arrival.
   private static final String FIND =
       """
       SELECT id, seq, traceparent, digest FROM keeper.github_event WHERE id = ANY (?)
@@ -48,9 +33,6 @@ final class EventTable {
       "keeper.github_event e LEFT JOIN keeper.shared_body b ON b.id = e.id AND e.payload IS NULL";
 
   private EventTable() {}
-
-  /** An event that was stored now. */
-  record Inserted(long seq, Instant receivedAt) {}
 
   /** An event that is there. */
   record Known(EventId id, long seq, String traceparent) {}
@@ -82,58 +64,15 @@ final class EventTable {
     if (sessions.isEmpty()) {
       return;
     }
-    try (var statement = connection.prepareStatement(lockWithin(patience))) {
+    try (var statement = connection.prepareStatement(within(patience, LOCK))) {
       statement.setArray(1, connection.createArrayOf("text", sessions.toArray()));
       statement.execute();
     }
   }
 
-  private static String lockWithin(Duration patience) {
-    return LOCK.replace("<patience>", Long.toString(patience.toMillis()));
-  }
-
-  /**
-   * Stores those whose id is not there yet; no two of them have the same.
-   *
-   * @param shared those whose payload is kept apart, shared with their messages
-   */
-  static Map<EventId, Inserted> insert(
-      Connection connection, List<NewEvent> added, Set<EventId> shared) throws SQLException {
-    try (var statement = connection.prepareStatement(INSERT)) {
-      new ColumnArrays<>(connection, statement, added)
-          .uuids(one -> one.event().id().value())
-          .texts(one -> one.event().deliveryId())
-          .texts(one -> one.event().type())
-          .texts(one -> one.event().action().map(EventTable::storable).orElse(null))
-          .texts(EventTable::repositoryOf)
-          .texts(one -> storable(one.event().entity().type()))
-          .texts(one -> storable(one.event().entity().id()))
-          .texts(NewEvent::session)
-          .texts(one -> one.trace().toString())
-          .texts(one -> json(one.headers()))
-          .texts(one -> json(one.verdicts()))
-          .texts(one -> storable(one.raw().contentType().orElse("application/json")))
-          .bytes(one -> shared.contains(one.event().id()) ? null : one.raw().body())
-          .bytes(NewEvent::digest);
-      try (var rows = statement.executeQuery()) {
-        var inserted = new HashMap<EventId, Inserted>();
-        while (rows.next()) {
-          inserted.put(
-              new EventId(rows.getObject(1, UUID.class)),
-              new Inserted(rows.getLong(2), rows.getObject(3, OffsetDateTime.class).toInstant()));
-        }
-        return inserted;
-      }
-    }
-  }
-
-  private static @Nullable String repositoryOf(NewEvent added) {
-    return added
-        .event()
-        .repository()
-        .map(RepositoryRef::fullName)
-        .map(EventTable::storable)
-        .orElse(null);
+  /** Sets the longest wait for a lock in the transaction, in the round trip of the statement. */
+  static String within(Duration patience, String statement) {
+    return "SET LOCAL lock_timeout = " + patience.toMillis() + ";\n" + statement;
   }
 
   /** Finds the events of these deliveries, by delivery id or by signed body. */
@@ -158,7 +97,7 @@ final class EventTable {
   }
 
   /** A text without what PostgreSQL cannot keep; a payload may hold anything. */
-  private static String storable(String text) {
+  static String storable(String text) {
     return text.replace('\u0000', '\uFFFD');
   }
 

@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 
 /**
  * Lets deliveries that arrive while others are being stored leave together, in the order of their
- * arrival. Nobody waits for company: the first one leaves at once.
+ * arrival. A delivery never waits for a batch: the first one leaves at once.
  *
  * <p>A few groups are under way at the same time. A group's task answers every delivery of it and
  * does not throw.

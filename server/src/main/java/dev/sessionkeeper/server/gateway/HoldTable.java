@@ -2,7 +2,7 @@ package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
-import dev.sessionkeeper.server.HoldLimits.Hold;
+import dev.sessionkeeper.server.feature.HoldLimits.Hold;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -8,7 +8,7 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.processor.CloseReason;
-import dev.sessionkeeper.server.HoldLimits;
+import dev.sessionkeeper.server.feature.HoldLimits;
 import dev.sessionkeeper.spi.HeldSession.Settled;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.time.DurationText;

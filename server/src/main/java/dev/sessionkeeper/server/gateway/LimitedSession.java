@@ -5,7 +5,7 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Lease;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
-import dev.sessionkeeper.server.HoldLimits.Hold;
+import dev.sessionkeeper.server.feature.HoldLimits.Hold;
 import dev.sessionkeeper.spi.BatchLimit;
 import dev.sessionkeeper.spi.HeldSession;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.QueueName;
-import dev.sessionkeeper.server.HoldLimits.Hold;
+import dev.sessionkeeper.server.feature.HoldLimits.Hold;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.SessionSource;
 import java.time.Duration;

@@ -3,6 +3,8 @@ package dev.sessionkeeper.server.gateway;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.github.Bot;
+import dev.sessionkeeper.github.BuildMessage;
+import dev.sessionkeeper.github.GitHubEvent;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -13,6 +15,16 @@ import java.util.UUID;
  */
 record RoutedMessage(
     String bot, String queue, Optional<String> sessionId, String messageId, Optional<UUID> replay) {
+  /** The message that the event makes for the bot when it comes. */
+  static RoutedMessage first(GitHubEvent event, Bot bot) {
+    return new RoutedMessage(
+        bot.name(),
+        bot.queue().value(),
+        bot.ordering().sessionOf(event).map(SessionId::value),
+        BuildMessage.idOf(event, bot).value(),
+        Optional.empty());
+  }
+
   static RoutedMessage of(Bot bot, Message message, Optional<UUID> replay) {
     return new RoutedMessage(
         bot.name(),

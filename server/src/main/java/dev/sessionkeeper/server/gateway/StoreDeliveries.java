@@ -8,9 +8,7 @@ import dev.sessionkeeper.github.BuildMessage;
 import dev.sessionkeeper.github.EventId;
 import dev.sessionkeeper.github.GitHubEvent;
 import dev.sessionkeeper.github.MessageFormat;
-import dev.sessionkeeper.postgres.SharedBodies;
 import dev.sessionkeeper.server.gateway.AcceptDelivery.Outcome;
-import dev.sessionkeeper.store.EventLog;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -22,13 +20,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 
 /**
- * Stores a group of deliveries on one connection: the locks of their sessions, their rows, and
- * their messages, each kind by one statement for all of them.
+ * Stores a group of deliveries on one connection: the locks of their sessions with their rows in
+ * one statement, then their messages.
  */
 final class StoreDeliveries {
   // A smaller one costs less as a copy in each message than to be looked up.
@@ -52,90 +48,80 @@ final class StoreDeliveries {
    */
   List<Outcome> store(Connection connection, List<WaitingDelivery> group, Duration patience)
       throws SQLException {
-    EventTable.lock(
-        connection,
-        group.stream().flatMap(one -> lanes(one.added().event(), one.bots()).stream()).toList(),
-        patience);
     var first = new LinkedHashMap<EventId, WaitingDelivery>();
     group.forEach(delivery -> first.putIfAbsent(delivery.id(), delivery));
-    var shared = sharedBodies(first.values());
+    var rows = first.values().stream().map(this::row).toList();
     var inserted =
-        EventTable.insert(
-            connection,
-            first.values().stream().map(WaitingDelivery::added).toList(),
-            shared.keySet());
-    shared.keySet().retainAll(inserted.keySet());
-    SharedBodies.keep(connection, byUuid(shared));
-    var fresh = first.values().stream().filter(one -> inserted.containsKey(one.id())).toList();
-    var outcomes =
-        new HashMap<EventId, Outcome>(route(connection, fresh, inserted, shared.keySet()));
-    first.values().removeAll(fresh);
+        new InsertDeliveries(connection, patience)
+            .insert(
+                group.stream()
+                    .flatMap(one -> lanes(one.added().event(), one.bots()).stream())
+                    .toList(),
+                rows);
+    send(connection, rows, inserted, first);
+    var outcomes = new HashMap<EventId, Outcome>();
+    for (var row : rows) {
+      var id = row.added().event().id();
+      if (inserted.containsKey(id)) {
+        outcomes.put(id, new Outcome.Accepted(id, row.routes()));
+        first.remove(id);
+      }
+    }
     outcomes.putAll(known(connection, first.values()));
     return answers(group, outcomes);
   }
 
-  private Map<EventId, Outcome> route(
+  private InsertDeliveries.Row row(WaitingDelivery delivery) {
+    var event = delivery.added().event();
+    var routes = delivery.bots().stream().map(bot -> RoutedMessage.first(event, bot)).toList();
+    return new InsertDeliveries.Row(
+        delivery.added(),
+        isShared(delivery) ? delivery.added().raw().body() : null,
+        routes,
+        announcement(delivery.added(), routes));
+  }
+
+  /** Sends the messages of the events that were inserted. */
+  private void send(
       Connection connection,
-      List<WaitingDelivery> fresh,
-      Map<EventId, EventTable.Inserted> rows,
-      Set<EventId> shared)
+      List<InsertDeliveries.Row> rows,
+      Map<EventId, InsertDeliveries.Inserted> inserted,
+      Map<EventId, WaitingDelivery> deliveries)
       throws SQLException {
     var messages = new LinkedHashMap<QueueName, List<Message>>();
     var bodies = new HashMap<MessageId, UUID>();
-    var routed = new ArrayList<RoutedTable.Row>();
-    var announced = new ArrayList<EventLog.Entry>();
-    var outcomes = new HashMap<EventId, Outcome>();
-    for (var delivery : fresh) {
-      var added = delivery.added();
-      var row = Objects.requireNonNull(rows.get(delivery.id()));
+    for (var row : rows) {
+      var added = row.added();
+      var id = added.event().id();
+      var stored = inserted.get(id);
+      if (stored == null) {
+        continue;
+      }
       var build =
-          new BuildMessage(added.trace().traceId(), row.receivedAt(), outbox.maxBodyBytes());
-      var routes = new ArrayList<RoutedMessage>();
-      for (var bot : delivery.bots()) {
+          new BuildMessage(added.trace().traceId(), stored.receivedAt(), outbox.maxBodyBytes());
+      for (var bot : Objects.requireNonNull(deliveries.get(id)).bots()) {
         var message =
             HookHeaders.asProperties(
                 traced(build.build(added.event(), bot), added.trace()),
                 added.headers(),
                 added.raw().body());
         messages.computeIfAbsent(bot.queue(), queue -> new ArrayList<>()).add(message);
-        if (shared.contains(delivery.id()) && isWhole(message, added.event())) {
-          bodies.put(message.id(), delivery.id().value());
+        if (row.shared() != null && isWhole(message, added.event())) {
+          bodies.put(message.id(), id.value());
         }
-        routes.add(RoutedMessage.of(bot, message, Optional.empty()));
       }
-      routes.forEach(route -> routed.add(new RoutedTable.Row(row.seq(), route)));
-      announced.add(new EventLog.Entry(added.event().type(), announcement(added, routes)));
-      outcomes.put(delivery.id(), new Outcome.Accepted(delivery.id(), routes));
     }
     outbox.send(connection, messages, bodies);
-    RoutedTable.insert(connection, routed);
-    EventLog.appendLater(connection, EventLog.GITHUB, announced);
-    return outcomes;
   }
 
-  /** The payloads that the inbox and the messages keep as one. */
-  private Map<EventId, byte[]> sharedBodies(Collection<WaitingDelivery> deliveries) {
-    var shared = new LinkedHashMap<EventId, byte[]>();
-    for (var delivery : deliveries) {
-      var body = delivery.added().raw().body();
-      var payload = delivery.added().event().payload();
-      boolean isAsSent = Arrays.equals(payload.unsafeBytes(), body);
-      boolean isWanted =
-          delivery.bots().stream().anyMatch(bot -> bot.format() == MessageFormat.RAW);
-      if (isAsSent
-          && isWanted
-          && body.length >= WORTH_SHARING
-          && body.length <= outbox.maxBodyBytes()) {
-        shared.put(delivery.id(), body);
-      }
-    }
-    return shared;
-  }
-
-  private static Map<UUID, byte[]> byUuid(Map<EventId, byte[]> bodies) {
-    var byUuid = new LinkedHashMap<UUID, byte[]>();
-    bodies.forEach((id, body) -> byUuid.put(id.value(), body));
-    return byUuid;
+  /** Returns whether the inbox and the messages keep the payload as one. */
+  private boolean isShared(WaitingDelivery delivery) {
+    var body = delivery.added().raw().body();
+    var payload = delivery.added().event().payload();
+    return body.length >= WORTH_SHARING
+        && body.length <= outbox.maxBodyBytes()
+        && delivery.bots().stream().anyMatch(bot -> bot.format() == MessageFormat.RAW)
+        && Arrays.equals(payload.unsafeBytes(), body);
   }
 
   /** Whether the message's body is the payload as it came: neither an envelope nor a reference. */

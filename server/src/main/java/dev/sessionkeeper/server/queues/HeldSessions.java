@@ -4,7 +4,7 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.PageCursor;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
-import dev.sessionkeeper.server.HoldLimits;
+import dev.sessionkeeper.server.feature.HoldLimits;
 import dev.sessionkeeper.server.security.ServerSecret;
 import dev.sessionkeeper.server.security.SignTexts;
 import dev.sessionkeeper.spi.HeldSession;

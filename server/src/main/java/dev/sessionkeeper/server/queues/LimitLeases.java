@@ -2,8 +2,8 @@ package dev.sessionkeeper.server.queues;
 
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.QueueName;
-import dev.sessionkeeper.server.HoldLimits;
-import dev.sessionkeeper.server.HoldLimits.Hold;
+import dev.sessionkeeper.server.feature.HoldLimits;
+import dev.sessionkeeper.server.feature.HoldLimits.Hold;
 import dev.sessionkeeper.server.http.Problem;
 import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.spi.HeldSession;

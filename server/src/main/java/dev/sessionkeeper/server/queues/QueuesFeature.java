@@ -1,8 +1,8 @@
 package dev.sessionkeeper.server.queues;
 
 import dev.sessionkeeper.jobs.Jobs;
-import dev.sessionkeeper.server.Feature;
 import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.server.feature.Feature;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.store.Database;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.sessionkeeper.server.queues;
 
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.QueueName;
-import dev.sessionkeeper.server.HoldLimits;
+import dev.sessionkeeper.server.feature.HoldLimits;
 import dev.sessionkeeper.server.http.Problem;
 import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.http.Request;

@@ -3,7 +3,7 @@ package dev.sessionkeeper.server.queues;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
-import dev.sessionkeeper.server.HoldLimits;
+import dev.sessionkeeper.server.feature.HoldLimits;
 import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;

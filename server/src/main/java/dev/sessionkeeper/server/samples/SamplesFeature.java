@@ -2,8 +2,8 @@ package dev.sessionkeeper.server.samples;
 
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
-import dev.sessionkeeper.server.Feature;
 import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.server.feature.Feature;
 import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.http.Reach;
 import dev.sessionkeeper.server.http.Request;

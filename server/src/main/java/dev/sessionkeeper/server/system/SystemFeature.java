@@ -1,8 +1,8 @@
 package dev.sessionkeeper.server.system;
 
 import dev.sessionkeeper.github.Bot;
-import dev.sessionkeeper.server.Feature;
 import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.server.feature.Feature;
 import dev.sessionkeeper.server.gateway.BotsConfig;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;

@@ -1,8 +1,8 @@
 package dev.sessionkeeper.server.clients;
 
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -67,7 +67,7 @@ final class ServerProcess implements AutoCloseable {
         new ConfigSources(
             "keeper.yaml", "", Path.of("").toAbsolutePath(), System.getenv(), Map.of());
     try (var server =
-        KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system())) {
+        KeeperServer.start(ReadConfig.from(sources), () -> sources, TimeSource.system())) {
       System.out.println("serving at " + server.address());
       new CountDownLatch(1).await();
     }

@@ -2,9 +2,9 @@ package dev.sessionkeeper.server.cluster;
 
 import dev.sessionkeeper.client.KeeperClient;
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.TestDatabase;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.net.URI;
 import java.nio.file.Path;
@@ -26,7 +26,7 @@ final class Node implements AutoCloseable {
     environment.put("KEEPER_SERVER_PORT", port);
     var sources =
         new ConfigSources("keeper.yaml", "", Path.of("").toAbsolutePath(), environment, Map.of());
-    return KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system());
+    return KeeperServer.start(ReadConfig.from(sources), () -> sources, TimeSource.system());
   }
 
   URI address() {

@@ -3,6 +3,7 @@ package dev.sessionkeeper.server.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.security.SecurityConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,7 +19,7 @@ class KeeperConfigTest {
 
   private KeeperConfig read(
       String yaml, Map<String, String> environment, Map<String, String> flags) {
-    return KeeperConfig.read(new ConfigSources("keeper.yaml", yaml, folder, environment, flags));
+    return ReadConfig.from(new ConfigSources("keeper.yaml", yaml, folder, environment, flags));
   }
 
   private KeeperConfig read(String yaml) {

@@ -2,6 +2,7 @@ package dev.sessionkeeper.server.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sessionkeeper.server.ReadConfig;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeSet;
@@ -13,7 +14,7 @@ class ReloadableKeysTest {
   @Test
   void everyKeyThatIsReadIsDeclaredAndNoOther() {
     var context = new ConfigContext(Map.of(), Path.of("").toAbsolutePath());
-    for (var section : KeeperConfig.SECTIONS) {
+    for (var section : ReadConfig.SECTIONS) {
       assertThat(new TreeSet<>(section.declared().keySet()))
           .as(section.key())
           .isEqualTo(new TreeSet<>(section.absent(context).keys().keySet()));

@@ -3,6 +3,7 @@ package dev.sessionkeeper.server.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.config.ConfigError;
 import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.config.InvalidConfig;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 class BotsConfigTest {
   private static KeeperConfig read(String yaml) {
-    return KeeperConfig.read(
+    return ReadConfig.from(
         new ConfigSources(
             "keeper.yaml",
             yaml,

@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.sessionkeeper.github.GitHubSignature;
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.ShortLocks;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.net.URI;
@@ -62,7 +62,7 @@ final class GatewayServer implements AutoCloseable {
         database,
         bots,
         sources ->
-            KeeperServer.start(KeeperConfig.read(sources.get()), sources, TimeSource.system()));
+            KeeperServer.start(ReadConfig.from(sources.get()), sources, TimeSource.system()));
   }
 
   /** A second server on the same database, with the same bots. */

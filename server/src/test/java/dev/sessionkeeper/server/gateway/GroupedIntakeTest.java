@@ -83,8 +83,8 @@ class GroupedIntakeTest {
       }
     }
     assertThat(commits).hasValue(2);
-    // The lock, events, bodies, a send to each of three queues, routes, announcements.
-    assertThat(statements).hasValue(2 * 8);
+    // The locks with all rows, and a send to each of three queues.
+    assertThat(statements).hasValue(2 * 4);
     assertThat(
             texts(
                 "SELECT id::text FROM keeper.github_event WHERE id::text = ANY ('{"

@@ -8,25 +8,16 @@ import javax.sql.DataSource;
 /** Databases of one PostgreSQL that all tests of this process share. */
 final class TestDatabase {
   private static final AtomicInteger COUNT = new AtomicInteger();
+  private static final EmbeddedPostgres POSTGRES = dev.sessionkeeper.server.TestDatabase.shared();
 
   private TestDatabase() {}
-
-  private static final class Shared {
-    static final EmbeddedPostgres POSTGRES = start();
-
-    private static EmbeddedPostgres start() {
-      var postgres = EmbeddedPostgres.temporaryWithoutSync();
-      Runtime.getRuntime().addShutdownHook(new Thread(postgres::close));
-      return postgres;
-    }
-  }
 
   /** A database of its own, and how to reach it. */
   record Fresh(DataSource source, String url, String user, String password) {}
 
   static Fresh create() {
     var name = "gateway_" + COUNT.incrementAndGet();
-    return fresh(name, Shared.POSTGRES.createDatabase(name));
+    return fresh(name, POSTGRES.createDatabase(name));
   }
 
   /** A copy of one that nobody is connected to. */
@@ -35,18 +26,16 @@ final class TestDatabase {
     var template = prepared.url().replaceAll(".*/([a-z0-9_]+).*", "$1");
     // One at a time: a template that is being copied cannot be copied.
     synchronized (COUNT) {
-      try (var connection = Shared.POSTGRES.adminDataSource().getConnection();
+      try (var connection = POSTGRES.adminDataSource().getConnection();
           var statement = connection.createStatement()) {
         statement.execute(
-            "CREATE DATABASE %s TEMPLATE %s OWNER %s"
-                .formatted(name, template, Shared.POSTGRES.user()));
+            "CREATE DATABASE %s TEMPLATE %s OWNER %s".formatted(name, template, POSTGRES.user()));
       }
     }
-    return fresh(name, Shared.POSTGRES.dataSource(name));
+    return fresh(name, POSTGRES.dataSource(name));
   }
 
   private static Fresh fresh(String name, DataSource source) {
-    var postgres = Shared.POSTGRES;
-    return new Fresh(source, postgres.jdbcUrl(name), postgres.user(), postgres.password());
+    return new Fresh(source, POSTGRES.jdbcUrl(name), POSTGRES.user(), POSTGRES.password());
   }
 }

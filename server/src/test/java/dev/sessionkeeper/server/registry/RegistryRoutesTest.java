@@ -3,10 +3,10 @@ package dev.sessionkeeper.server.registry;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.TestDatabase;
 import dev.sessionkeeper.server.config.ConfigSources;
-import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.net.URI;
@@ -20,6 +20,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
@@ -38,12 +39,13 @@ class RegistryRoutesTest {
   private static final JsonMapper JSON = JsonMapper.builder().build();
   private static final UUID MINE = UUID.randomUUID();
   private static final HttpClient CLIENT = HttpClient.newHttpClient();
-  private static EmbeddedPostgres postgres;
+  private static final TestDatabase DATABASE = TestDatabase.create();
   private static KeeperServer server;
 
   @BeforeAll
   static void start() throws Exception {
-    postgres = EmbeddedPostgres.temporaryWithoutSync();
+    var environment = new HashMap<>(DATABASE.environment());
+    environment.put("KEEPER_SERVER_PORT", "0");
     var yaml =
         """
         usage: { interval: 1s, period: 1h, retention: 30d }
@@ -55,23 +57,13 @@ class RegistryRoutesTest {
         """
             .formatted(sha256("ops-key"), sha256("bound-key"), MINE);
     var sources =
-        new ConfigSources(
-            "keeper.yaml",
-            yaml,
-            Path.of("").toAbsolutePath(),
-            Map.of(
-                "KEEPER_SERVER_PORT", "0",
-                "KEEPER_STORE_URL", postgres.jdbcUrl(),
-                "KEEPER_STORE_USER", postgres.user(),
-                "KEEPER_STORE_PASSWORD", postgres.password()),
-            Map.of());
-    server = KeeperServer.start(KeeperConfig.read(sources), () -> sources, TimeSource.system());
+        new ConfigSources("keeper.yaml", yaml, Path.of("").toAbsolutePath(), environment, Map.of());
+    server = KeeperServer.start(ReadConfig.from(sources), () -> sources, TimeSource.system());
   }
 
   @AfterAll
   static void stop() {
     server.close();
-    postgres.close();
   }
 
   @Test
@@ -289,14 +281,14 @@ class RegistryRoutesTest {
   }
 
   private static void execute(String sql) throws SQLException {
-    try (var connection = postgres.dataSource().getConnection();
+    try (var connection = DATABASE.source().getConnection();
         var statement = connection.createStatement()) {
       statement.execute(sql);
     }
   }
 
   private static long count(String sql) throws SQLException {
-    try (var connection = postgres.dataSource().getConnection();
+    try (var connection = DATABASE.source().getConnection();
         var statement = connection.createStatement();
         var rows = statement.executeQuery(sql)) {
       rows.next();

@@ -2,7 +2,7 @@ package dev.sessionkeeper.server.streams;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import dev.sessionkeeper.server.TestDatabase;
 import dev.sessionkeeper.store.Database;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -13,9 +13,7 @@ class CrowdTest {
   @Test
   @Timeout(180)
   void readersThatReconnectOverARestartSeeEveryEventOnce() throws Exception {
-    try (var postgres = EmbeddedPostgres.temporaryWithoutSync()) {
-      var crowd = new CrowdOfReaders(100, 60, Database.of(postgres.dataSource()));
-      assertThat(crowd.run()).isEmpty();
-    }
+    var crowd = new CrowdOfReaders(100, 60, Database.of(TestDatabase.create().source()));
+    assertThat(crowd.run()).isEmpty();
   }
 }

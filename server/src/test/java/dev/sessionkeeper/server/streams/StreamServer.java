@@ -13,8 +13,10 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
+import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 import org.awaitility.Awaitility;
@@ -81,13 +83,29 @@ final class StreamServer implements AutoCloseable {
         HttpResponse.BodyHandlers.ofString());
   }
 
-  HttpResponse<String> get(String pathAndQuery, String... headers) throws Exception {
+  Answer get(String pathAndQuery, String... headers) throws Exception {
     var request = HttpRequest.newBuilder(address().resolve(pathAndQuery)).GET();
     if (headers.length > 0) {
       request.headers(headers);
     }
-    return HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    var response =
+        HTTP.send(
+            request.timeout(Duration.ofSeconds(60)).build(),
+            HttpResponse.BodyHandlers.ofInputStream());
+    var type = response.headers().firstValue("Content-Type").orElse("");
+    try (var in = response.body()) {
+      // An event stream that was not expected must fail the test and not hang it.
+      return new Answer(
+          response.statusCode(),
+          type.startsWith("text/event-stream")
+              ? ""
+              : new String(in.readAllBytes(), StandardCharsets.UTF_8),
+          response.headers());
+    }
   }
+
+  /** The answer to a GET. */
+  record Answer(int statusCode, String body, HttpHeaders headers) {}
 
   /** Publishes numbers from one to another, each as an event. */
   void publish(String stream, int from, int to) throws Exception {

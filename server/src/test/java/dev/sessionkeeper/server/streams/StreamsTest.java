@@ -3,7 +3,7 @@ package dev.sessionkeeper.server.streams;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import dev.sessionkeeper.server.TestDatabase;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.EventLog;
 import java.io.IOException;
@@ -18,7 +18,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class StreamsTest {
-  private static EmbeddedPostgres postgres;
   private static Database database;
   private static StreamServer server;
 
@@ -27,15 +26,13 @@ class StreamsTest {
 
   @BeforeAll
   static void start() throws IOException {
-    postgres = EmbeddedPostgres.temporaryWithoutSync();
-    database = Database.of(postgres.dataSource());
+    database = Database.of(TestDatabase.create().source());
     server = StreamServer.in(database, StreamsConfig.ofDefaults(), 0);
   }
 
   @AfterAll
   static void stop() {
     server.close();
-    postgres.close();
   }
 
   private RawReader reader(String query, String... headers) throws IOException {
@@ -78,7 +75,7 @@ class StreamsTest {
       var answer =
           server.post(stream, "{\"event\":\"tick\",\"data\":{\"text\":\"line\\nbreak é\"}}");
       assertThat(answer.statusCode()).isEqualTo(201);
-      assertThat(answer.body()).isEqualTo("{\"id\":1}");
+      assertThat(answer.body()).isEqualTo("{\"id\":1,\"duplicate\":false}");
       await()
           .untilAsserted(
               () ->
@@ -234,6 +231,15 @@ class StreamsTest {
   }
 
   @Test
+  void aTextThatIsNoIdOfTheStreamGetsAllThatIsKept() throws Exception {
+    server.publish(stream, 1, 3);
+    try (var reader = reader("", "Last-Event-ID: evt_unknown")) {
+      await().untilAsserted(() -> assertThat(reader.ids()).containsExactly(0L, 1L, 2L, 3L));
+      assertThat(reader.lines).contains("event: gap");
+    }
+  }
+
+  @Test
   void theListOfSubscribersShowsWhereEachOneIs() throws Exception {
     server.publish(stream, 1, 5);
     try (var ann = reader("?subscriber=ann&lastEventId=0")) {
@@ -243,7 +249,7 @@ class StreamsTest {
     server.publish(stream, 6, 8);
     assertThat(server.get("/streams/" + stream + "/subscribers").body())
         .isEqualTo(
-            "{\"lastEventId\":8,\"subscribers\":[{\"name\":\"ann\",\"position\":5,\"behind\":3}]}");
+            "{\"lastEventId\":8,\"subscribers\":[{\"name\":\"ann\",\"position\":5,\"behind\":3,\"acknowledges\":false}]}");
     assertThat(server.get("/streams/unread/subscribers").body())
         .isEqualTo("{\"lastEventId\":0,\"subscribers\":[]}");
   }
@@ -302,13 +308,16 @@ class StreamsTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "?lastEventId=x",
-        "?lastEventId=-1",
+        "?lastEventId=",
+        "?lastEventId=a%20b",
+        "?lastEventId=%C3%A9",
         "?lastEventId=99999999999999999999",
         "?subscriber=",
         "?subscriber=a/b",
         "?subscriber=%C3%A9",
-        "?limit=3"
+        "?limit=0",
+        "?ack=maybe",
+        "?from=3"
       })
   void badQueriesAreRefused(String query) throws Exception {
     assertThat(server.get(path + query).statusCode()).isEqualTo(400);
@@ -316,7 +325,7 @@ class StreamsTest {
 
   @Test
   void aBadIdInTheHeaderIsRefusedByName() throws Exception {
-    var answer = server.get(path, "Last-Event-ID", "abc");
+    var answer = server.get(path, "Last-Event-ID", "a b");
     assertThat(answer.statusCode()).isEqualTo(400);
     assertThat(answer.body()).contains("Last-Event-ID");
   }

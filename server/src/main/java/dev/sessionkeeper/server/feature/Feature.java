@@ -1,4 +1,4 @@
-package dev.sessionkeeper.server;
+package dev.sessionkeeper.server.feature;
 
 import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.server.activity.LastSeen;
@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * A part of the server: some routes and whatever runs behind them. It runs when {@link Opener#open}
  * returns; the server closes its features in reverse order when it has served the last request.
  *
- * <p>To add one: a {@code ConfigSection} in {@code KeeperConfig.SECTIONS}, an opener in {@code
+ * <p>To add one: a {@code ConfigSection} in {@code ReadConfig.SECTIONS}, an opener in {@code
  * KeeperServer.FEATURES}, and routes that name their role, input and answers.
  */
 public interface Feature extends AutoCloseable {

@@ -1,5 +1,9 @@
-package dev.sessionkeeper.server.config;
+package dev.sessionkeeper.server;
 
+import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.server.config.QueuesConfig;
+import dev.sessionkeeper.server.config.ServerConfig;
+import dev.sessionkeeper.server.config.StoreConfig;
 import dev.sessionkeeper.server.dashboard.DashboardConfig;
 import dev.sessionkeeper.server.gateway.BotsConfig;
 import dev.sessionkeeper.server.gateway.GithubConfig;
@@ -14,10 +18,10 @@ import java.util.List;
  * Checks keys of different sections against each other. {@code check}, the start and a reload all
  * read a configuration through it, so none of them accepts what another refuses.
  */
-final class CheckTogether {
-  private CheckTogether() {}
+final class CheckTogether implements KeeperConfig.Checks {
 
-  static List<FieldError> errors(KeeperConfig config) {
+  @Override
+  public List<FieldError> errors(KeeperConfig config) {
     var errors = new ArrayList<FieldError>();
     if (config.has(ServerConfig.SECTION) && config.has(SecurityConfig.SECTION)) {
       var host = config.get(ServerConfig.SECTION).host();
@@ -63,7 +67,8 @@ final class CheckTogether {
     return errors;
   }
 
-  static List<String> warnings(KeeperConfig config) {
+  @Override
+  public List<String> warnings(KeeperConfig config) {
     if (config.has(BotsConfig.SECTION)
         && config.has(GithubConfig.SECTION)
         && !config.get(BotsConfig.SECTION).bots().isEmpty()

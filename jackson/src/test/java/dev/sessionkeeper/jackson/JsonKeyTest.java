@@ -1,14 +1,20 @@
-package dev.sessionkeeper;
+package dev.sessionkeeper.jackson;
 
+import static dev.sessionkeeper.SessionKeyExtractor.allOf;
+import static dev.sessionkeeper.SessionKeyExtractor.property;
+import static dev.sessionkeeper.jackson.JsonKey.json;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.Payload;
+import dev.sessionkeeper.SessionId;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class JsonScalarTest {
+class JsonKeyTest {
 
   @ParameterizedTest
   @CsvSource(
@@ -28,14 +34,14 @@ class JsonScalarTest {
         "a            | {\"a\":1,\"a\":2}                            | 2",
       })
   void findsTheScalarAtThePath(String path, String document, String expected) {
-    assertThat(JsonScalar.at(JsonScalar.stepsOf(path), document)).contains(expected);
+    assertThat(JsonKey.find(JsonKey.stepsOf(path), document)).contains(expected);
   }
 
   @Test
   void escapesMeanWhatTheyMean() {
     var document = "{\"a\":\"\\u00e4\\uD83D\\ude00\\n\\t\\b\\f\\r\\\"\\\\\\/\"}";
 
-    assertThat(JsonScalar.at(JsonScalar.stepsOf("a"), document)).contains("ä😀\n\t\b\f\r\"\\/");
+    assertThat(JsonKey.find(JsonKey.stepsOf("a"), document)).contains("ä😀\n\t\b\f\r\"\\/");
   }
 
   @ParameterizedTest
@@ -52,7 +58,7 @@ class JsonScalarTest {
         "{\"a\":1,\"a\":{}}",
       })
   void hasNothingWhereNoScalarIs(String document) {
-    assertThat(JsonScalar.at(JsonScalar.stepsOf("a"), document)).isEmpty();
+    assertThat(JsonKey.find(JsonKey.stepsOf("a"), document)).isEmpty();
   }
 
   @ParameterizedTest
@@ -88,21 +94,21 @@ class JsonScalarTest {
         "\u00a0{\"a\":1}",
       })
   void aMalformedDocumentHasNothingEvenIfTheScalarCameBefore(String document) {
-    assertThat(JsonScalar.at(JsonScalar.stepsOf("a"), document)).isEmpty();
+    assertThat(JsonKey.find(JsonKey.stepsOf("a"), document)).isEmpty();
   }
 
   @Test
   void deepNestingIsRefusedInsteadOfOverflowing() {
     var deep = "[".repeat(100_000) + "]".repeat(100_000);
 
-    assertThat(JsonScalar.at(JsonScalar.stepsOf("a"), deep)).isEmpty();
-    assertThat(JsonScalar.at(JsonScalar.stepsOf("a"), "{\"a\":1,\"b\":" + deep + "}")).isEmpty();
+    assertThat(JsonKey.find(JsonKey.stepsOf("a"), deep)).isEmpty();
+    assertThat(JsonKey.find(JsonKey.stepsOf("a"), "{\"a\":1,\"b\":" + deep + "}")).isEmpty();
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"", ".", "a..b", ".a", "a."})
   void aPathWithAnEmptyStepIsRefused(String path) {
-    assertThatThrownBy(() -> JsonScalar.stepsOf(path))
+    assertThatThrownBy(() -> JsonKey.stepsOf(path))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("JSON path");
   }
@@ -111,8 +117,32 @@ class JsonScalarTest {
   void everyPrefixOfADocumentIsMalformed() {
     var document = "{\"a\":\"x\\u00e4\",\"b\":[1,{\"c\":-1.5e3}],\"d\":null}";
     for (int length = 0; length < document.length(); length++) {
-      assertThat(JsonScalar.at(JsonScalar.stepsOf("a"), document.substring(0, length))).isEmpty();
+      assertThat(JsonKey.find(JsonKey.stepsOf("a"), document.substring(0, length))).isEmpty();
     }
-    assertThat(JsonScalar.at(JsonScalar.stepsOf("a"), document)).contains("xä");
+    assertThat(JsonKey.find(JsonKey.stepsOf("a"), document)).contains("xä");
+  }
+
+  @Test
+  void propertiesAndJsonBodiesOfMessagesHaveKeys() {
+    var message =
+        Message.unordered(Payload.json("{\"order\":{\"customer\":{\"id\":42}}}"))
+            .withProperty("tenant", "acme");
+
+    assertThat(json("order.customer.id").extract(message)).contains(SessionId.of("42"));
+    assertThat(allOf(property("tenant"), json("order.customer.id")).extract(message))
+        .contains(SessionId.of("acme/42"));
+    assertThat(json("order.nobody").orElse(property("tenant")).extract(message))
+        .contains(SessionId.of("acme"));
+    assertThat(json("a").extract(Message.unordered(Payload.text("no json")))).isEmpty();
+  }
+
+  @Test
+  void aMessageTakesTheSessionThatWasChosen() {
+    var message = Message.unordered(Payload.json("{\"id\":\"d-1\"}"));
+
+    var session = json("id").orElseUnique().extract(message).orElseThrow();
+
+    assertThat(message.inSession(session).session()).contains(SessionId.of("d-1"));
+    assertThat(message.inSession(session).id()).isEqualTo(message.id());
   }
 }

@@ -23,9 +23,9 @@ import javax.net.ssl.SSLException;
 /**
  * Posts bytes to an endpoint that is not trusted.
  *
- * <p>It speaks HTTP/1.1 over sockets of its own, because the JDK's clients look a name up
- * themselves: here the socket goes to the very address that the {@link TargetGuard} checked, while
- * the certificate is still verified against the name. No proxy, no redirects, no cookies.
+ * <p>It speaks HTTP/1.1 over sockets of its own (ADR 14). The socket goes to the very address that
+ * the {@link TargetGuard} checked, while the certificate is still verified against the name. No
+ * proxy, no redirects, no cookies.
  *
  * <p>The guard is asked before every request. A connection serves further requests, one after the
  * other, if they go to the same name and the guard gave the same address again; after an idle

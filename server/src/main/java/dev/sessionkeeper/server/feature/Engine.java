@@ -1,4 +1,4 @@
-package dev.sessionkeeper.server;
+package dev.sessionkeeper.server.feature;
 
 import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.server.security.AuditLog;

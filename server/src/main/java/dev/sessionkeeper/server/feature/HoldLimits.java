@@ -1,4 +1,4 @@
-package dev.sessionkeeper.server;
+package dev.sessionkeeper.server.feature;
 
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.QueueName;

@@ -1,0 +1,157 @@
+package dev.sessionkeeper.server.gateway;
+
+import dev.sessionkeeper.github.EventId;
+import dev.sessionkeeper.github.RepositoryRef;
+import dev.sessionkeeper.store.EventLog;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks the sessions of deliveries and stores all that their messages do not depend on, in one
+ * statement.
+ *
+ * <p>The database has every byte of the statement before it takes a lock. So a process that freezes
+ * keeps the lock only if it freezes between this statement and its COMMIT, and only the messages
+ * are sent in between.
+ */
+final class InsertDeliveries {
+  // Rows are numbered as they come out of the arrays: in the order of arrival, and under the locks,
+  // because no row comes out of the join before the locks are taken.
+  private static final String INSERT =
+      """
+      WITH locked AS MATERIALIZED (
+      <lock>),
+      inserted AS (
+        INSERT INTO keeper.github_event (id, delivery_id, type, action, repository, entity_type, entity_id, session,
+                                         traceparent, headers, verdicts, content_type, payload, digest)
+        SELECT e.* FROM locked, unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) e
+        ON CONFLICT DO NOTHING
+        RETURNING id, seq, received_at),
+      kept AS (
+        INSERT INTO keeper.shared_body (id, bytes)
+        SELECT b.id, b.bytes FROM unnest(?, ?) b (id, bytes) JOIN inserted USING (id)),
+      routed AS (
+        INSERT INTO keeper.github_route (event, message_id, bot, queue, session)
+        SELECT i.seq, r.message_id, r.bot, r.queue, r.session
+          FROM unnest(?, ?, ?, ?, ?) r (id, message_id, bot, queue, session) JOIN inserted i USING (id)),
+      announced AS (
+        INSERT INTO keeper.stream_outbox (stream, event, data)
+        SELECT ?, a.event, a.data
+          FROM unnest(?, ?, ?) a (id, event, data) JOIN inserted i USING (id) ORDER BY i.seq)
+      SELECT id, seq, received_at FROM inserted
+      """
+          .replace("<lock>", EventTable.LOCK);
+
+  private final Connection connection;
+  private final Duration patience;
+
+  /**
+   * Prepares.
+   *
+   * @param patience the longest wait for a lock in the transaction
+   */
+  InsertDeliveries(Connection connection, Duration patience) {
+    this.connection = connection;
+    this.patience = patience;
+  }
+
+  /**
+   * A delivery and what follows from it.
+   *
+   * @param shared the payload, where its messages share it
+   * @param announcement a JSON document for subscribers
+   */
+  record Row(
+      NewEvent added, byte @Nullable [] shared, List<RoutedMessage> routes, String announcement) {
+    private UUID id() {
+      return added.event().id().value();
+    }
+  }
+
+  private record Route(UUID event, RoutedMessage message) {}
+
+  /** An event that was stored now. */
+  record Inserted(long seq, Instant receivedAt) {}
+
+  /**
+   * Waits until no other transaction stores events of these sessions, and keeps others waiting
+   * until this one ends: numbers drawn from now on follow the order of commits. Then stores the
+   * rows whose id and digest are not there yet; no two of the rows have the same id.
+   */
+  Map<EventId, Inserted> insert(Collection<String> sessions, List<Row> rows) throws SQLException {
+    try (var statement = connection.prepareStatement(EventTable.within(patience, INSERT))) {
+      var columns = new ColumnArrays<>(connection, statement, rows).texts(sessions);
+      addEvents(columns);
+      var shared = rows.stream().filter(row -> row.shared() != null).toList();
+      columns.of(shared).uuids(Row::id).bytes(Row::shared);
+      columns
+          .of(routes(rows))
+          .uuids(Route::event)
+          .texts(route -> route.message().messageId())
+          .texts(route -> route.message().bot())
+          .texts(route -> route.message().queue())
+          .texts(route -> route.message().sessionId().orElse(null));
+      columns
+          .text(EventLog.GITHUB)
+          .uuids(Row::id)
+          .texts(row -> row.added().event().type())
+          .texts(Row::announcement);
+      statement.execute();
+      // The first result is that of SET.
+      statement.getMoreResults();
+      try (var found = statement.getResultSet()) {
+        var inserted = new HashMap<EventId, Inserted>();
+        while (found.next()) {
+          inserted.put(
+              new EventId(found.getObject(1, UUID.class)),
+              new Inserted(found.getLong(2), found.getObject(3, OffsetDateTime.class).toInstant()));
+        }
+        return inserted;
+      }
+    }
+  }
+
+  private static void addEvents(ColumnArrays<Row> columns) throws SQLException {
+    columns
+        .uuids(Row::id)
+        .texts(row -> row.added().event().deliveryId())
+        .texts(row -> row.added().event().type())
+        .texts(row -> row.added().event().action().map(EventTable::storable).orElse(null))
+        .texts(row -> repositoryOf(row.added()))
+        .texts(row -> EventTable.storable(row.added().event().entity().type()))
+        .texts(row -> EventTable.storable(row.added().event().entity().id()))
+        .texts(row -> row.added().session())
+        .texts(row -> row.added().trace().toString())
+        .texts(row -> EventTable.json(row.added().headers()))
+        .texts(row -> EventTable.json(row.added().verdicts()))
+        .texts(
+            row -> EventTable.storable(row.added().raw().contentType().orElse("application/json")))
+        .bytes(row -> row.shared() == null ? row.added().raw().body() : null)
+        .bytes(row -> row.added().digest());
+  }
+
+  private static List<Route> routes(List<Row> rows) {
+    var routes = new ArrayList<Route>();
+    rows.forEach(row -> row.routes().forEach(route -> routes.add(new Route(row.id(), route))));
+    return routes;
+  }
+
+  private static @Nullable String repositoryOf(NewEvent added) {
+    return added
+        .event()
+        .repository()
+        .map(RepositoryRef::fullName)
+        .map(EventTable::storable)
+        .orElse(null);
+  }
+}
