@@ -32,7 +32,39 @@ document.addEventListener('click', (event) => {
   const input = /** @type {HTMLInputElement} */ (/** @type {HTMLElement} */ (event.target).closest?.('.copy input'));
   if (!input) return;
   input.select();
-  navigator.clipboard?.writeText(input.value).then(() => say('Copied'), () => {});
+  copy(input.value);
+});
+
+// Plain HTTP has no clipboard; there the browser copies what a hidden field selects.
+/** @param {string} text */
+function copy(text) {
+  if (navigator.clipboard) { navigator.clipboard.writeText(text).then(() => say('Copied'), () => {}); return; }
+  const field = document.createElement('textarea');
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  document.execCommand('copy');
+  field.remove();
+  say('Copied');
+}
+
+// Times: relative in the text, absolute on hover, in UTC or as the reader's clock shows them.
+const zone = byId('zone');
+const isLocal = () => document.cookie.includes('keeper-zone=local');
+if (zone) {
+  zone.hidden = false;
+  zone.textContent = isLocal() ? 'Local' : 'UTC';
+  zone.addEventListener('click', () => {
+    document.cookie = `keeper-zone=${isLocal() ? 'utc' : 'local'}; path=/; max-age=31536000; samesite=strict`;
+    zone.textContent = isLocal() ? 'Local' : 'UTC';
+    charts.forEach((chart) => chart.redraw(false));
+  });
+}
+document.addEventListener('mouseover', (event) => {
+  const time = /** @type {HTMLTimeElement} */ (/** @type {HTMLElement} */ (event.target).closest?.('time[datetime]'));
+  if (!time) return;
+  const at = new Date(time.dateTime);
+  time.title = isLocal() ? at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' }) : at.toISOString().replace('T', ' ').replace('Z', ' UTC');
 });
 
 let saidAt = 0;
@@ -47,7 +79,7 @@ function say(text) {
 let afterG = 0;
 document.addEventListener('keydown', (event) => {
   const at = /** @type {HTMLElement} */ (event.target);
-  if (event.ctrlKey || event.metaKey || event.altKey || at.closest('input, textarea, select, dialog')) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || at.closest('input, textarea, select, dialog[open]')) return;
   if (event.key === '/') {
     const filter = byId('filter');
     if (filter) { event.preventDefault(); filter.focus(); }
@@ -60,6 +92,10 @@ document.addEventListener('keydown', (event) => {
     afterG = Date.now();
   } else if (event.key === 'j' || event.key === 'k') {
     move(event.key === 'j' ? 1 : -1);
+  } else if (event.key === 'x') {
+    document.querySelector('tr.at')?.classList.toggle('picked');
+  } else if (event.key === 'c' && document.querySelector('tr.picked')) {
+    copy([...document.querySelectorAll('tr.picked > th')].map((name) => name.textContent?.trim()).join('\n'));
   } else if (event.key === 'Enter' && at === document.body) {
     /** @type {HTMLAnchorElement | null} */ (document.querySelector('tr.at a'))?.click();
   }
@@ -85,6 +121,12 @@ const LINES = { rates: ['in', 'out'], depth: ['depth'], age: ['age'] };
 /** @param {string} name */
 const colour = (name) => getComputedStyle(html).getPropertyValue(name).trim();
 
+/** @param {number} seconds @param {boolean} isFine */
+function clock(seconds, isFine) {
+  const at = new Date(seconds * 1000);
+  return (isLocal() ? at.toTimeString() : at.toISOString().slice(11)).slice(0, isFine ? 8 : 5);
+}
+
 async function startCharts() {
   const place = byId('charts');
   // @ts-ignore uPlot comes from its own file
@@ -103,14 +145,14 @@ async function startCharts() {
     plot.replaceChildren();
     // @ts-ignore
     charts.set(key, new uPlot({
-      width: plot.clientWidth, height: 110, padding: [6, 8, 0, 0], legend: { show: false }, cursor: { y: false, points: { size: 5 } },
-      scales: { x: { range: (/** @type {any} */ u, /** @type {number} */ min, /** @type {number} */ max) => [Math.min(min ?? 0, (max ?? 0) - 120), max ?? 0] }, y: { range: (/** @type {any} */ u, /** @type {number} */ min, /** @type {number} */ max) => [0, Math.max(1, (max ?? 1) * 1.1)] } },
-      axes: [{ ...axis, space: 70, size: 22, values: (/** @type {any} */ u, /** @type {number[]} */ values) => values.map((value) => new Date(value * 1000).toTimeString().slice(0, 5)) }, { ...axis, size: 44, space: 22 }],
-      series: [{}, ...names.map((name) => ({ label: name, stroke: () => colour(colours[/** @type {'in'} */ (name)]), width: 1.5, points: { show: false } }))],
+      width: plot.clientWidth, height: 120, padding: [6, 8, 0, 0], legend: { show: false }, cursor: { y: false, points: { size: 5 } },
+      scales: { x: { range: (/** @type {any} */ u, /** @type {number} */ min, /** @type {number} */ max) => [Math.min(min ?? Infinity, (max ?? Date.now() / 1000) - 120), max ?? Date.now() / 1000] }, y: { range: (/** @type {any} */ u, /** @type {number} */ min, /** @type {number} */ max) => [0, Math.max(1, (max ?? 1) * 1.1)] } },
+      axes: [{ ...axis, space: 84, size: 22, values: (/** @type {any} */ u, /** @type {number[]} */ values) => values.map((value) => clock(value, u.scales.x.max - u.scales.x.min < 600)) }, { ...axis, size: 44, space: 22 }],
+      series: [{}, ...names.map((name) => ({ label: name, stroke: () => colour(colours[/** @type {'in'} */ (name)]), fill: () => colour(colours[/** @type {'in'} */ (name)]) + '1f', width: 1.5, points: { show: false } }))],
     }, series[key], plot));
   }
 }
-addEventListener('resize', () => charts.forEach((chart) => chart.setSize({ width: chart.root.parentElement.clientWidth, height: 110 })));
+addEventListener('resize', () => charts.forEach((chart) => chart.setSize({ width: chart.root.parentElement.clientWidth, height: 120 })));
 
 /** @param {any} point */
 function addPoint(point) {
@@ -122,7 +164,7 @@ function addPoint(point) {
     if (all[0].length > 900) all.forEach((list) => list.shift());
     chart.setData(all);
     const now = document.querySelector(`[data-now="${key}"]`);
-    if (now) now.textContent = key === 'rates' ? `${point.in ?? 0} in, ${point.out ?? 0} out` : key === 'age' ? `${Math.round(point.age * 10) / 10} s` : String(point.depth);
+    if (now) now.textContent = key === 'rates' ? `${point.in ?? 0} in · ${point.out ?? 0} out` : key === 'age' ? `${Math.round(point.age * 10) / 10} s` : String(point.depth);
   }
 }
 
@@ -150,6 +192,18 @@ function refresh() {
   region.dispatchEvent(new CustomEvent('keeper-refresh'));
 }
 
+// Nothing moves under the pointer: rows that came meanwhile are counted and wait for a click.
+async function countNew() {
+  const region = byId('live');
+  lastRefresh = Date.now();
+  const answer = region && await fetch(region.getAttribute('hx-get') ?? '').catch(() => null);
+  if (!answer?.ok || !fresh) return;
+  const rows = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelectorAll('#live tr[id], #live .timeline li');
+  const news = rows.length && rows[0].id ? [...rows].filter((row) => !byId(row.id)).length : rows.length - document.querySelectorAll('#live .timeline li').length;
+  fresh.hidden = news <= 0;
+  fresh.textContent = news + ' new';
+}
+
 /** @param {string} why */
 function markStale(why) {
   byId('live')?.classList.add('is-stale');
@@ -174,9 +228,13 @@ function open() {
   source.addEventListener('sample', (event) => {
     addPoint(JSON.parse(/** @type {MessageEvent} */ (event).data));
     if (Date.now() - lastRefresh < 1500) return;
-    if (isBusy()) { if (fresh) fresh.hidden = false; } else refresh();
+    isBusy() ? countNew() : refresh();
   });
-  source.addEventListener('error', () => markStale('The connection is lost'));
+  source.addEventListener('error', () => {
+    markStale('The connection is lost');
+    // The browser tries again by itself, unless the server answered with a refusal.
+    if (source?.readyState === EventSource.CLOSED) { close(); setTimeout(open, 3000); }
+  });
 }
 
 function close() {

@@ -1,7 +1,9 @@
 package dev.sessionkeeper.cli;
 
 import dev.sessionkeeper.client.KeeperClient;
+import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -20,6 +22,8 @@ final class Bulk {
   private static final Table TABLE =
       Table.of("id", "act", "queue", "state", "done", "total", "changed", "actor", "reason");
 
+  private static final Duration LOOK_EVERY = Duration.ofMillis(500);
+
   /** What is meant, and why. */
   static final class Target {
     @Mixin Remote remote = new Remote();
@@ -31,6 +35,9 @@ final class Bulk {
         names = {"-r", "--reason"},
         description = "Why; without it the command only counts")
     @Nullable String reason;
+
+    @Option(names = "--wait", description = "Wait until the run has ended, and show its progress")
+    boolean wait;
 
     int act(String act, Map<String, String> filter) {
       var wish = JsonNodeFactory.instance.objectNode().put("act", act);
@@ -49,6 +56,9 @@ final class Bulk {
     private int begin(KeeperClient client, ObjectNode wish, JsonNode counted) {
       wish.put("token", counted.path("token").asString()).put("reason", reason);
       var run = client.post(path(), wish);
+      if (wait) {
+        return await(client, run.path("id").asString());
+      }
       remote.tell(
           run,
           "Begun with "
@@ -56,6 +66,36 @@ final class Bulk {
               + "; watch it with keeper bulk show "
               + run.path("id").asString());
       return Exit.OK;
+    }
+
+    /**
+     * Shows how far the run is until it has ended; one that failed or was stopped is no success.
+     */
+    private int await(KeeperClient client, String id) {
+      var terminal = Terminal.standard();
+      var run = client.get("/bulk/" + id, Map.of());
+      while (run.path("state").asString().equals("running")) {
+        if (terminal.isInteractive() && remote.format == Remote.Format.text) {
+          terminal.draw(progress(run), false);
+        }
+        LockSupport.parkNanos(LOOK_EVERY.toNanos());
+        run = client.get("/bulk/" + id, Map.of());
+      }
+      remote.tell(run, progress(run));
+      return run.path("state").asString().equals("finished") ? Exit.OK : Exit.FAILED;
+    }
+
+    private static String progress(JsonNode run) {
+      return "The run is "
+          + run.path("state").asString()
+          + ": "
+          + run.path("done").asString()
+          + " of "
+          + run.path("total").asString()
+          + " looked at, "
+          + run.path("changed").asString()
+          + " changed."
+          + (run.has("lastError") ? "\n" + run.path("lastError").asString() : "");
     }
 
     private String path() {
@@ -98,11 +138,17 @@ final class Bulk {
         description = "Of this session only")
     @Nullable String session;
 
+    @Option(
+        names = "--cause",
+        description = "Of this cause: the fingerprint that dead-letters causes prints")
+    @Nullable String cause;
+
     @Option(names = "--error", description = "Whose reason or last error has this text")
     @Nullable String error;
 
     int act(String act) {
-      return target.act(act, Remote.query("sessionId", session, "reason", error));
+      return target.act(
+          act, Remote.query("sessionId", session, "reason", error, "fingerprint", cause));
     }
   }
 
@@ -124,6 +170,13 @@ final class Bulk {
   @Command(description = "Take sessions from their owners.")
   int release(@Mixin Sessions sessions) {
     return sessions.act("release");
+  }
+
+  @Command(
+      name = "dead-letter-all",
+      description = "Set all messages of sessions aside as dead letters.")
+  int deadLetterAll(@Mixin Sessions sessions) {
+    return sessions.act("deadLetterAll");
   }
 
   @Command(description = "Put dead letters back.")

@@ -1,6 +1,8 @@
 package dev.sessionkeeper.cli;
 
+import dev.sessionkeeper.client.KeeperClient;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -15,10 +17,13 @@ import tools.jackson.databind.node.JsonNodeFactory;
 /** Lists and shows dead letters, puts them back and discards them. */
 @Command(
     name = "dead-letters",
-    description = "List and show dead letters, put them back in order, or discard them.",
+    description =
+        "List and show dead letters, repair them, put them back in order, or discard them.",
     subcommands = {
       DeadLetters.ListThem.class,
       DeadLetters.Show.class,
+      DeadLetters.Causes.class,
+      RepairDeadLetter.class,
       DeadLetters.Replay.class,
       DeadLetters.Discard.class
     })
@@ -55,6 +60,29 @@ final class DeadLetters {
                         "cursor",
                         paging.cursor));
         remote.show(page, "deadLetters", TABLE, "No dead letters in " + queue + ".");
+        return Exit.OK;
+      }
+    }
+  }
+
+  @Command(
+      name = "causes",
+      description = "Show what the newest 5,000 dead letters died of, by cause.")
+  static final class Causes implements Callable<Integer> {
+    private static final Table TABLE =
+        Table.of("letters", "sessions", "first", "last", "cause", "fingerprint");
+
+    @Mixin Remote remote = new Remote();
+
+    @Parameters(index = "0", paramLabel = "QUEUE")
+    String queue = "";
+
+    @Override
+    public Integer call() {
+      try (var client = remote.open()) {
+        var path = "/queues/" + KeeperClient.encoded(queue) + "/dead-letters/groups";
+        remote.show(
+            client.get(path, Map.of()), "groups", TABLE, "No dead letters in " + queue + ".");
         return Exit.OK;
       }
     }

@@ -39,6 +39,10 @@ final class Examples {
           entry("keeper dead-letters", "keeper dead-letters list orders"),
           entry("keeper dead-letters list", "keeper dead-letters list orders --session cust-42"),
           entry("keeper dead-letters show", "keeper dead-letters show orders 17"),
+          entry("keeper dead-letters causes", "keeper dead-letters causes orders"),
+          entry(
+              "keeper dead-letters repair",
+              "keeper dead-letters repair orders 17 --file fixed.json -r 'a comma in the amount' --replay"),
           entry("keeper dead-letters discard", "keeper dead-letters discard orders 17 18"),
           entry("keeper dead-letters replay", "keeper dead-letters replay orders --all --dry-run"),
           entry("keeper bulk", "keeper bulk resume orders --status parked -r 'fixed in 1.2'"),
@@ -47,6 +51,9 @@ final class Examples {
           entry("keeper bulk pause", "keeper bulk pause orders --prefix tenant-7/"),
           entry("keeper bulk park", "keeper bulk park orders --prefix tenant-7/"),
           entry("keeper bulk release", "keeper bulk release orders --status held"),
+          entry(
+              "keeper bulk dead-letter-all",
+              "keeper bulk dead-letter-all orders --prefix tenant-7/"),
           entry("keeper bulk replay", "keeper bulk replay orders --error timeout -r 'it is back'"),
           entry("keeper bulk discard", "keeper bulk discard orders --session cust-42"),
           entry("keeper bulk list", "keeper bulk list"),

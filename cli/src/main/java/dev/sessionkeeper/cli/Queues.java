@@ -3,6 +3,7 @@ package dev.sessionkeeper.cli;
 import dev.sessionkeeper.client.KeeperClient;
 import dev.sessionkeeper.client.ProblemException;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -161,7 +162,7 @@ final class Queues implements Callable<Integer> {
 
     @Option(
         names = "--poison-policy",
-        description = "DEAD_LETTER, PARK_SESSION, BLOCK or STOP. Default: DEAD_LETTER")
+        description = "dead-letter, park-session, block or stop. Default: dead-letter")
     @Nullable String poisonPolicy;
 
     @Override
@@ -194,8 +195,13 @@ final class Queues implements Callable<Integer> {
       put(body, "lockDuration", lockDuration);
       put(body, "messageTtl", messageTtl);
       put(body, "duplicateWindow", duplicateWindow);
-      put(body, "poisonPolicy", poisonPolicy);
+      put(body, "poisonPolicy", constant(poisonPolicy));
       return body;
+    }
+
+    /** {@code park-session} as well as {@code PARK_SESSION}. */
+    private static @Nullable String constant(@Nullable String word) {
+      return word == null ? null : word.toUpperCase(Locale.ROOT).replace('-', '_');
     }
 
     private static void put(ObjectNode body, String member, @Nullable String value) {

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.cli;
 
+import dev.sessionkeeper.client.KeeperClient;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -41,7 +42,9 @@ final class Sessions implements Callable<Integer> {
   @Parameters(index = "0", arity = "0..1", paramLabel = "QUEUE")
   @Nullable String queue;
 
-  @Option(names = "--status", description = "ready, held, waiting, parked or paused")
+  @Option(
+      names = "--status",
+      description = "ready, held, waiting, parked or paused; attention for the last three")
   @Nullable String status;
 
   @Override
@@ -50,13 +53,14 @@ final class Sessions implements Callable<Integer> {
       throw new ParameterException(spec.commandLine(), "Name the queue: keeper sessions QUEUE");
     }
     try (var client = remote.open()) {
-      var sessions = client.queue(queue);
+      var query =
+          Remote.query("status", status, "limit", paging.limitText(), "cursor", paging.cursor);
       return watch.show(
           remote,
           () ->
-              sessions.sessions(
-                  Remote.query(
-                      "status", status, "limit", paging.limitText(), "cursor", paging.cursor)),
+              "attention".equals(status)
+                  ? client.get("/queues/" + KeeperClient.encoded(queue) + "/sessions/search", query)
+                  : client.queue(queue).sessions(query),
           "sessions",
           TABLE,
           "No session of " + queue + " has work.");

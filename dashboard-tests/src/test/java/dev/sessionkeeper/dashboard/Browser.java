@@ -66,6 +66,12 @@ final class Browser implements AutoCloseable {
           .isEmpty();
     }
 
+    /** Shows the page as it is in another light or on another screen, without loading it again. */
+    void look(Look look) {
+      page.emulateMedia(new Page.EmulateMediaOptions().setColorScheme(look.scheme));
+      page.setViewportSize(look.width, look.height);
+    }
+
     void shoot(String name) {
       page.screenshot(
           new Page.ScreenshotOptions()

@@ -21,20 +21,45 @@ final class Keeper implements AutoCloseable {
   static final String HOSTILE = "\"><script>document.title='owned'</script>";
 
   private final EmbeddedPostgres database;
-  private final KeeperServer server;
+  private volatile KeeperServer server;
   private final HttpClient client = HttpClient.newHttpClient();
+  private final int port;
   private volatile String yaml;
   private volatile String key = "";
 
-  private Keeper(String yaml) throws IOException {
+  private Keeper(String yaml, int port) throws IOException {
     this.yaml = yaml;
+    this.port = port;
     database = EmbeddedPostgres.start(Files.createTempDirectory("dashboard"));
-    server = KeeperServer.start(ReadConfig.from(sources()), this::sources, TimeSource.system());
+    server = serve();
+  }
+
+  private KeeperServer serve() {
+    return KeeperServer.start(ReadConfig.from(sources()), this::sources, TimeSource.system());
+  }
+
+  /** Ends the server; the database stays. */
+  void stopServer() {
+    server.close();
+  }
+
+  /** Starts the server again, at the same port. */
+  void startServer() {
+    server = serve();
+  }
+
+  /** How many requests are being served, streams of pages among them. */
+  int running() {
+    return server.running();
   }
 
   static Keeper start(String yaml) {
+    return start(yaml, 0);
+  }
+
+  static Keeper start(String yaml, int port) {
     try {
-      return new Keeper(yaml);
+      return new Keeper(yaml, port);
     } catch (IOException e) {
       throw new AssertionError(e);
     }
@@ -47,7 +72,7 @@ final class Keeper implements AutoCloseable {
         Path.of("").toAbsolutePath(),
         Map.of(
             "KEEPER_SERVER_PORT",
-            "0",
+            String.valueOf(port),
             "KEEPER_STORE_URL",
             database.jdbcUrl(),
             "KEEPER_STORE_USER",
@@ -196,6 +221,142 @@ final class Keeper implements AutoCloseable {
         "/queues/orders/sessions/actions",
         "{\"sessionId\":\"cust-101\",\"action\":\"pause\",\"reason\":\"the customer asked us\"}");
     ok("POST", "/streams/news/events", "{\"event\":\"hello\",\"data\":{\"n\":1}}");
+  }
+
+  /** The configuration that {@link #fillAll} needs. */
+  static final String ALL =
+      """
+      github: {secrets: ["%s"]}
+      bots:
+        - {name: reviewer, events: ["pull_request.*"], ordering_scope: entity, max_concurrent_sessions: 10}
+        - {name: labeler, events: ["issues.opened"], ordering_scope: repository, max_concurrent_sessions: 4}
+      usage: {interval: 5s}
+      """
+          .formatted("webhook secret");
+
+  /** Something on every screen, hostile texts included. */
+  void fillAll() {
+    fill();
+    for (int i = 1; i <= 6; i++) {
+      webhook(
+          "pull_request",
+          "{\"action\":\"%s\",\"number\":%d,\"pull_request\":{\"number\":%d,\"title\":\"%s\",\"head\":{\"sha\":\"%040d\"}},\"repository\":{\"full_name\":\"acme/app\",\"name\":\"app\",\"owner\":{\"login\":\"acme\"}}}"
+              .formatted(
+                  i % 3 == 0 ? "opened" : "synchronize",
+                  7 + i % 2,
+                  7 + i % 2,
+                  HOSTILE.replace("\"", "\\\""),
+                  i));
+    }
+    for (int i = 1; i <= 3; i++) {
+      ok(
+          "PUT",
+          "/sessions",
+          "{\"userObjectId\":\"%08d-0000-4000-8000-000000000001\",\"tenantObjectId\":\"%s\",\"capacityId\":\"00000000-0000-4000-8000-0000000000c1\",\"sessionKind\":%d}"
+              .formatted(i, LocalIssuer.TENANT, i));
+    }
+    var counted =
+        ok(
+            "POST",
+            "/queues/mails/bulk",
+            "{\"act\":\"replay\",\"filter\":{\"sessionId\":\"user-5\"},\"dryRun\":true}");
+    var run =
+        ok(
+            "POST",
+            "/queues/mails/bulk",
+            "{\"act\":\"replay\",\"filter\":{\"sessionId\":\"user-5\"},\"token\":\"%s\",\"reason\":\"%s\"}"
+                .formatted(
+                    field(counted, "\"token\":\"([^\"]+)\""), HOSTILE.replace("\"", "\\\"")));
+    bulkRun = field(run, "\"id\":\"([^\"]+)\"");
+    ok(
+        "POST",
+        "/queues/orders/sessions/actions",
+        "{\"sessionId\":\"cust-102\",\"action\":\"pause\",\"reason\":\"%s\"}"
+            .formatted(HOSTILE.replace("\"", "\\\"")));
+    ok(
+        "POST",
+        "/streams/news/events",
+        "{\"event\":\"%s\",\"data\":{\"text\":\"%s\"}}"
+            .formatted(HOSTILE.replace("\"", "\\\""), HOSTILE.replace("\"", "\\\"")));
+    eventId = field(ok("GET", "/events?limit=1", ""), "\"eventId\":\"([^\"]+)\"");
+    org.awaitility.Awaitility.await()
+        .until(() -> ok("GET", "/bulk/" + bulkRun, "").contains("\"state\":\"finished\""));
+  }
+
+  /** Some messages that come and go, so that charts have something to show. */
+  void traffic() {
+    traffic++;
+    for (int i = 0; i < 1 + traffic % 7; i++) {
+      ok("POST", "/queues/pictures/messages", "{\"messages\":[{\"body\":{\"n\":1}}]}");
+    }
+    if (traffic % 3 != 0) {
+      send("orders", "cust-" + (200 + traffic), "{\"order\":1}");
+      var id = lease("orders", "cust-" + (200 + traffic));
+      var path = "/queues/orders/leases/" + id;
+      var sequence = field(ok("GET", path + "/messages?max=1", ""), "\"sequence\":([0-9]+)");
+      ok(
+          "POST",
+          path + "/settlements",
+          "{\"settlements\":[{\"sequence\":%s,\"action\":\"complete\"}]}".formatted(sequence));
+      ok("DELETE", path, "");
+    }
+  }
+
+  /** Takes the hostile sessions away. */
+  void calm() {
+    for (var session : java.util.List.of(HOSTILE, "cust-102")) {
+      ok(
+          "POST",
+          "/queues/orders/sessions/actions",
+          "{\"sessionId\":\"%s\",\"action\":\"resume\",\"reason\":\"done\"}"
+              .formatted(session.replace("\"", "\\\"")));
+    }
+    ok("DELETE", "/queues/mails/dead-letters/7", "");
+  }
+
+  /** The answers of pages that are asked for at once. */
+  Map<String, HttpResponse<String>> callAll(java.util.Collection<String> paths) {
+    var answers = new java.util.concurrent.ConcurrentHashMap<String, HttpResponse<String>>();
+    try (var threads = java.util.concurrent.Executors.newVirtualThreadPerTaskExecutor()) {
+      paths.forEach(path -> threads.execute(() -> answers.put(path, call("GET", path, ""))));
+    }
+    org.assertj.core.api.Assertions.assertThat(answers).hasSameSizeAs(paths);
+    return answers;
+  }
+
+  private int traffic;
+
+  /** The run and the event that {@link #fillAll} made. */
+  String bulkRun = "00000000-0000-4000-8000-000000000001";
+
+  String eventId = "00000000-0000-4000-8000-000000000001";
+
+  private void webhook(String type, String payload) {
+    try {
+      var mac = javax.crypto.Mac.getInstance("HmacSHA256");
+      mac.init(
+          new javax.crypto.spec.SecretKeySpec(
+              "webhook secret".getBytes(java.nio.charset.StandardCharsets.UTF_8), "HmacSHA256"));
+      var signature =
+          java.util.HexFormat.of()
+              .formatHex(mac.doFinal(payload.getBytes(java.nio.charset.StandardCharsets.UTF_8)));
+      var response =
+          call(
+              "POST",
+              "/webhooks/github",
+              payload,
+              "X-GitHub-Event",
+              type,
+              "X-GitHub-Delivery",
+              java.util.UUID.randomUUID().toString(),
+              "X-Hub-Signature-256",
+              "sha256=" + signature);
+      if (response.statusCode() >= 300) {
+        throw new AssertionError(response.body());
+      }
+    } catch (java.security.GeneralSecurityException e) {
+      throw new AssertionError(e);
+    }
   }
 
   /** Ends the database; the server goes on without it. */

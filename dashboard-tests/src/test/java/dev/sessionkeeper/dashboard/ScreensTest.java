@@ -1,90 +1,121 @@
 package dev.sessionkeeper.dashboard;
 
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.microsoft.playwright.assertions.LocatorAssertions;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
-/** Every screen, as it looks and as it reads. */
+/**
+ * Every screen as it looks and as it reads: empty, full of hostile texts, and with a store that is
+ * away; each in light, in dark and on a phone.
+ */
 class ScreensTest {
-  static final Map<String, String> SCREENS = new LinkedHashMap<>();
-
-  static {
-    SCREENS.put("overview", "/");
-    SCREENS.put("queues", "/ui/queues");
-    SCREENS.put("queue", "/ui/queues/orders");
-    SCREENS.put("queue-held", "/ui/queues/orders?tab=held");
-    SCREENS.put("queue-unordered", "/ui/queues/pictures");
-    SCREENS.put("session", "/ui/queues/orders/session?id=cust-42");
-    SCREENS.put("session-messages", "/ui/queues/orders/session?id=cust-42&view=messages");
-    SCREENS.put("session-letters", "/ui/queues/mails/session?id=user-1&view=letters");
-    SCREENS.put("session-state", "/ui/queues/orders/session?id=cust-42&view=state");
-    SCREENS.put("session-hostile", "/ui/queues/orders/session?id=" + encoded(Keeper.HOSTILE));
-    SCREENS.put("session-long", "/ui/queues/orders/session?id=" + "x".repeat(128));
-    SCREENS.put("session-unknown", "/ui/queues/orders/session?id=nobody");
-    SCREENS.put("dead-letters", "/ui/queues/mails/dead-letters");
-    SCREENS.put("dead-letter", "/ui/queues/mails/dead-letters/1");
-    SCREENS.put("dead-letter-large", "/ui/queues/mails/dead-letters/7");
-    SCREENS.put("bulk", "/ui/bulk");
-    SCREENS.put("events", "/ui/events");
-    SCREENS.put("bots", "/ui/bots");
-    SCREENS.put("registry", "/ui/registry");
-    SCREENS.put("usage", "/ui/usage");
-    SCREENS.put("usage-proof", "/ui/usage?proof=1");
-    SCREENS.put("jobs", "/ui/jobs");
-    SCREENS.put("job", "/ui/jobs/queue-housekeeping");
-    SCREENS.put("streams", "/ui/streams");
-    SCREENS.put("stream", "/ui/streams/news");
-    SCREENS.put("access", "/ui/access");
-    SCREENS.put("system", "/ui/system");
+  /** The screens that need nothing to exist. */
+  private static Map<String, String> sections() {
+    var screens = new LinkedHashMap<String, String>();
+    screens.put("overview", "/");
+    screens.put("queues", "/ui/queues");
+    screens.put("events", "/ui/events");
+    screens.put("bots", "/ui/bots");
+    screens.put("registry", "/ui/registry");
+    screens.put("usage", "/ui/usage");
+    screens.put("jobs", "/ui/jobs");
+    screens.put("streams", "/ui/streams");
+    screens.put("bulk", "/ui/bulk");
+    screens.put("access", "/ui/access");
+    screens.put("system", "/ui/system");
+    return screens;
   }
 
-  private static Keeper keeper;
-  private static Browser browser;
-
-  @BeforeAll
-  static void start() {
-    keeper = Keeper.start("");
-    keeper.fill();
-    browser = new Browser();
+  /** The screens of one object. */
+  private static Map<String, String> objects(Keeper keeper) {
+    var screens = new LinkedHashMap<String, String>();
+    screens.put("queue", "/ui/queues/orders");
+    screens.put("queue-held", "/ui/queues/orders?tab=held");
+    screens.put("queue-ready", "/ui/queues/orders?tab=ready");
+    screens.put("queue-unordered", "/ui/queues/pictures");
+    screens.put("session", "/ui/queues/orders/session?id=cust-42");
+    screens.put("session-messages", "/ui/queues/orders/session?id=cust-42&view=messages");
+    screens.put("session-letters", "/ui/queues/mails/session?id=user-1&view=letters");
+    screens.put("session-state", "/ui/queues/orders/session?id=cust-42&view=state");
+    screens.put("session-hostile", "/ui/queues/orders/session?id=" + encoded(Keeper.HOSTILE));
+    screens.put("session-long", "/ui/queues/orders/session?id=" + "x".repeat(128));
+    screens.put("session-unknown", "/ui/queues/orders/session?id=nobody");
+    screens.put("dead-letters", "/ui/queues/mails/dead-letters");
+    screens.put("dead-letter", "/ui/queues/mails/dead-letters/1");
+    screens.put("dead-letter-large", "/ui/queues/mails/dead-letters/7");
+    screens.put("bulk-run", "/ui/bulk/" + keeper.bulkRun);
+    screens.put("event", "/ui/events/" + keeper.eventId);
+    screens.put("usage-proof", "/ui/usage?proof=1");
+    screens.put("ledger", "/ui/usage/ledger");
+    screens.put("job", "/ui/jobs/queue-housekeeping");
+    screens.put("stream", "/ui/streams/news");
+    return screens;
   }
 
-  @AfterAll
-  static void stop() {
-    browser.close();
-    keeper.close();
+  private static void look(Browser.Tab tab, String state, String name) {
+    for (var look : Browser.Look.values()) {
+      tab.look(look);
+      tab.shoot(state + "-" + name + "-" + look);
+      tab.requireAccessible();
+      assertThat(tab.page().evaluate("document.documentElement.scrollWidth <= innerWidth"))
+          .as("nothing of " + name + " sticks out at the right in " + look)
+          .isEqualTo(true);
+    }
+    tab.look(Browser.Look.LIGHT);
   }
 
-  @ParameterizedTest
-  @EnumSource(Browser.Look.class)
-  void everyScreenIsCleanAndAccessible(Browser.Look look) {
-    try (var tab = browser.open(look, keeper.url("/"))) {
-      SCREENS.forEach(
+  @Test
+  void everyFullScreenIsCleanAndAccessibleAndRunsNoHostileText() {
+    try (var keeper = Keeper.start(Keeper.ALL);
+        var browser = new Browser();
+        var tab = browser.open(Browser.Look.LIGHT, keeper.url("/"))) {
+      keeper.fillAll();
+      var screens = sections();
+      screens.putAll(objects(keeper));
+      screens.forEach(
           (name, path) -> {
             assertThat(tab.page().navigate(keeper.url(path)).status()).as(path).isEqualTo(200);
             tab.page().waitForSelector("h1");
-            tab.shoot("full-" + name + "-" + look);
-            tab.requireAccessible();
+            look(tab, "full", name);
+            keeper.traffic();
             assertThat(tab.page().title()).as("a hostile text must not run").isNotEqualTo("owned");
-            assertThat(tab.page().evaluate("document.documentElement.scrollWidth <= innerWidth"))
-                .as("nothing of " + name + " sticks out at the right in " + look)
-                .isEqualTo(true);
             tab.requireNoComplaint();
           });
+      // For the documents: charts have a history by now.
+      keeper.calm();
+      for (var picture :
+          Map.of(
+                  "overview",
+                  "/",
+                  "queue",
+                  "/ui/queues/orders",
+                  "session",
+                  "/ui/queues/orders/session?id=cust-42",
+                  "dead-letters",
+                  "/ui/queues/mails/dead-letters")
+              .entrySet()) {
+        tab.page().navigate(keeper.url(picture.getValue()));
+        assertThat(tab.page().locator("#live")).isVisible();
+        tab.shoot("docs-" + picture.getKey());
+      }
     }
   }
 
   @Test
   void pagesAreWholeWithoutScripts() {
-    try (var tab = browser.open(Browser.Look.LIGHT, keeper.url("/"), false)) {
-      SCREENS.forEach(
+    try (var keeper = Keeper.start(Keeper.ALL);
+        var browser = new Browser();
+        var tab = browser.open(Browser.Look.LIGHT, keeper.url("/"), false)) {
+      keeper.fillAll();
+      var screens = sections();
+      screens.putAll(objects(keeper));
+      screens.forEach(
           (name, path) -> {
             tab.page().navigate(keeper.url(path));
             assertThat(tab.page().locator("h1").count()).as(path).isEqualTo(1);
@@ -92,6 +123,60 @@ class ScreensTest {
       tab.page().navigate(keeper.url("/"));
       assertThat(tab.page().locator("#charts polyline").count()).isGreaterThan(2);
       tab.requireNoComplaint();
+    }
+  }
+
+  @Test
+  void anEmptyServerSaysHowToBeginAndAStoreThatIsAwayIsNamed() {
+    try (var keeper = Keeper.start("");
+        var browser = new Browser();
+        var tab = browser.open(Browser.Look.LIGHT, keeper.url("/"))) {
+      var page = tab.page();
+      sections()
+          .forEach(
+              (name, path) -> {
+                assertThat(page.navigate(keeper.url(path)).status()).as(path).isEqualTo(200);
+                look(tab, "empty", name);
+              });
+      tab.requireNoComplaint();
+      keeper.queue("orders", "ORDERED", 2, "PARK_SESSION");
+      page.navigate(keeper.url("/ui/queues/orders"));
+      assertThat(page.locator("h1")).hasText("orders");
+      look(tab, "empty", "queue");
+      page.navigate(keeper.url("/ui/queues/orders/dead-letters"));
+      look(tab, "empty", "dead-letters");
+      page.navigate(keeper.url("/ui/queues/orders"));
+      assertThat(page.locator("h1")).hasText("orders");
+
+      keeper.stopDatabase();
+
+      // What was read last stays, and says that it is old.
+      page.evaluate(
+          "document.getElementById('live').dispatchEvent(new CustomEvent('keeper-refresh'))");
+      assertThat(page.locator("#stale"))
+          .containsText(
+              "answered 503", new LocatorAssertions.ContainsTextOptions().setTimeout(30_000));
+      assertThat(page.locator("h1")).hasText("orders");
+      tab.shoot("down-queue-kept");
+
+      var down = sections();
+      down.putAll(objects(keeper));
+      keeper
+          .callAll(down.values())
+          .forEach(
+              (path, answer) -> {
+                assertThat(answer.statusCode()).as(path).isIn(200, 503);
+                if (answer.statusCode() == 503) {
+                  assertThat(answer.body())
+                      .as(path)
+                      .contains(
+                          "<h1>The store does not answer</h1>", "Try again", "The log has this as");
+                }
+              });
+      page.navigate(keeper.url("/"));
+      look(tab, "down", "overview");
+      page.navigate(keeper.url("/ui/queues/orders"));
+      look(tab, "down", "queue");
     }
   }
 

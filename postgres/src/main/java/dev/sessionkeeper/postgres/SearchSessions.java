@@ -1,5 +1,8 @@
 package dev.sessionkeeper.postgres;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Comparator.comparing;
+
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.Page;
@@ -16,6 +19,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -24,8 +28,9 @@ import java.util.Set;
  * Looks at sessions for people. Reads only, locks nothing and tells no consumer, so looking does
  * not disturb those who work.
  *
- * <p>Lists are made of lanes and of the messages that have become rows. Messages that still wait in
- * bundles count only where one session is asked for. Safe for use by many threads.
+ * <p>Lists are made of lanes and of the messages that have become rows, and of the sessions in the
+ * oldest bundles. Other messages in bundles count only where one session is asked for. Safe for use
+ * by many threads.
  */
 public final class SearchSessions {
   /** Behind every name that begins as asked for: names are sorted by their bytes. */
@@ -73,6 +78,23 @@ public final class SearchSessions {
       (SELECT x.* FROM keeper.lane x
         WHERE x.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND x.session = ?)
       """; // lane_pkey
+
+  /** So many of the oldest bundles are looked through for sessions that have no lane yet. */
+  private static final int BUNDLES = 200;
+
+  private static final String WITHOUT_LANE =
+      """
+      SELECT u.session, count(*), (extract(epoch FROM clock_timestamp() - min(b.enqueued_at)) * 1000000)::bigint
+        FROM (SELECT x.* FROM keeper.bundle x WHERE x.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?)
+               ORDER BY x.first_seq LIMIT %d) b
+             LEFT JOIN keeper.noted n ON n.queue = b.queue AND n.first = b.first_seq
+             CROSS JOIN LATERAL unnest(b.sessions) WITH ORDINALITY u(session, n)
+       WHERE u.session > ? AND u.session >= ? AND u.session < ?
+         AND ((b.done | COALESCE(n.mask, 0)) >> (u.n - 1)::int) & 1 = 0
+         AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = b.queue AND l.session = u.session)
+       GROUP BY u.session ORDER BY u.session LIMIT ?
+      """
+          .formatted(BUNDLES); // bundle_pkey (queue, first_seq), lane_pkey (queue, session)
 
   private static final String BUNDLED =
       """
@@ -171,6 +193,12 @@ public final class SearchSessions {
     return database.withConnection(
         connection -> {
           var views = views(connection, queue, filter, behind, request.limit() + 1);
+          if (filter.statuses().contains(SessionStatus.READY)) {
+            views.addAll(withoutLane(connection, queue, filter, behind, request.limit() + 1));
+            views.sort(
+                comparing(view -> view.id().value().getBytes(UTF_8), Arrays::compareUnsigned));
+            views = views.subList(0, Math.min(views.size(), request.limit() + 1));
+          }
           return new Found(
               Page.of(views, request.limit(), view -> PageCursor.after(list, view.id().value())),
               !hasBundles(connection, queue));
@@ -202,6 +230,26 @@ public final class SearchSessions {
         var views = new ArrayList<SessionView>();
         while (rows.next()) {
           views.add(view(rows));
+        }
+        return views;
+      }
+    }
+  }
+
+  private static List<SessionView> withoutLane(
+      Connection connection, QueueName queue, Filter filter, String behind, int limit)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(WITHOUT_LANE)) {
+      statement.setString(1, queue.value());
+      statement.setString(2, behind);
+      statement.setString(3, filter.prefix());
+      statement.setString(4, filter.prefix() + LAST);
+      statement.setInt(5, limit);
+      try (var rows = statement.executeQuery()) {
+        var views = new ArrayList<SessionView>();
+        while (rows.next()) {
+          var age = Duration.of(rows.getLong(3), ChronoUnit.MICROS);
+          views.add(bare(SessionId.of(rows.getString(1)), rows.getLong(2), age));
         }
         return views;
       }

@@ -4,6 +4,7 @@ import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.config.QueuesConfig;
 import dev.sessionkeeper.server.config.ServerConfig;
 import dev.sessionkeeper.server.config.StoreConfig;
+import dev.sessionkeeper.server.dashboard.DashboardConfig;
 import dev.sessionkeeper.server.gateway.BotsConfig;
 import dev.sessionkeeper.server.gateway.GithubConfig;
 import dev.sessionkeeper.server.json.FieldError;
@@ -53,6 +54,15 @@ final class CheckTogether implements KeeperConfig.Checks {
                 "queues.servicebus.connection_string",
                 "is missing, and queues.provider is servicebus"));
       }
+    }
+    if (config.has(DashboardConfig.SECTION)
+        && config.has(SecurityConfig.SECTION)
+        && config.get(DashboardConfig.SECTION).oidc().isPresent()
+        && config.get(SecurityConfig.SECTION).jwt().isEmpty()) {
+      errors.add(
+          new FieldError(
+              "dashboard.oidc",
+              "needs security.jwt, which names the identity provider and checks its tokens"));
     }
     return errors;
   }

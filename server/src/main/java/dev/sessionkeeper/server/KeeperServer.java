@@ -25,6 +25,7 @@ import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.RouteTable;
 import dev.sessionkeeper.server.http.Scope;
 import dev.sessionkeeper.server.inspect.InspectFeature;
+import dev.sessionkeeper.server.jobs.JobsConfig;
 import dev.sessionkeeper.server.jobs.JobsFeature;
 import dev.sessionkeeper.server.operations.HealthRoutes;
 import dev.sessionkeeper.server.operations.Metrics;
@@ -233,14 +234,14 @@ public final class KeeperServer implements AutoCloseable {
     var all = new ArrayList<Route>();
     features.forEach(feature -> all.addAll(feature.routes()));
     all.addAll(reload.routes());
-    all.addAll(new ActivityRoutes(lastSeen).routes());
+    all.addAll(new ActivityRoutes(lastSeen, guard::credentials).routes());
     all.addAll(new AuditRoutes(engine.audit()).routes());
     engine
         .database()
         .ifPresent(source -> all.addAll(new AuditChainRoutes(Database.of(source)).routes()));
     all.addAll(
         KeyRoutes.routes(
-            guard, () -> lastSeen.list(RememberCallers.CREDENTIAL), () -> http.readmit(), time));
+            guard, () -> lastSeen.times(RememberCallers.CREDENTIAL), () -> http.readmit(), time));
     all.addAll(new HealthRoutes(checks(), degradations()).routes());
     all.addAll(metrics.routes(engine.queues(), time));
     if (config.get(DashboardConfig.SECTION).isEnabled()) {
@@ -261,7 +262,14 @@ public final class KeeperServer implements AutoCloseable {
             .map(url -> "https".equals(url.getScheme()))
             .orElse(server().tls().isPresent());
     return new Dashboard(
-        new Dashboard.Parts(guard, settings, isSecure, engine.audit(), time, this::routes));
+        new Dashboard.Parts(
+            guard,
+            settings,
+            isSecure,
+            engine.audit(),
+            config.get(JobsConfig.SECTION).lease(),
+            time,
+            this::routes));
   }
 
   private Map<String, Object> describe() {

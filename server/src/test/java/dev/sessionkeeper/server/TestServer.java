@@ -73,6 +73,12 @@ public final class TestServer implements AutoCloseable {
         TimeSource.system());
   }
 
+  /** A server whose store is named by this environment, and that lives by this clock. */
+  public static TestServer start(String yaml, Map<String, String> environment, TimeSource time) {
+    return new TestServer(
+        yaml, environment, Optional.empty(), Telemetry.of(OpenTelemetry.noop()), time);
+  }
+
   /** A server that lives by this clock. */
   public static TestServer start(String yaml, TimeSource time) {
     return new TestServer(yaml, MEMORY, Optional.empty(), Telemetry.of(OpenTelemetry.noop()), time);

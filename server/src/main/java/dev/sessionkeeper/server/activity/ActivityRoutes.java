@@ -5,27 +5,69 @@ import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.Scope;
+import dev.sessionkeeper.server.security.Guard;
+import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.Supplier;
 
-/** Shows when each credential was used last: an unused one can go. */
+/** Shows the credentials and when each was used last: an unused one can go. */
 public final class ActivityRoutes {
   private final LastSeen lastSeen;
+  private final Supplier<List<Guard.Credential>> configured;
 
-  public ActivityRoutes(LastSeen lastSeen) {
+  public ActivityRoutes(LastSeen lastSeen, Supplier<List<Guard.Credential>> configured) {
     this.lastSeen = lastSeen;
+    this.configured = configured;
   }
 
-  /** Credentials that were ever used, by name. */
-  record Credentials(List<LastSeen.Sight> credentials) {}
+  /**
+   * A credential.
+   *
+   * @param kind key, certificate, token, or removed for one that the configuration no longer names
+   * @param tenant the one tenant that it reaches
+   * @param queues the only queues that it reaches
+   */
+  record Credential(
+      String name,
+      String kind,
+      List<String> roles,
+      Optional<UUID> tenant,
+      Optional<List<String>> queues,
+      Optional<Instant> lastSeenAt) {}
+
+  /** Credentials that are configured or were ever used, by name. */
+  record Credentials(List<Credential> credentials) {}
 
   public List<Route> routes() {
     return List.of(
         Route.get("/credentials", Role.OPERATE, Scope.server("Credentials"), this::credentials)
-            .summary("When each credential was used last, to the second")
-            .answers(200, "Those that were ever used", Credentials.class));
+            .summary("The credentials: roles, bindings, and when each was used last")
+            .answers(200, "Those that are configured or were ever used", Credentials.class));
   }
 
   private Response credentials(Request request) {
-    return Response.ok(new Credentials(lastSeen.list(RememberCallers.CREDENTIAL)));
+    var all = new TreeMap<String, Credential>();
+    for (var sight : lastSeen.list(RememberCallers.CREDENTIAL)) {
+      var kind = sight.name().startsWith("token:") ? "token" : "removed";
+      all.put(
+          sight.name(),
+          new Credential(
+              sight.name(),
+              kind,
+              List.of(),
+              Optional.empty(),
+              Optional.empty(),
+              Optional.of(sight.lastSeenAt())));
+    }
+    for (var one : configured.get()) {
+      var seen = Optional.ofNullable(all.get(one.name())).flatMap(Credential::lastSeenAt);
+      all.put(
+          one.name(),
+          new Credential(one.name(), one.kind(), one.roles(), one.tenant(), one.queues(), seen));
+    }
+    return Response.ok(new Credentials(List.copyOf(all.values())));
   }
 }

@@ -14,12 +14,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 
 /**
- * When somebody or something was seen last. May be told of every request: about once a second the
- * newest sight of each is written, and nobody waits for that.
+ * When a credential, a node or another caller was last seen. It may be told of every request: about
+ * once a second the newest time of each is written, and no caller waits for the write.
  */
 public final class LastSeen implements AutoCloseable {
   private static final Duration LINGER = Duration.ofSeconds(1);
@@ -60,7 +62,7 @@ public final class LastSeen implements AutoCloseable {
     return new LastSeen(store, store, registry, time);
   }
 
-  /** Somebody was seen. */
+  /** When a caller was last seen. */
   public record Sight(String name, Instant lastSeenAt) {}
 
   /**
@@ -83,6 +85,12 @@ public final class LastSeen implements AutoCloseable {
                     entry.key().substring(prefix.length()),
                     Instant.EPOCH.plus(entry.version(), ChronoUnit.MICROS)))
         .toList();
+  }
+
+  /** When those of a kind were last seen, by name; at most 1,000. */
+  public Map<String, Instant> times(String kind) {
+    return list(kind).stream()
+        .collect(Collectors.toMap(Sight::name, Sight::lastSeenAt, (first, second) -> first));
   }
 
   @Override

@@ -5,23 +5,36 @@ import dev.sessionkeeper.server.json.Field;
 import dev.sessionkeeper.server.json.FieldError;
 import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.server.json.InvalidInput;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** A valid configuration: every section read, every secret resolved. */
 public final class KeeperConfig {
+  /** Instead of values that are documents of their own. */
+  private static final String IN_FILE = "see the file";
+
   private final Map<ConfigSection<?>, Object> values;
   private final Map<String, Object> keys;
+  private final Map<String, String> places;
   private final List<String> warnings;
 
   private KeeperConfig(
-      Map<ConfigSection<?>, Object> values, Map<String, Object> keys, List<String> warnings) {
+      Map<ConfigSection<?>, Object> values,
+      Map<String, Object> keys,
+      Map<String, String> places,
+      List<String> warnings) {
     this.values = values;
     this.keys = keys;
+    this.places = Map.copyOf(places);
     this.warnings = List.copyOf(warnings);
   }
 
@@ -48,7 +61,7 @@ public final class KeeperConfig {
     var context = new ConfigContext(sources.environment(), sources.folder());
     var errors = new ArrayList<>(yaml.errors());
     try {
-      var config = Decode.object(in -> readAll(in, context, sections, checks)).decode(root);
+      var config = Decode.object(in -> readAll(in, context, sections, checks, places)).decode(root);
       if (errors.isEmpty()) {
         checks.errors(config).forEach(error -> errors.add(locate(error, places, sources.name())));
       }
@@ -62,7 +75,11 @@ public final class KeeperConfig {
   }
 
   private static KeeperConfig readAll(
-      Fields in, ConfigContext context, List<ConfigSection<?>> sections, Checks checks) {
+      Fields in,
+      ConfigContext context,
+      List<ConfigSection<?>> sections,
+      Checks checks,
+      Map<String, String> places) {
     var fields = new LinkedHashMap<ConfigSection<?>, Field<? extends ConfigSection.Read<?>>>();
     for (var section : sections) {
       fields.put(section, ask(in, context, section));
@@ -75,9 +92,9 @@ public final class KeeperConfig {
           values.put(section, field.get().value());
           keys.putAll(field.get().keys());
         });
-    var config = new KeeperConfig(values, keys, context.warnings());
+    var config = new KeeperConfig(values, keys, places, context.warnings());
     checks.warnings(config).forEach(context::warn);
-    return new KeeperConfig(values, keys, context.warnings());
+    return new KeeperConfig(values, keys, places, context.warnings());
   }
 
   private static <T> Field<ConfigSection.Read<T>> ask(
@@ -163,7 +180,7 @@ public final class KeeperConfig {
             change ->
                 effective.computeIfPresent(
                     change.path(), (path, after) -> inForce.keys.getOrDefault(path, after)));
-    return new KeeperConfig(values, effective, warnings);
+    return new KeeperConfig(values, effective, places, warnings);
   }
 
   /** Returns the keys and their values as text, for people; secrets do not print themselves. */
@@ -172,17 +189,65 @@ public final class KeeperConfig {
     keys.forEach(
         (path, value) -> {
           boolean isDocument = path.equals("bots") || path.startsWith("security.");
-          shown.put(path, isDocument ? "see the file" : text(value));
+          var text = isDocument ? IN_FILE : text(value);
+          shown.put(path, text.equals(IN_FILE) && !places.containsKey(path) ? "" : text);
         });
     return shown;
   }
 
+  /** Returns where each key that is not at its default was set: a line, a variable or a flag. */
+  public Map<String, String> places() {
+    var known = new java.util.TreeMap<String, String>();
+    keys.keySet()
+        .forEach(
+            path -> {
+              var place = places.get(path);
+              if (place != null) {
+                known.put(path, place);
+              }
+            });
+    return known;
+  }
+
   private static String text(Object value) {
-    var text =
-        value instanceof java.util.Optional<?> some
-            ? some.map(String::valueOf).orElse("")
-            : String.valueOf(value);
-    // The parameters of an address may hold a password.
+    return switch (value) {
+      case Optional<?> some -> some.map(item -> text(item)).orElse("");
+      case Duration duration -> units(duration);
+      case Collection<?> list -> joined(list);
+      case Record section -> IN_FILE;
+      case Enum<?> word -> word.name().toLowerCase(Locale.ROOT);
+      default -> withoutQuery(String.valueOf(value));
+    };
+  }
+
+  private static String joined(Collection<?> list) {
+    boolean isDocument = list.stream().anyMatch(Record.class::isInstance);
+    return isDocument
+        ? IN_FILE
+        : list.stream().map(item -> text(item)).collect(Collectors.joining(", "));
+  }
+
+  /** A duration as the file takes it: 8h, 90s. */
+  private static String units(Duration duration) {
+    if (duration.isZero()) {
+      return "0s";
+    }
+    long millis = duration.toMillis();
+    if (millis % 1000 != 0) {
+      return millis + "ms";
+    }
+    long seconds = millis / 1000;
+    if (seconds % 86_400 == 0) {
+      return seconds / 86_400 + "d";
+    }
+    if (seconds % 3600 == 0) {
+      return seconds / 3600 + "h";
+    }
+    return seconds % 60 == 0 ? seconds / 60 + "m" : seconds + "s";
+  }
+
+  /** The parameters of an address may hold a password. */
+  private static String withoutQuery(String text) {
     return text.contains("://") && text.indexOf('?') >= 0
         ? text.substring(0, text.indexOf('?'))
         : text;

@@ -50,7 +50,16 @@ final class BulkScreen {
     var counted = api.post(request, wish, "queues", queue, "bulk");
     var kept = new LinkedHashMap<String, String>();
     for (var name :
-        List.of("act", "queue", "status", "prefix", "sessionId", "reasonHas", "fingerprint")) {
+        List.of(
+            "act",
+            "queue",
+            "status",
+            "prefix",
+            "sessionId",
+            "reasonHas",
+            "fingerprint",
+            "from",
+            "to")) {
       kept.put(name, fields.getOrDefault(name, ""));
     }
     boolean isOfLetters = !fields.containsKey("status");
@@ -102,7 +111,9 @@ final class BulkScreen {
             "prefix", fields.getOrDefault("prefix", ""),
             "sessionId", fields.getOrDefault("sessionId", ""),
             "reason", fields.getOrDefault("reasonHas", ""),
-            "fingerprint", fields.getOrDefault("fingerprint", ""));
+            "fingerprint", fields.getOrDefault("fingerprint", ""),
+            "from", fields.getOrDefault("from", ""),
+            "to", fields.getOrDefault("to", ""));
     var wish = new LinkedHashMap<String, Object>();
     wish.put("act", fields.getOrDefault("act", ""));
     wish.put("filter", filter);

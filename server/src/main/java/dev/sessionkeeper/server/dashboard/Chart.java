@@ -16,8 +16,12 @@ record Chart(String key, String title, String now, List<Line> lines, List<List<S
   private static final int HEIGHT = 80;
   private static final int ROWS = 30;
 
-  /** A line of the chart. */
-  record Line(String name, String css, String points) {}
+  /** A line of the chart, and the area below it. */
+  record Line(String name, String css, String points) {
+    String area() {
+      return closed(points, WIDTH, HEIGHT);
+    }
+  }
 
   static List<Chart> all(Data samples) {
     var charts = new ArrayList<Chart>();
@@ -28,7 +32,7 @@ record Chart(String key, String title, String now, List<Line> lines, List<List<S
           chart(
               "rates",
               "Messages per second",
-              last(in) + " in, " + last(out) + " out",
+              last(in) + " in · " + last(out) + " out",
               samples,
               List.of("in", "out"),
               List.of(in, out)));
@@ -78,11 +82,25 @@ record Chart(String key, String title, String now, List<Line> lines, List<List<S
     return points(values, numbers(values).max().orElse(0), 100, 20);
   }
 
+  /** The area below {@link #spark}. */
+  static String sparkArea(List<String> values) {
+    return closed(spark(values), 100, 20);
+  }
+
+  private static String closed(String points, int width, int height) {
+    return points.isEmpty()
+        ? ""
+        : points + " " + width + "," + height + " " + points.split(",", 2)[0] + "," + height;
+  }
+
   private static String points(List<String> values, double most, int width, int height) {
     var points = new StringBuilder();
     int size = values.size();
+    if (size == 1) {
+      return points(List.of(values.getFirst(), values.getFirst()), most, width, height);
+    }
     for (int i = 0; i < size; i++) {
-      double x = size == 1 ? width : (double) width * i / (size - 1);
+      double x = (double) width * i / (size - 1);
       double share = most == 0 ? 0 : Double.parseDouble(values.get(i)) / most;
       points.append(
           String.format(

@@ -4,6 +4,9 @@ import java.util.Map;
 
 /** Writes calls as people paste them into a shell. */
 final class Curl {
+  /** Stands for the address of the server, until a page puts in the one that its reader uses. */
+  static final String HERE = "http://localhost:8080";
+
   private Curl() {}
 
   static String get(String path) {
@@ -16,7 +19,7 @@ final class Curl {
       encoded.append('/').append(Links.encode(segment));
     }
     return "curl -H \"Authorization: Bearer $KEEPER_API_KEY\" "
-        + quoted("http://localhost:8080" + Links.with(encoded.toString(), query));
+        + quoted(HERE + Links.with(encoded.toString(), query));
   }
 
   /** A word of a command, quoted if the shell would read it otherwise. */

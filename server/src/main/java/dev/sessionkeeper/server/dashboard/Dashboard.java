@@ -6,6 +6,7 @@ import dev.sessionkeeper.server.http.RouteTable;
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.server.security.Guard;
 import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -18,6 +19,7 @@ public final class Dashboard {
    * What pages are made of.
    *
    * @param isSecure whether browsers come over TLS
+   * @param jobLease after which silence another node takes a job over
    * @param routes the whole table of the server; asked when a page is served
    */
   public record Parts(
@@ -25,6 +27,7 @@ public final class Dashboard {
       DashboardConfig config,
       boolean isSecure,
       AuditLog audit,
+      Duration jobLease,
       TimeSource time,
       Supplier<RouteTable> routes) {}
 
@@ -32,10 +35,18 @@ public final class Dashboard {
     var api = new Api(new CallApi(parts.routes()));
     var guard = parts.guard();
     var assets = new Assets();
-    var pages = new Pages(assets, guard.browsers(), guard::isClosed, new Menu(api), parts.time());
+    var pages =
+        new Pages(
+            assets,
+            guard.browsers(),
+            guard::isClosed,
+            new Menu(api),
+            host -> origin(parts, host),
+            parts.time());
     routes.add(assets.route(pages));
     routes.addAll(
-        new LoginPages(pages, guard, parts.config(), parts.isSecure(), parts.audit()).routes());
+        new LoginPages(pages, guard, parts.config(), parts.isSecure(), parts.audit(), parts.time())
+            .routes());
     routes.addAll(new OverviewScreen(pages, api).routes());
     routes.addAll(new QueueScreen(pages, api).routes());
     routes.addAll(new SessionScreen(pages, api).routes());
@@ -43,8 +54,16 @@ public final class Dashboard {
     routes.addAll(new BulkScreen(pages, api).routes());
     routes.addAll(new EventsScreen(pages, api).routes());
     routes.addAll(new UsageScreen(pages, api).routes());
-    routes.addAll(new JobsScreen(pages, api).routes());
+    routes.addAll(new JobsScreen(pages, api, parts.jobLease()).routes());
     routes.addAll(new SystemScreen(pages, api).routes());
+  }
+
+  private static String origin(Parts parts, String host) {
+    return parts
+        .config()
+        .publicUrl()
+        .map(String::valueOf)
+        .orElse((parts.isSecure() ? "https://" : "http://") + host);
   }
 
   public List<Route> routes() {

@@ -119,7 +119,8 @@ final class Data {
         : List.of();
   }
 
-  private static String plain(JsonValue value) {
+  /** The text of a value: of a text its characters, of anything else as it was written. */
+  static String plain(JsonValue value) {
     return switch (value) {
       case JsonValue.Text text -> text.value();
       case JsonValue.Word word -> word.value();

@@ -5,6 +5,8 @@ import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.Scope;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,8 +32,11 @@ final class DeadLettersScreen {
             .query("session", "Of this session")
             .query("reason", "A part of the error or reason")
             .query("fingerprint", "Of this cause")
+            .query("from", "That died at this time or later, in UTC")
+            .query("to", "That died before this time, in UTC")
             .query("cursor", "The next page"),
         pages.get(PATH + "/{id}", Role.READ, Scope.queue(), this::show),
+        pages.get(PATH + "/{id}/body", Role.READ, Scope.queue(), this::download),
         pages.form(PATH + "/replay", Role.OPERATE, Scope.queue(), this::replaySession),
         pages.form(PATH + "/{id}/repair", Role.OPERATE, Scope.queue(), this::repair),
         pages.form(PATH + "/{id}/replay", Role.OPERATE, Scope.queue(), this::replay),
@@ -42,7 +47,7 @@ final class DeadLettersScreen {
     var queue = request.parameter("queue");
     var query = request.query();
     var filter = new LinkedHashMap<String, String>();
-    for (var name : List.of("session", "reason", "fingerprint")) {
+    for (var name : List.of("session", "reason", "fingerprint", "from", "to")) {
       filter.put(name, query.getOrDefault(name, "").strip());
     }
     var cursor = query.getOrDefault("cursor", "");
@@ -66,6 +71,8 @@ final class DeadLettersScreen {
                 "sessionId", filter.getOrDefault("session", ""),
                 "reason", filter.getOrDefault("reason", ""),
                 "fingerprint", filter.getOrDefault("fingerprint", ""),
+                "from", instant(filter.getOrDefault("from", "")),
+                "to", instant(filter.getOrDefault("to", "")),
                 "limit", "50",
                 "cursor", cursor),
             "queues",
@@ -86,6 +93,28 @@ final class DeadLettersScreen {
         "deadletter.jte",
         new Pages.Head("Dead letter " + request.parameter("id"), "queues", ""),
         Map.of("queue", queue, "answer", answer));
+  }
+
+  /** The body as it is, for those that no page can show. */
+  private Response download(Request request) throws Exception {
+    var id = request.parameter("id");
+    var letter =
+        api.get(
+                request,
+                Map.of(),
+                "queues",
+                request.parameter("queue"),
+                "dead-letters",
+                id,
+                "repairs")
+            .at("deadLetter");
+    var bytes =
+        letter.has("bodyBase64")
+            ? Base64.getDecoder().decode(letter.text("bodyBase64"))
+            : text(letter).getBytes(StandardCharsets.UTF_8);
+    return Response.bytes(200, "application/octet-stream", bytes)
+        .header("Content-Disposition", "attachment; filename=\"dead-letter-" + id + "\"")
+        .header("Content-Security-Policy", Pages.POLICY);
   }
 
   /** Saves the body, and replays the message where that was asked for. */
@@ -168,6 +197,11 @@ final class DeadLettersScreen {
     api.send(request, "DELETE", Map.of(), "queues", queue, "dead-letters", id);
     return pages.tell(
         Links.deadLetters(queue), "Dead letter " + id + " is gone.", Links.audit(queue + "/" + id));
+  }
+
+  /** What a browser's field for times gives, such as 2026-01-31T12:00, as the API takes it. */
+  static String instant(String local) {
+    return local.matches("[0-9-]{10}T[0-9:]{5}") ? local + ":00Z" : local;
   }
 
   /** The body as text, as it was sent. */

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** GitHub's events, and the bots that get them. */
 final class EventsScreen {
@@ -71,7 +72,42 @@ final class EventsScreen {
             "payloadText",
             text,
             "now",
-            payload.isPresent() ? now(request, data, bytes) : Data.NOTHING));
+            payload.isPresent() ? now(request, data, bytes) : Data.NOTHING,
+            "before",
+            before(request, data, payload)));
+  }
+
+  /**
+   * The event that the same session got before, and the difference to it.
+   *
+   * @param id blank where there is none
+   */
+  record Before(String id, String name, List<JsonDiff.Change> changes) {}
+
+  private Before before(Request request, Data data, Optional<Data> payload) throws Exception {
+    var event = data.at("event");
+    var older =
+        api
+            .get(request, Api.query("sessionId", event.text("sessionId"), "limit", "50"), "events")
+            .list("events")
+            .stream()
+            .dropWhile(one -> !one.text("eventId").equals(event.text("eventId")))
+            .skip(1)
+            .findFirst();
+    if (older.isEmpty() || payload.isEmpty()) {
+      return new Before("", "", List.of());
+    }
+    var id = older.get().text("eventId");
+    var bytes = Data.document(api.bytes(request, "events", id, "payload"));
+    var name =
+        older.get().text("type")
+            + (older.get().has("action") ? "." + older.get().text("action") : "");
+    return new Before(
+        id,
+        name,
+        bytes
+            .map(document -> JsonDiff.between(document.json(), payload.get().json()))
+            .orElse(List.of()));
   }
 
   /** What the bots of today would do with the event. */

@@ -91,7 +91,7 @@ final class FindTrouble {
                                     session.text("sessionId"),
                                     "in "
                                         + queue
-                                        + ", "
+                                        + " · "
                                         + Show.line(session.text("blockedReason"), 120),
                                     Links.session(queue, session.text("sessionId"))))));
   }
@@ -107,14 +107,15 @@ final class FindTrouble {
                   queue ->
                       new Trouble.Item(
                           queue.text("queue"),
-                          Show.count(queue.number("dead")),
+                          Show.plural(queue.number("dead"), "message was", "messages were")
+                              + " set aside",
                           Links.deadLetters(queue.text("queue"))))
               .toList();
       troubles.add(
           new Trouble(
               "warn",
               Show.plural(dead, "dead letter", "dead letters"),
-              "Messages were set aside.",
+              "They failed too often, or a person set them aside. Repair and replay them.",
               items.getFirst().link(),
               items));
     }

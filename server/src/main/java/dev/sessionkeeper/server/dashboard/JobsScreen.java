@@ -6,7 +6,9 @@ import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.Scope;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** Scheduled work: who runs it, when, and how it went. */
@@ -15,9 +17,11 @@ final class JobsScreen {
 
   private final Pages pages;
   private final Api api;
+  private final Duration lease;
 
-  JobsScreen(Pages pages, Api api) {
+  JobsScreen(Pages pages, Api api, Duration lease) {
     this.pages = pages;
+    this.lease = lease;
     this.api = api;
   }
 
@@ -33,7 +37,7 @@ final class JobsScreen {
         request,
         "jobs.jte",
         new Pages.Head("Jobs", "jobs", "all"),
-        Map.of("data", api.get(request, Map.of(), "jobs")));
+        Map.of("data", api.get(request, Map.of(), "jobs"), "lease", lease));
   }
 
   private Response show(Request request) throws Exception {
@@ -62,9 +66,16 @@ final class JobsScreen {
   static String describe(List<Data> runs) {
     long failed =
         runs.stream()
-            .filter(run -> !List.of("succeeded", "running").contains(run.text("outcome")))
+            .filter(run -> !List.of("completed", "running").contains(run.text("outcome")))
             .count();
     return Show.plural(runs.size(), "run", "runs") + ", " + failed + " without success";
+  }
+
+  /** How much of the lease is left, from 0 to 1. */
+  static String leaseLeft(Data job, Duration lease, Instant now) {
+    var until = job.time("leaseUntil").orElse(now);
+    double left = (double) Duration.between(now, until).toMillis() / lease.toMillis();
+    return String.format(Locale.ROOT, "%.2f", Math.clamp(left, 0.0, 1.0));
   }
 
   static String took(Data run) {

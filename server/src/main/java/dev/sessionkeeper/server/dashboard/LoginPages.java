@@ -11,8 +11,12 @@ import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.server.security.BrowserSessions;
 import dev.sessionkeeper.server.security.Guard;
 import dev.sessionkeeper.store.Actor;
+import dev.sessionkeeper.time.TimeSource;
+import java.net.URI;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,16 +30,36 @@ final class LoginPages {
   private final DashboardConfig config;
   private final boolean isSecure;
   private final AuditLog audit;
+  private final Optional<ProviderLogin> provider;
 
-  LoginPages(Pages pages, Guard guard, DashboardConfig config, boolean isSecure, AuditLog audit) {
+  LoginPages(
+      Pages pages,
+      Guard guard,
+      DashboardConfig config,
+      boolean isSecure,
+      AuditLog audit,
+      TimeSource time) {
     this.pages = pages;
     this.guard = guard;
     this.config = config;
     this.isSecure = isSecure;
     this.audit = audit;
+    this.provider =
+        config
+            .oidc()
+            .map(
+                client ->
+                    new ProviderLogin(this, pages, guard, config, new AskProvider(client, time)));
   }
 
   List<Route> routes() {
+    var routes = new ArrayList<Route>();
+    provider.ifPresent(login -> routes.addAll(login.routes()));
+    routes.addAll(ownRoutes());
+    return routes;
+  }
+
+  private List<Route> ownRoutes() {
     return List.of(
         pages
             .get(Links.LOGIN, Role.ANYONE, Scope.open(), this::ask)
@@ -58,8 +82,26 @@ final class LoginPages {
     return form(request, 200, next, "");
   }
 
-  private Response form(Request request, int status, String next, String wrong) {
-    return pages.open(status, "login.jte", "Log in", request, Map.of("next", next, "wrong", wrong));
+  /** The form, with what went wrong before. */
+  Response form(Request request, int status, String next, String wrong) {
+    var atProvider =
+        provider.isEmpty()
+            ? ""
+            : guard.issuer().map(URI::create).map(URI::getHost).orElse("single sign-on");
+    return pages.open(
+        status,
+        "login.jte",
+        "Log in",
+        request,
+        Map.of(
+            "next",
+            next,
+            "wrong",
+            wrong,
+            "provider",
+            atProvider,
+            "providerLink",
+            ProviderLogin.link(next)));
   }
 
   private Response login(Request request) {
@@ -79,21 +121,31 @@ final class LoginPages {
   /** An answer that logs the browser in. */
   Response withLogin(Response response, BrowserSessions.Login login) {
     var value = guard.browsers().cookie(login, config.session());
-    return response.header("Set-Cookie", cookie(value, config.session().toSeconds()));
+    return response.header(
+        "Set-Cookie", cookie(name(), value, config.session().toSeconds(), "Strict"));
   }
 
   private Response logout(Request request) {
-    return Pages.redirect(Links.LOGIN).header("Set-Cookie", cookie("", 0));
+    return Pages.redirect(Links.LOGIN).header("Set-Cookie", cookie(name(), "", 0, "Strict"));
   }
 
-  private String cookie(String value, long seconds) {
-    var name = isSecure ? BrowserSessions.SECURE_NAME : BrowserSessions.PLAIN_NAME;
+  private String name() {
+    return isSecure ? BrowserSessions.SECURE_NAME : BrowserSessions.PLAIN_NAME;
+  }
+
+  /** The name of a cookie for what happens before the login. */
+  String stateName() {
+    return name() + "-login";
+  }
+
+  String cookie(String name, String value, long seconds, String sameSite) {
     return name
         + "="
         + value
         + "; Path=/; Max-Age="
         + seconds
-        + "; HttpOnly; SameSite=Strict"
+        + "; HttpOnly; SameSite="
+        + sameSite
         + (isSecure ? "; Secure" : "");
   }
 

@@ -56,6 +56,10 @@ final class OverviewScreen {
             top));
   }
 
+  static long sum(List<Data> queues, String number) {
+    return queues.stream().mapToLong(queue -> queue.number(number)).sum();
+  }
+
   private static long weight(Data queue) {
     double rates =
         Double.parseDouble(queue.text("in", "0")) + Double.parseDouble(queue.text("out", "0"));

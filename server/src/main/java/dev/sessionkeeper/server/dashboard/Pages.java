@@ -16,11 +16,13 @@ import gg.jte.ContentType;
 import gg.jte.TemplateEngine;
 import gg.jte.output.StringOutput;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 
 /** Renders pages, their refusals and their redirections, all under one strict policy. */
 final class Pages implements RefusalPage {
@@ -40,20 +42,32 @@ final class Pages implements RefusalPage {
   private final BrowserSessions browsers;
   private final BooleanSupplier isClosed;
   private final Menu menu;
+  private final UnaryOperator<String> origin;
   private final TimeSource time;
 
+  /**
+   * Creates the renderer.
+   *
+   * @param origin tells the address of this server for a Host header
+   */
   Pages(
       Assets assets,
       BrowserSessions browsers,
       BooleanSupplier isClosed,
       Menu menu,
+      UnaryOperator<String> origin,
       TimeSource time) {
     this.assets = assets;
     this.browsers = browsers;
     this.isClosed = isClosed;
     this.menu = menu;
+    this.origin = origin;
     this.time = time;
     engine.setTrimControlStructures(true);
+  }
+
+  Instant now() {
+    return time.instant();
   }
 
   /** A page that shows something. */
@@ -95,6 +109,7 @@ final class Pages implements RefusalPage {
             head.section(),
             head.live(),
             request.target(),
+            origin.apply(request.header("Host")),
             new Shell.Reader(
                 name,
                 isClosed.getAsBoolean(),
@@ -173,6 +188,7 @@ final class Pages implements RefusalPage {
   private Shell shell(String title, String cookies, List<Shell.Entry> entries) {
     return new Shell(
         title,
+        "",
         "",
         "",
         "",

@@ -117,10 +117,7 @@ final class QueueScreen {
     var those = prefix.isEmpty() ? "" : " among those that begin with “" + prefix + "”";
     return switch (tab) {
       case "held" -> "No session is held" + those + ".";
-      case "ready" ->
-          "No session is known to wait for a consumer"
-              + those
-              + ". Messages that no consumer has looked at yet are not listed.";
+      case "ready" -> "No session waits for a consumer" + those + ".";
       default ->
           "Nothing is blocked" + those + ": no session is parked, paused or waits for a retry.";
     };

@@ -11,6 +11,7 @@ import java.util.Optional;
  * @param section the entry of the menu that the page belongs to
  * @param live what the page wants to hear of while it is open; blank for nothing
  * @param address the path and query of the page itself
+ * @param origin the address of the server, as the reader reaches it
  * @param theme {@code light}, {@code dark}, or blank for what the system says
  * @param told what the act before has done
  */
@@ -19,6 +20,7 @@ record Shell(
     String section,
     String live,
     String address,
+    String origin,
     Reader reader,
     String theme,
     Optional<Told> told,
@@ -35,11 +37,20 @@ record Shell(
   record Reader(
       String name, boolean isLoggedIn, boolean mayOperate, boolean mayAdmin, String formToken) {}
 
-  /** An entry of the menu. */
-  record Entry(String key, String name, String link, String letter) {}
+  /**
+   * An entry of the menu.
+   *
+   * @param icon a path on a square of 16
+   */
+  record Entry(String key, String group, String name, String link, String letter, String icon) {}
 
   /** What an act has done, and where its audit entry is. */
   record Told(String text, String link) {}
+
+  /** A command with the address that the reader uses, or a path behind it. */
+  String here(String text) {
+    return text.startsWith("/") ? origin + text : text.replace(Curl.HERE, origin);
+  }
 
   String ago(Optional<Instant> time) {
     return time.map(at -> Show.age(Duration.between(at, now))).orElse("–");

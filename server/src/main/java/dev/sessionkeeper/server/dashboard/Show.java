@@ -27,6 +27,30 @@ final class Show {
     return String.format(Locale.ROOT, "%,d", number);
   }
 
+  /** A count for a headline: exact up to ten thousand, then 12.3 k or 4.5 M. */
+  static String brief(long number) {
+    if (number < 10_000) {
+      return count(number);
+    }
+    return number < 1_000_000
+        ? String.format(Locale.ROOT, "%.1f k", number / 1e3)
+        : String.format(Locale.ROOT, "%.1f M", number / 1e6);
+  }
+
+  /** A number with all of its digits, in groups of three. */
+  static String grouped(String number) {
+    var plain = new BigDecimal(number).toPlainString();
+    int point = plain.indexOf('.');
+    var whole = point < 0 ? plain : plain.substring(0, point);
+    return whole.replaceAll("(?<=[0-9])(?=([0-9]{3})+$)", ",")
+        + (point < 0 ? "" : plain.substring(point));
+  }
+
+  /** A number with all of its digits and without an exponent. */
+  static String amount(String number) {
+    return number.isEmpty() ? "–" : new BigDecimal(number).toPlainString();
+  }
+
   /** A count that is exact up to ten thousand. */
   static String bounded(long number) {
     return number > 10_000 ? "10,000+" : count(number);

@@ -1,10 +1,14 @@
 package dev.sessionkeeper.server.dashboard;
 
+import dev.sessionkeeper.server.http.Problem;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.Scope;
+import dev.sessionkeeper.server.json.RawJson;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +37,7 @@ final class SystemScreen {
             .get("/ui/streams/{stream}", Role.READ, Scope.stream(), this::stream)
             .query("event", "The name of events")
             .query("before", "Only older events"),
+        pages.form("/ui/streams/{stream}", Role.SEND, Scope.stream(), this::publish),
         pages.get("/ui/system", Role.READ, Scope.server("The system"), this::system),
         pages.form("/ui/system/reload", Role.ADMIN, Scope.server("Settings"), this::reload));
   }
@@ -52,6 +57,35 @@ final class SystemScreen {
             "audit", api.get(request, query, "audit"),
             "filter", filter,
             "isFirst", cursor.isEmpty()));
+  }
+
+  /** What a credential sees, in words. */
+  static String reaches(Data credential) {
+    if (!credential.has("tenant") && !credential.has("queues")) {
+      return credential.texts("roles").isEmpty() ? "–" : "everything";
+    }
+    var parts = new ArrayList<String>();
+    if (credential.has("tenant")) {
+      parts.add("tenant " + credential.text("tenant"));
+    }
+    if (credential.has("queues")) {
+      parts.add("queues " + String.join(", ", credential.texts("queues")));
+    }
+    return String.join("; ", parts);
+  }
+
+  private Response publish(Request request, Map<String, String> fields) throws Exception {
+    var stream = request.parameter("stream");
+    var event = new LinkedHashMap<String, Object>();
+    event.put("event", fields.getOrDefault("event", ""));
+    var text = fields.getOrDefault("data", "").strip();
+    var data = Data.document(text.getBytes(StandardCharsets.UTF_8));
+    if (data.isEmpty()) {
+      throw Problem.invalid("data", "must be JSON, such as {\"n\":1}").toException();
+    }
+    event.put("data", new RawJson(text));
+    var done = api.post(request, event, "streams", stream, "events");
+    return pages.tell(Links.stream(stream), "Event " + done.text("id") + " is in the stream.", "");
   }
 
   private Response streams(Request request) throws Exception {
@@ -81,7 +115,9 @@ final class SystemScreen {
             "event",
             event,
             "isFirst",
-            before.isEmpty()));
+            before.isEmpty(),
+            "maySend",
+            request.may(Role.SEND)));
   }
 
   private Response system(Request request) throws Exception {

@@ -1,12 +1,17 @@
 package dev.sessionkeeper.server.dashboard;
 
+import static java.time.temporal.ChronoUnit.SECONDS;
+
+import dev.sessionkeeper.server.http.Problem;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.Scope;
+import dev.sessionkeeper.server.json.RawJson;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +20,9 @@ import java.util.Map;
 final class UsageScreen {
   private static final List<String> FILTERS =
       List.of("tenantObjectId", "userObjectId", "capacityId", "active");
+
+  /** How far back the ledger begins without a filter. */
+  private static final Duration LEDGER = Duration.ofHours(1);
 
   private final Pages pages;
   private final Api api;
@@ -37,6 +45,12 @@ final class UsageScreen {
             .query("proof", "Whether to prove it now")
             .query("state", "The state of batches")
             .query("cursor", "The next page"),
+        pages
+            .get("/ui/usage/ledger", Role.READ, Scope.tenant(), this::ledger)
+            .query("tenantObjectId", "Only of this tenant")
+            .query("from", "Only what overlaps the time from here")
+            .query("cursor", "The next page"),
+        pages.form("/ui/usage/ledger", Role.OPERATE, Scope.tenant(), this::correct),
         pages.form("/ui/usage/replay", Role.OPERATE, Scope.tenant(), this::replay),
         pages.form(
             "/ui/usage/release", Role.OPERATE, Scope.server("Metering holds"), this::release));
@@ -96,6 +110,44 @@ final class UsageScreen {
             cursor.isEmpty()));
   }
 
+  private Response ledger(Request request) throws Exception {
+    var tenant = request.query().getOrDefault("tenantObjectId", "").strip();
+    var from = request.query().getOrDefault("from", "").strip();
+    var cursor = request.query().getOrDefault("cursor", "");
+    var since = from.isEmpty() ? pages.now().minus(LEDGER).truncatedTo(SECONDS).toString() : from;
+    return pages.show(
+        request,
+        "ledger.jte",
+        new Pages.Head("Ledger", "usage", ""),
+        Map.of(
+            "usages",
+            api.get(
+                request,
+                Api.query("tenantObjectId", tenant, "from", since, "limit", "50", "cursor", cursor),
+                "usages"),
+            "tenant",
+            tenant,
+            "from",
+            since,
+            "isFirst",
+            cursor.isEmpty()));
+  }
+
+  private Response correct(Request request, Map<String, String> fields) throws Exception {
+    SessionScreen.requireReason(fields);
+    var id = fields.getOrDefault("id", "");
+    var factor = fields.getOrDefault("factor", "").strip();
+    if (!factor.matches("[0-9]{1,7}(\\.[0-9]{1,3})?")) {
+      throw Problem.invalid("factor", "must be a number such as 1.5").toException();
+    }
+    api.post(
+        request,
+        Map.of("recordId", id, "factor", new RawJson(factor), "reason", fields.get("reason")),
+        "usages",
+        "corrections");
+    return pages.tell("/ui/usage/ledger", "The record " + id + " is corrected.", Links.audit(id));
+  }
+
   private Response replay(Request request, Map<String, String> fields) throws Exception {
     var id = fields.getOrDefault("id", "");
     api.post(request, Map.of(), "usages", "batches", id, "replay");
@@ -108,6 +160,11 @@ final class UsageScreen {
         "/ui/usage?proof=1",
         done.isTrue("released") ? "Metering goes on." : "There was no hold.",
         "");
+  }
+
+  /** A record by the beginning of its session and its number. */
+  static String shortRecord(String id) {
+    return id.length() > 37 ? id.substring(0, 8) + "…" + id.substring(36) : id;
   }
 
   /** A sum of the proof as a bar; all of them are as long as the first. */

@@ -3,6 +3,7 @@ package dev.sessionkeeper.server.queues;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
 import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.server.http.Problem;
 import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.http.Request;
@@ -15,6 +16,7 @@ import dev.sessionkeeper.server.security.AuditedQueues;
 import dev.sessionkeeper.spi.CountableQueues;
 import dev.sessionkeeper.spi.InspectableQueues;
 import java.util.List;
+import java.util.Locale;
 
 /** Creates, lists and shows queues. */
 final class QueueRoutes {
@@ -66,8 +68,20 @@ final class QueueRoutes {
                     request.actor(),
                     news == 1 ? "queue.create" : "queue.change",
                     name.value(),
-                    settings.toString()));
+                    words(settings)));
     return Response.json(created ? 201 : 200, view(name));
+  }
+
+  /** The settings as a person reads them in the audit log. */
+  private static String words(QueueSettings settings) {
+    return String.join(
+        ", ",
+        settings.mode().name().toLowerCase(Locale.ROOT),
+        "maxDeliveryCount " + settings.maxDeliveryCount(),
+        "then " + settings.poisonPolicy().name().toLowerCase(Locale.ROOT).replace('_', ' '),
+        "lockDuration " + settings.lockDuration(),
+        "messageTtl " + settings.messageTtl(),
+        "duplicateWindow " + settings.duplicateWindow());
   }
 
   private Response list(Request request) {

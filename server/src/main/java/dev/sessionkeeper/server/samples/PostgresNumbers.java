@@ -9,7 +9,7 @@ final class PostgresNumbers implements ReadNumbers {
   private static final String ALL =
       """
       SELECT k.name, COALESCE(t.arrived, 0), COALESCE(t.gone, 0), COALESCE(t.dead, 0),
-             COALESCE(a.parked, 0), COALESCE(a.paused, 0),
+             COALESCE(a.parked, 0), COALESCE(a.paused, 0), COALESCE(h.held, 0),
              COALESCE((extract(epoch FROM clock_timestamp() - LEAST(
                (SELECT m.enqueued_at FROM keeper.message m WHERE m.queue::bigint = k.id ORDER BY m.xid LIMIT 1),
                (SELECT b.enqueued_at FROM keeper.bundle b WHERE b.queue = k.id ORDER BY b.first_seq LIMIT 1),
@@ -20,7 +20,9 @@ final class PostgresNumbers implements ReadNumbers {
                      FROM keeper.tally GROUP BY queue) t ON t.queue = k.id
         LEFT JOIN (SELECT queue, count(*) FILTER (WHERE status = 3) AS parked, count(*) FILTER (WHERE status = 4) AS paused
                      FROM keeper.lane WHERE status IN (3, 4) GROUP BY queue) a ON a.queue = k.id
-      """; // tally_pkey, lane_aside, message_new, bundle_pkey, loose_message_pkey
+        LEFT JOIN (SELECT queue, count(*) AS held FROM keeper.lane
+                    WHERE status IN (1, 2) AND status = 1 AND until > clock_timestamp() GROUP BY queue) h ON h.queue = k.id
+      """; // tally_pkey, lane_aside, lane_until, message_new, bundle_pkey, loose_message_pkey
 
   private final Database database;
 
@@ -48,9 +50,10 @@ final class PostgresNumbers implements ReadNumbers {
                       rows.getLong(5),
                       rows.getLong(6),
                       rows.getLong(7),
+                      rows.getLong(8),
                       true,
-                      rows.getString(8),
-                      rows.getString(9)));
+                      rows.getString(9),
+                      rows.getString(10)));
             }
             return all;
           }

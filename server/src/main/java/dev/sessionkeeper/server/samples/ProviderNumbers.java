@@ -33,6 +33,7 @@ final class ProviderNumbers implements ReadNumbers {
                   stats.deadLetters(),
                   stats.parkedSessions(),
                   stats.pausedSessions(),
+                  stats.heldSessions(),
                   stats.oldestAge().toMillis(),
                   false,
                   settings.map(is -> is.mode().name()).orElse(""),

@@ -11,6 +11,7 @@ record Sample(Instant at, Map<String, Numbers> queues) {
    *
    * @param arrived messages that ever came; grows only
    * @param gone messages that were ever completed or became dead; grows only
+   * @param held sessions that an owner holds
    * @param oldestMillis how long the oldest message has waited
    * @param isCounted whether arrived and gone are known
    */
@@ -21,6 +22,7 @@ record Sample(Instant at, Map<String, Numbers> queues) {
       long dead,
       long parked,
       long paused,
+      long held,
       long oldestMillis,
       boolean isCounted,
       String mode,

@@ -87,6 +87,7 @@ record SampleView(
     long dead = 0;
     long parked = 0;
     long paused = 0;
+    long held = 0;
     long oldest = 0;
     boolean isCounted = true;
     for (var entry : all.entrySet()) {
@@ -99,11 +100,12 @@ record SampleView(
         dead += one.dead();
         parked += one.parked();
         paused += one.paused();
+        held += one.held();
         oldest = Math.max(oldest, one.oldestMillis());
         isCounted &= one.isCounted();
       }
     }
     return new Sample.Numbers(
-        arrived, gone, depth, dead, parked, paused, oldest, isCounted, "", "");
+        arrived, gone, depth, dead, parked, paused, held, oldest, isCounted, "", "");
   }
 }

@@ -66,6 +66,11 @@ public final class BrowserSessions {
       public ByToken(Caller caller) {
         this(caller, Instant.MAX);
       }
+
+      /** Returns whether the token names none of our roles, so that no page would open. */
+      public boolean hasNoRole() {
+        return caller.roles().isEmpty();
+      }
     }
   }
 
@@ -92,6 +97,14 @@ public final class BrowserSessions {
 
   public boolean isFormToken(String token, String cookieHeader, String caller) {
     return forms.verify(token, value(cookieHeader).orElse(""), caller).isPresent();
+  }
+
+  /**
+   * A secret that belongs to a public text and that no browser can work out: 43 to 128 characters
+   * of Base64 for URLs, as a PKCE verifier must be.
+   */
+  public String secretOf(String text, String purpose) {
+    return forms.sign(text, "secret", purpose);
   }
 
   /** Signs a text for the state of a login elsewhere, or of a dry run. */

@@ -8,9 +8,11 @@ import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.security.SecurityConfig.ApiKey;
 import dev.sessionkeeper.server.security.SecurityConfig.Certificate;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Knows callers by the key, token or certificate that they show, and counts their requests. */
 final class CredentialGate implements Gate {
@@ -72,6 +74,14 @@ final class CredentialGate implements Gate {
         || stored.knows(name)
         || bySubject.values().stream().anyMatch(caller -> caller.name().equals(name))
         || (tokens.isPresent() && name.startsWith(VerifyTokens.PREFIX));
+  }
+
+  /** Returns the credentials that the configuration names. */
+  List<Guard.Credential> configured() {
+    return Stream.concat(
+            byDigest.values().stream().map(caller -> Guard.Credential.of("key", caller)),
+            bySubject.values().stream().map(caller -> Guard.Credential.of("certificate", caller)))
+        .toList();
   }
 
   private Caller identify(Visit visit) {

@@ -1,12 +1,19 @@
 package dev.sessionkeeper.server.security;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.server.http.Caller;
 import dev.sessionkeeper.server.http.Gate;
+import dev.sessionkeeper.server.http.QueueFilter;
+import dev.sessionkeeper.server.http.Role;
+import dev.sessionkeeper.server.http.TenantFilter;
 import dev.sessionkeeper.time.TimeSource;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
+import java.util.stream.Stream;
 
 /** The gate of a server, as configured now. A reload puts another one in its place. */
 public final class Guard implements Gate, AutoCloseable {
@@ -16,7 +23,7 @@ public final class Guard implements Gate, AutoCloseable {
   private final StoredKeys keys;
   private volatile Current current;
 
-  private record Current(Gate gate, Optional<TokenKeys> keys) {
+  private record Current(Gate gate, Optional<TokenKeys> keys, Optional<String> issuer) {
     boolean isClosed() {
       return !(gate instanceof OpenGate);
     }
@@ -94,6 +101,52 @@ public final class Guard implements Gate, AutoCloseable {
     return current.isClosed();
   }
 
+  /**
+   * A credential that the configuration names.
+   *
+   * @param kind key or certificate
+   * @param tenant the one tenant that it reaches
+   * @param queues the only queues that it reaches
+   */
+  public record Credential(
+      String name,
+      String kind,
+      List<String> roles,
+      Optional<UUID> tenant,
+      Optional<List<String>> queues) {
+    static Credential of(String kind, Caller caller) {
+      Optional<UUID> tenant =
+          caller.reach().tenants() instanceof TenantFilter.Only only
+              ? Optional.of(only.tenant())
+              : Optional.empty();
+      Optional<List<String>> queues =
+          caller.reach().queues() instanceof QueueFilter.Only only && !only.queues().isEmpty()
+              ? Optional.of(only.queues().stream().map(QueueName::value).sorted().toList())
+              : Optional.empty();
+      return new Credential(
+          caller.name(),
+          kind,
+          caller.roles().stream().sorted().map(Role::key).toList(),
+          tenant,
+          queues);
+    }
+  }
+
+  /** Returns the credentials that the configuration or the store names now. */
+  public List<Credential> credentials() {
+    return current.gate() instanceof CredentialGate gate
+        ? Stream.concat(
+                gate.configured().stream(),
+                keys.callers().stream().map(caller -> Credential.of("key", caller)))
+            .toList()
+        : List.of();
+  }
+
+  /** Returns the identity provider whose tokens are accepted now. */
+  public Optional<String> issuer() {
+    return current.issuer();
+  }
+
   /** Returns whether a credential of this name is configured now. */
   boolean knows(String credential) {
     return !(current.gate() instanceof CredentialGate gate) || gate.knows(credential);
@@ -139,13 +192,16 @@ public final class Guard implements Gate, AutoCloseable {
 
   private Current build(SecurityConfig config) {
     if (!config.isClosed()) {
-      return new Current(new OpenGate(), Optional.empty());
+      return new Current(new OpenGate(), Optional.empty(), Optional.empty());
     }
     var tokenKeys = config.jwt().map(jwt -> new TokenKeys(jwt, time));
     var tokens =
         tokenKeys.map(source -> new VerifyTokens(config.jwt().orElseThrow(), source, time));
     var limit = config.rateLimit().map(LimitRate::new);
-    return new Current(new CredentialGate(config, keys, tokens, limit, browsers), tokenKeys);
+    return new Current(
+        new CredentialGate(config, keys, tokens, limit, browsers),
+        tokenKeys,
+        config.jwt().map(JwtConfig::issuer));
   }
 
   static boolean isLoopback(String host) {

@@ -74,7 +74,8 @@ public record JwtConfig(
     }
   }
 
-  private static URI https(String text) {
+  /** An address that nobody on the way can change: https, or this machine itself. */
+  public static URI https(String text) {
     var uri = URI.create(text);
     var host = uri.getHost();
     boolean local = "127.0.0.1".equals(host) || "localhost".equals(host);

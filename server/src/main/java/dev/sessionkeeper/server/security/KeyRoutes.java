@@ -1,7 +1,6 @@
 package dev.sessionkeeper.server.security;
 
 import dev.sessionkeeper.QueueName;
-import dev.sessionkeeper.server.activity.LastSeen;
 import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
@@ -18,7 +17,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 /** Creates, lists and revokes API keys. A key is shown once, in the answer that creates it. */
 public final class KeyRoutes {
@@ -28,14 +26,14 @@ public final class KeyRoutes {
 
   private final Guard guard;
   private final KeyTable keys;
-  private final Supplier<List<LastSeen.Sight>> lastUses;
+  private final Supplier<Map<String, Instant>> lastUses;
   private final Runnable afterRevocation;
   private final TimeSource time;
 
   private KeyRoutes(
       Guard guard,
       KeyTable keys,
-      Supplier<List<LastSeen.Sight>> lastUses,
+      Supplier<Map<String, Instant>> lastUses,
       Runnable afterRevocation,
       TimeSource time) {
     this.guard = guard;
@@ -48,12 +46,12 @@ public final class KeyRoutes {
   /**
    * The routes; none on servers without a database.
    *
-   * @param lastUses when each credential was used last
+   * @param lastUses when each credential was used last, by its name
    * @param afterRevocation judges running requests again
    */
   public static List<Route> routes(
       Guard guard,
-      Supplier<List<LastSeen.Sight>> lastUses,
+      Supplier<Map<String, Instant>> lastUses,
       Runnable afterRevocation,
       TimeSource time) {
     return guard
@@ -175,10 +173,7 @@ public final class KeyRoutes {
   }
 
   private Response list(Request request) {
-    Map<String, Instant> seen =
-        lastUses.get().stream()
-            .collect(
-                Collectors.toMap(LastSeen.Sight::name, LastSeen.Sight::lastSeenAt, (a, b) -> a));
+    var seen = lastUses.get();
     return Response.ok(
         new Listing(
             keys.all().stream()

@@ -7,6 +7,7 @@ import dev.sessionkeeper.time.TimeSource;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -64,6 +65,15 @@ public final class StoredKeys implements AutoCloseable {
     var now = time.instant();
     return byDigest.values().stream()
         .anyMatch(key -> key.name().equals(name) && key.isValidAt(now));
+  }
+
+  /** The callers behind all valid keys. */
+  List<Caller> callers() {
+    var now = time.instant();
+    return byDigest.values().stream()
+        .filter(key -> key.isValidAt(now))
+        .map(StoredKey::caller)
+        .toList();
   }
 
   /** Reads all keys now. */

@@ -8,10 +8,6 @@ import com.nimbusds.jose.proc.SecurityContext;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.text.ParseException;
 import java.time.Duration;
@@ -96,20 +92,6 @@ final class TokenKeys implements JWKSource<SecurityContext>, AutoCloseable {
     if (config.jwksFile().isPresent()) {
       return JWKSet.parse(Files.readString(config.jwksFile().get()));
     }
-    return JWKSet.parse(fetch(config.jwksUrl().orElseThrow()));
-  }
-
-  private static String fetch(URI url) throws IOException {
-    var request = HttpRequest.newBuilder(url).timeout(Duration.ofSeconds(10)).build();
-    try (var client = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build()) {
-      var response = client.send(request, HttpResponse.BodyHandlers.ofString());
-      if (response.statusCode() != 200) {
-        throw new IOException(url + " answered " + response.statusCode());
-      }
-      return response.body();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("Interrupted", e);
-    }
+    return JWKSet.parse(CallProvider.get(config.jwksUrl().orElseThrow()));
   }
 }

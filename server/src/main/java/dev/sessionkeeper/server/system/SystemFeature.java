@@ -126,6 +126,7 @@ public final class SystemFeature implements Feature {
    * The server as people see it.
    *
    * @param settings the values in force, without secrets
+   * @param sources where settings that are not at their default come from
    */
   record View(
       String version,
@@ -135,7 +136,8 @@ public final class SystemFeature implements Feature {
       Optional<String> notReady,
       Optional<StoreNumbers.Store> database,
       Abilities queues,
-      Map<String, String> settings) {}
+      Map<String, String> settings,
+      Map<String, String> sources) {}
 
   private Response show(Request request) {
     var notReady = context.engine().notReady();
@@ -151,7 +153,8 @@ public final class SystemFeature implements Feature {
                 ? Optional.empty()
                 : database.map(store -> new StoreNumbers(store).read()),
             new Abilities(able.provider(), able.parksSessions(), impossible(able)),
-            config.shown()));
+            config.shown(),
+            config.places()));
   }
 
   private static Map<String, String> impossible(dev.sessionkeeper.spi.Capabilities able) {

@@ -1,0 +1,145 @@
+package dev.sessionkeeper.server.dashboard;
+
+import dev.sessionkeeper.server.security.CallProvider;
+import dev.sessionkeeper.server.security.JwtConfig;
+import dev.sessionkeeper.time.TimeSource;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks an identity provider where its pages are, and for the tokens of a login. Waits for the
+ * network, so only handlers of pages call it.
+ */
+final class AskProvider {
+  private static final String DISCOVERY = "/.well-known/openid-configuration";
+
+  /** Anyone may begin a login: how often that may send us to the provider. */
+  private static final Duration REMEMBERED = Duration.ofMinutes(5);
+
+  private final DashboardConfig.OidcClient client;
+  private final TimeSource time;
+  private volatile @Nullable Remembered remembered;
+
+  AskProvider(DashboardConfig.OidcClient client, TimeSource time) {
+    this.client = client;
+    this.time = time;
+  }
+
+  /**
+   * The addresses of a provider.
+   *
+   * @param takesBasic whether the secret goes into the Authorization header
+   */
+  private record Places(String issuer, URI authorization, URI token, boolean takesBasic) {}
+
+  private record Remembered(Places places, long at) {}
+
+  /** What the provider gave for a code; a token that it did not give is empty. */
+  record Tokens(Optional<String> id, Optional<String> access) {}
+
+  /**
+   * The address at which a person logs in.
+   *
+   * @param challenge of PKCE, made with SHA-256
+   * @throws IOException if the provider does not answer, or not as one
+   */
+  String loginAddress(String issuer, URI redirect, String state, String nonce, String challenge)
+      throws IOException {
+    var query = new LinkedHashMap<String, String>();
+    query.put("response_type", "code");
+    query.put("client_id", client.clientId());
+    query.put("redirect_uri", redirect.toString());
+    query.put("scope", String.join(" ", client.scopes()));
+    query.put("state", state);
+    query.put("nonce", nonce);
+    query.put("code_challenge", challenge);
+    query.put("code_challenge_method", "S256");
+    return Links.with(places(issuer).authorization().toString(), query);
+  }
+
+  /**
+   * Exchanges a code.
+   *
+   * @throws IOException if the provider does not answer, or refuses the code
+   */
+  Tokens exchange(String issuer, URI redirect, String code, String verifier) throws IOException {
+    var places = places(issuer);
+    var form = new LinkedHashMap<String, String>();
+    form.put("grant_type", "authorization_code");
+    form.put("code", code);
+    form.put("redirect_uri", redirect.toString());
+    form.put("code_verifier", verifier);
+    boolean isBasic = client.clientSecret().isPresent() && places.takesBasic();
+    if (!isBasic) {
+      form.put("client_id", client.clientId());
+      client.clientSecret().ifPresent(secret -> form.put("client_secret", secret.reveal()));
+    }
+    var answer = read(CallProvider.post(places.token(), encode(form), isBasic ? basic() : ""));
+    return new Tokens(text(answer, "id_token"), text(answer, "access_token"));
+  }
+
+  private Places places(String issuer) throws IOException {
+    var last = remembered;
+    if (last != null
+        && last.places().issuer().equals(issuer)
+        && time.since(last.at()).compareTo(REMEMBERED) < 0) {
+      return last.places();
+    }
+    var found = discover(issuer);
+    remembered = new Remembered(found, time.nanoTime());
+    return found;
+  }
+
+  private static Places discover(String issuer) throws IOException {
+    var base = issuer.endsWith("/") ? issuer.substring(0, issuer.length() - 1) : issuer;
+    try {
+      var document = read(CallProvider.get(JwtConfig.https(base + DISCOVERY)));
+      if (!document.text("issuer").equals(issuer)) {
+        throw new IOException(
+            "The provider calls itself " + document.text("issuer") + ", not " + issuer);
+      }
+      var methods = document.texts("token_endpoint_auth_methods_supported");
+      return new Places(
+          issuer,
+          JwtConfig.https(document.text("authorization_endpoint")),
+          JwtConfig.https(document.text("token_endpoint")),
+          methods.isEmpty() || methods.contains("client_secret_basic"));
+    } catch (IllegalArgumentException e) {
+      throw new IOException("The provider " + issuer + ": an address " + e.getMessage(), e);
+    }
+  }
+
+  private static Data read(String json) throws IOException {
+    return Data.document(json.getBytes(StandardCharsets.UTF_8))
+        .orElseThrow(() -> new IOException("The provider did not answer with JSON"));
+  }
+
+  private static Optional<String> text(Data data, String name) {
+    return Optional.of(data.text(name)).filter(text -> !text.isEmpty());
+  }
+
+  /** RFC 6749 has both parts encoded like a form before they are joined. */
+  private String basic() {
+    var pair =
+        Stream.of(client.clientId(), client.clientSecret().orElseThrow().reveal())
+            .map(part -> URLEncoder.encode(part, StandardCharsets.UTF_8))
+            .collect(Collectors.joining(":"));
+    return "Basic " + Base64.getEncoder().encodeToString(pair.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static String encode(Map<String, String> form) {
+    return form.entrySet().stream()
+        .map(field -> field.getKey() + "=" + Links.encode(field.getValue()))
+        .collect(Collectors.joining("&"));
+  }
+}
