@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sessionkeeper.client.KeeperClient;
 import dev.sessionkeeper.server.KeeperServer;
-import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.ReadConfig;
+import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.time.TimeSource;
 import java.net.URI;
 import java.nio.file.Path;

@@ -10,6 +10,7 @@ import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.spi.OperableSessions.Act;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -18,7 +19,6 @@ import java.net.http.HttpResponse;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -171,9 +171,9 @@ final class LargeScreens {
     for (int i = 0; i < Math.min(sessions / 10, 2_000); i++) {
       var act =
           switch (i % 4) {
-            case 0 -> dev.sessionkeeper.spi.Act.DEAD_LETTER_ALL;
-            case 1 -> dev.sessionkeeper.spi.Act.PAUSE;
-            default -> dev.sessionkeeper.spi.Act.PARK;
+            case 0 -> Act.DEAD_LETTER_ALL;
+            case 1 -> Act.PAUSE;
+            default -> Act.PARK;
           };
       queues.act(QUEUE, session(i), act, "NumberFormatException: a comma in " + i);
     }
@@ -195,9 +195,5 @@ final class LargeScreens {
 
   static SessionId session(int number) {
     return SessionId.of(String.format(Locale.ROOT, "s-%07d", number));
-  }
-
-  static List<Message> one(int session) {
-    return List.of(message(session, 0));
   }
 }

@@ -10,7 +10,7 @@ import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.processor.SessionProcessor;
 import dev.sessionkeeper.server.KeeperServer;
-import dev.sessionkeeper.spi.Act;
+import dev.sessionkeeper.spi.OperableSessions.Act;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -53,7 +53,7 @@ final class WatchedConsumers {
         var client = HttpClient.newHttpClient();
         var processor =
             SessionProcessor.builder(queues, QUEUE, (delivery, session) -> complete())
-                .concurrentSessions(HANDLERS)
+                .maxConcurrentSessions(HANDLERS)
                 .build()) {
       processor.start();
       for (int i = 0; i < SENDERS; i++) {
