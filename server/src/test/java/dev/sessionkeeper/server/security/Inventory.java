@@ -63,7 +63,9 @@ final class Inventory {
    * as they are. Leases and receipts are those of the caller, where the caller can get one.
    */
   Target target(String method, String template, boolean hasBody, String... headers) {
-    if (template.contains("{leaseId}") || template.equals("/queues/{queue}/settlements")) {
+    if (template.contains("{leaseId}")
+        || template.equals("/queues/{queue}/renewals")
+        || template.equals("/queues/{queue}/settlements")) {
       caller = headers;
       try {
         return newTarget(method, template, hasBody);
