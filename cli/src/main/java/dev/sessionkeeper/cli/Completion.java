@@ -26,7 +26,7 @@ final class Completion implements Callable<Integer> {
       function _keeper_queues() {
         local words="${COMP_WORDS[*]:1:COMP_CWORD-1}"
         case "$words" in
-      %s)
+          <commands>)
           COMPREPLY=($(compgen -W "$(keeper queue-names 2>/dev/null)" -- "${COMP_WORDS[COMP_CWORD]}"))
           ;;
         *)
@@ -45,7 +45,7 @@ final class Completion implements Callable<Integer> {
     var cases =
         String.join("|", takingQueues(keeper, "").stream().map(c -> "\"" + c + "\"").toList());
     Terminal.standard()
-        .print(AutoComplete.bash("keeper", keeper) + QUEUES.formatted("    " + cases));
+        .print(AutoComplete.bash("keeper", keeper) + QUEUES.replace("<commands>", cases));
     return Exit.OK;
   }
 

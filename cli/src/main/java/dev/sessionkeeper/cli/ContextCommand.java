@@ -114,8 +114,7 @@ final class ContextCommand implements Callable<Integer> {
     return Exit.OK;
   }
 
-  private static void put(
-      Map<String, String> settings, String name, @Nullable Path file) {
+  private static void put(Map<String, String> settings, String name, @Nullable Path file) {
     if (file != null) {
       settings.put(name, file.toAbsolutePath().toString());
     }

@@ -100,7 +100,7 @@ final class Examples {
           entry("keeper simulate", "keeper simulate --seed 7 --runs 100"),
           entry("keeper doctor", "keeper doctor --url http://127.0.0.1:8080"),
           entry("keeper queue-names", "keeper queue-names"),
-          entry("keeper man-page", "keeper man-page > keeper.1"),
+          entry("keeper man-page", "keeper man-page"),
           entry("keeper generate-completion", "source <(keeper generate-completion)"),
           entry("keeper help", "keeper help sessions pause"));
 

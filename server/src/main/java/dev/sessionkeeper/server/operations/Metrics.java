@@ -82,7 +82,8 @@ public final class Metrics implements RequestListener, AutoCloseable {
       Optional<DataSource> database,
       Optional<Path> folder,
       TimeSource time) {
-    isStoreReady = StoreGauges.register(registry, notReady, database.map(Database::of), folder, time);
+    isStoreReady =
+        StoreGauges.register(registry, notReady, database.map(Database::of), folder, time);
   }
 
   /**

@@ -93,7 +93,7 @@ class MetricsTest {
           .contains("keeper_http_errors_total 0.0")
           .contains("keeper_http_rate_limited_total 0.0")
           .contains("keeper_order_violations_total 0.0")
-          .contains("jvm_gc_pause_seconds")
+          .contains("jvm_memory_used_bytes")
           .contains("jvm_threads_live_threads")
           .contains("process_files_open_files");
     }
