@@ -3,8 +3,8 @@ package dev.sessionkeeper.server.registry;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.KeeperServer;
+import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.TestDatabase;
 import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.time.TimeSource;
