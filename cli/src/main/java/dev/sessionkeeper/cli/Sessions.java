@@ -55,12 +55,11 @@ final class Sessions implements Callable<Integer> {
     try (var client = remote.open()) {
       var query =
           Remote.query("status", status, "limit", paging.limitText(), "cursor", paging.cursor);
+      var sessions = client.queue(queue);
+      var search = "/queues/" + KeeperClient.encoded(queue) + "/sessions/search";
       return watch.show(
           remote,
-          () ->
-              "attention".equals(status)
-                  ? client.get("/queues/" + KeeperClient.encoded(queue) + "/sessions/search", query)
-                  : client.queue(queue).sessions(query),
+          () -> "attention".equals(status) ? client.get(search, query) : sessions.sessions(query),
           "sessions",
           TABLE,
           "No session of " + queue + " has work.");
