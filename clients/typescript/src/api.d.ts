@@ -38,6 +38,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The audit log as NDJSON, oldest first; each line has its number in the chain, the hash before it and its own */
+        get: operations["getAuditExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Compute the hash of every audit entry again */
+        get: operations["getAuditVerify"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/bots": {
         parameters: {
             query?: never;
@@ -130,10 +164,27 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** When each credential was used last, to the second */
+        /** The credentials: roles, bindings, and when each was used last */
         get: operations["getCredentials"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Erase a user: end active sessions and replace the id in sessions, ledger and events by a random one; audited */
+        post: operations["postErasures"];
         delete?: never;
         options?: never;
         head?: never;
@@ -322,6 +373,41 @@ export interface paths {
         /** Runs a job at the next look of any node; audited */
         post: operations["postJobsNameRun"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** API keys that were created here: rights, end, last use; revoked ones last */
+        get: operations["getKeys"];
+        put?: never;
+        /** Create an API key; the answer shows it once. Audited */
+        post: operations["postKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke an API key, by its name or prefix. Audited */
+        delete: operations["deleteKeysKey"];
         options?: never;
         head?: never;
         patch?: never;
@@ -699,6 +785,40 @@ export interface paths {
         put?: never;
         /** Messages of an UNORDERED queue, each with a receipt; at most 8 MB in one answer */
         post: operations["postQueuesQueueReceive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/queues/{queue}/renewals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lock a message of an UNORDERED queue for another lock duration */
+        post: operations["postQueuesQueueRenewals"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/queues/{queue}/scale": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How many consumers the queue needs, for KEDA and other autoscalers */
+        get: operations["getQueuesQueueScale"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1239,9 +1359,68 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        ActivityCredential: {
+            /**
+             * @description The name of the credential
+             * @example ci
+             */
+            name: string;
+            /** @description key, certificate or token; removed for one that the configuration no longer names */
+            kind: string;
+            /** @description Its roles; empty for tokens, which bring their own */
+            roles: string[];
+            /**
+             * Format: uuid
+             * @description The one tenant that it reaches
+             */
+            tenant?: string;
+            /** @description The only queues that it reaches */
+            queues?: string[];
+            /**
+             * Format: date-time
+             * @description Its last request
+             * @example 2026-01-31T12:00:00.000000Z
+             */
+            lastSeenAt?: string;
+        };
         ActivityCredentials: {
             /** @description When each credential was seen last */
-            credentials: components["schemas"]["LastSeenSight"][];
+            credentials: components["schemas"]["ActivityCredential"][];
+        };
+        AuditChainVerification: {
+            /**
+             * @description Whether every entry fits its hash
+             * @example true
+             */
+            intact: boolean;
+            /**
+             * Format: int64
+             * @description Entries in the chain
+             * @example 1200
+             */
+            entries?: number;
+            /**
+             * Format: int64
+             * @description Older entries that retention has removed
+             * @example 0
+             */
+            forgotten?: number;
+            /**
+             * @description The hash of the newest entry. Keep it elsewhere to notice a log that was cut off.
+             * @example 9f86d081…
+             */
+            lastHash?: string;
+            /**
+             * Format: int64
+             * @description The number of the first entry that does not fit
+             * @example 3
+             */
+            brokenAt?: number;
+            /**
+             * @description Why, for the person who looks at it later
+             * @example the customer is unknown
+             */
+            reason?: string;
         };
         AuditItem: {
             /**
@@ -1831,6 +2010,43 @@ export interface components {
             /** @description The messages, in order */
             messages: components["schemas"]["DeliveryView"][];
         };
+        EraseUserErased: {
+            /**
+             * Format: uuid
+             * @description The random id that stands for the user from now on
+             * @example 7f9c1c2e-5f0e-4f4a-9a53-0c9d1f1f0b11
+             */
+            pseudonym: string;
+            /**
+             * Format: int64
+             * @description Sessions that were active and have ended
+             * @example 1
+             */
+            sessionsEnded: number;
+            /**
+             * Format: int32
+             * @description The sessions of this page
+             */
+            sessions: number;
+            /**
+             * Format: int32
+             * @description Ledger rows in which the id was replaced
+             * @example 31
+             */
+            ledgerRows: number;
+            /**
+             * Format: int32
+             * @description Events of streams in which the id was replaced
+             * @example 4
+             */
+            events: number;
+            /**
+             * Format: int64
+             * @description Usage batches that were sent with the id; they go when usage.retention ends
+             * @example 2
+             */
+            batchesLeft: number;
+        };
         EventReplayRequest: {
             /**
              * Format: uuid
@@ -2175,18 +2391,116 @@ export interface components {
              */
             progress?: string;
         };
-        LastSeenSight: {
+        KeyCreated: {
             /**
-             * @description The name of the credential
-             * @example ci
+             * @description The key itself. No other answer shows it.
+             * @example sk_1a2b3c4d_…
+             */
+            key: string;
+            /**
+             * @description The beginning of the key, which names it in lists and logs
+             * @example sk_1a2b3c4d
+             */
+            prefix: string;
+            /**
+             * @description The name
+             * @example orders
              */
             name: string;
             /**
              * Format: date-time
-             * @description Its last request
-             * @example 2026-01-31T12:00:00.000000Z
+             * @description When the key ends; absent when it never does
+             * @example 2027-02-01T00:00:00.000000Z
              */
-            lastSeenAt: string;
+            expiresAt?: string;
+        };
+        KeyItem: {
+            /**
+             * @description The beginning of the key, which names it in lists and logs
+             * @example sk_1a2b3c4d
+             */
+            prefix: string;
+            /**
+             * @description The name
+             * @example orders
+             */
+            name: string;
+            /**
+             * @description What the key may do
+             * @example [
+             *       "read"
+             *     ]
+             */
+            roles: string[];
+            /**
+             * Format: uuid
+             * @description The only tenant that the key reaches
+             * @example 6f9619ff-8b86-d011-b42d-00c04fc964ff
+             */
+            tenant?: string;
+            /** @description The queues of this page */
+            queues?: string[];
+            /**
+             * Format: date-time
+             * @description When the key was created
+             * @example 2026-11-01T00:00:00.000000Z
+             */
+            createdAt: string;
+            /**
+             * @description The credential that created the key
+             * @example ops
+             */
+            createdBy: string;
+            /**
+             * Format: date-time
+             * @description When the key ends; absent when it never does
+             * @example 2027-02-01T00:00:00.000000Z
+             */
+            expiresAt?: string;
+            /**
+             * Format: date-time
+             * @description When the key was revoked; absent while it is valid
+             * @example 2026-11-18T12:00:00.000000Z
+             */
+            revokedAt?: string;
+            /**
+             * Format: date-time
+             * @description When the key was used last, to the second; absent when it never was
+             * @example 2026-11-18T12:00:00.000000Z
+             */
+            lastUsedAt?: string;
+        };
+        KeyListing: {
+            /** @description The keys, the revoked ones last */
+            keys: components["schemas"]["KeyItem"][];
+        };
+        KeyWish: {
+            /**
+             * @description The name
+             * @example orders
+             */
+            name: string;
+            /**
+             * @description What the key may do: read, send, consume, operate, admin
+             * @example [
+             *       "read"
+             *     ]
+             */
+            roles: ("ANYONE" | "READ" | "SEND" | "CONSUME" | "OPERATE" | "ADMIN")[];
+            /**
+             * Format: uuid
+             * @description The only tenant that the key reaches. Default: all
+             * @example 6f9619ff-8b86-d011-b42d-00c04fc964ff
+             */
+            tenant?: string;
+            /** @description The queues of this page */
+            queues?: string[];
+            /**
+             * Format: duration
+             * @description After which time the key is refused, from one minute to ten years. Default: never
+             * @example 90d
+             */
+            expiresIn?: string;
         };
         /** @description A wish to hold a session */
         LeaseRequest: {
@@ -2593,13 +2907,13 @@ export interface components {
             depth?: number;
             /**
              * Format: int64
-             * @description Messages whose time has come
+             * @description Sessions that wait for an owner; messages, where the queue is unordered
              * @example 10
              */
             ready?: number;
             /**
              * Format: int64
-             * @description Messages in the hands of owners
+             * @description Sessions that an owner holds; messages, where the queue is unordered
              * @example 2
              */
             inFlight?: number;
@@ -2615,6 +2929,24 @@ export interface components {
              * @example PT3S
              */
             oldestAge?: string;
+            /**
+             * Format: int64
+             * @description Sessions whose first message waits for its retry or its earliest time
+             * @example 0
+             */
+            waiting?: number;
+            /**
+             * Format: int64
+             * @description Sessions set aside until an operator resumes them
+             * @example 0
+             */
+            parked?: number;
+            /**
+             * Format: int64
+             * @description Sessions that an operator paused
+             * @example 0
+             */
+            paused?: number;
         };
         QueueViewListing: {
             /** @description The queues of this page */
@@ -2644,7 +2976,7 @@ export interface components {
              * @example complete
              * @enum {string}
              */
-            action: "complete" | "retry" | "deadLetter";
+            action: "complete" | "retry" | "postpone" | "deadLetter" | "park";
             /**
              * @description Whether it took effect; false when the receipt had run out
              * @example true
@@ -2658,14 +2990,14 @@ export interface components {
              */
             receipt: string;
             /**
-             * @description How the delivery ends
+             * @description How the delivery ends. retry counts an attempt, postpone counts none; deadLetter sets the message aside, park its whole session.
              * @example complete
              * @enum {string}
              */
-            action: "complete" | "retry" | "deadLetter";
+            action: "complete" | "retry" | "postpone" | "deadLetter" | "park";
             /**
              * Format: duration
-             * @description How long a retry waits; not at all where it is absent
+             * @description How long a retried or postponed message waits; not at all where it is absent
              * @example PT5S
              */
             delay?: string;
@@ -2674,6 +3006,16 @@ export interface components {
              * @example the customer is unknown
              */
             reason?: string;
+            /**
+             * @description What failed; goes with deadLetter
+             * @example line 3, column 7
+             */
+            error?: string;
+            /**
+             * @description Whether the message is tried again however often it has failed; goes with retry. By default the queue's maximum delivery count applies.
+             * @example false
+             */
+            keepRetrying?: boolean;
         };
         ReceiptRequestReceive: {
             /**
@@ -2688,6 +3030,21 @@ export interface components {
              * @example PT20S
              */
             wait?: string;
+        };
+        ReceiptRequestRenew: {
+            /**
+             * @description Settles this delivery of an unordered queue
+             * @example r_5c1…
+             */
+            receipt: string;
+        };
+        ReceiptRequestRenewed: {
+            /**
+             * Format: date-time
+             * @description The end of the lease by the store's clock
+             * @example 2026-01-31T12:00:00.000000Z
+             */
+            lockedUntil: string;
         };
         /** @description A registered session */
         RegistryItem: {
@@ -2846,6 +3203,19 @@ export interface components {
              */
             wouldReplay?: number;
         };
+        RetentionFeatureWish: {
+            /**
+             * Format: uuid
+             * @description The user
+             * @example 6f9619ff-8b86-4011-b42d-00cf4fc964ff
+             */
+            userObjectId: string;
+            /**
+             * @description Why, for the person who looks at it later
+             * @example the customer is unknown
+             */
+            reason: string;
+        };
         RoutedMessage: {
             /**
              * @description The bot
@@ -2927,6 +3297,11 @@ export interface components {
              */
             paused: number;
             /**
+             * Format: int64
+             * @description Held sessions
+             */
+            held: number;
+            /**
              * Format: duration
              * @description Age of the oldest message
              */
@@ -2952,6 +3327,48 @@ export interface components {
             at?: string;
             /** @description The queues of this page */
             queues: components["schemas"]["SamplesFeatureLine"][];
+        };
+        ScaleSignal: {
+            /**
+             * @description The queue
+             * @example orders
+             */
+            queue: string;
+            /**
+             * Format: int64
+             * @description Sessions that wait for a slot
+             * @example 24
+             */
+            readySessions: number;
+            /**
+             * Format: int64
+             * @description Sessions that fill a slot now
+             * @example 16
+             */
+            heldSessions: number;
+            /**
+             * Format: int64
+             * @description The sessions of this page
+             */
+            sessions: number;
+            /**
+             * Format: double
+             * @description Ready sessions by slots in use. Above 0 for long means that all slots are in use.
+             * @example 1.5
+             */
+            readyPerSlot: number;
+            /**
+             * Format: int32
+             * @description Slots of one consumer, as asked
+             * @example 16
+             */
+            slots: number;
+            /**
+             * Format: int64
+             * @description Consumers that give every session a slot
+             * @example 3
+             */
+            consumers: number;
         };
         SearchDeadLettersGroup: {
             /** @description Names the cause */
@@ -3447,7 +3864,7 @@ export interface components {
              * @example complete
              * @enum {string}
              */
-            action: "complete" | "retry" | "deadLetter";
+            action: "complete" | "retry" | "postpone" | "deadLetter" | "park";
         };
         SettleRequestItem: {
             /**
@@ -3457,14 +3874,14 @@ export interface components {
              */
             sequence: number;
             /**
-             * @description How the delivery ends
+             * @description How the delivery ends. retry counts an attempt, postpone counts none; deadLetter sets the message aside, park its whole session.
              * @example complete
              * @enum {string}
              */
-            action: "complete" | "retry" | "deadLetter";
+            action: "complete" | "retry" | "postpone" | "deadLetter" | "park";
             /**
              * Format: duration
-             * @description How long a retry waits; not at all where it is absent
+             * @description How long a retried or postponed message waits; not at all where it is absent
              * @example PT5S
              */
             delay?: string;
@@ -3473,6 +3890,16 @@ export interface components {
              * @example the customer is unknown
              */
             reason?: string;
+            /**
+             * @description What failed; goes with deadLetter
+             * @example line 3, column 7
+             */
+            error?: string;
+            /**
+             * @description Whether the message is tried again however often it has failed; goes with retry. By default the queue's maximum delivery count applies.
+             * @example false
+             */
+            keepRetrying?: boolean;
         };
         StoreNumbersStore: {
             /** @description The version of PostgreSQL */
@@ -3697,6 +4124,10 @@ export interface components {
             queues: components["schemas"]["SystemFeatureAbilities"];
             /** @description The settings in force, without secrets */
             settings: {
+                [key: string]: string;
+            };
+            /** @description Where the settings that are not at their default come from: a line of the file, a variable or a flag */
+            sources: {
                 [key: string]: string;
             };
         };
@@ -4142,6 +4573,123 @@ export interface operations {
             };
         };
     };
+    getAuditExport: {
+        parameters: {
+            query?: {
+                /** @description Only lines with a greater seq. Default: 0 */
+                after?: string;
+                /** @description Lines, 1 to 5000. Default: 5000 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One JSON object per line */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAuditVerify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether the chain holds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditChainVerification"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getBots: {
         parameters: {
             query?: never;
@@ -4459,13 +5007,73 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Those that were ever used */
+            /** @description Those that are configured or were ever used */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ActivityCredentials"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postErasures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetentionFeatureWish"];
+            };
+        };
+        responses: {
+            /** @description What was erased */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EraseUserErased"];
                 };
             };
             /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
@@ -5154,6 +5762,199 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobItem"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys, without themselves */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyListing"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeyWish"];
+            };
+        };
+        responses: {
+            /** @description The key */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyCreated"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `conflict`: The state of the thing does not allow this. Nothing was changed. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteKeysKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name or the prefix of the key */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The revoked key */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyItem"];
                 };
             };
             /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
@@ -7311,6 +8112,184 @@ export interface operations {
             };
         };
     };
+    postQueuesQueueRenewals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The queue */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReceiptRequestRenew"];
+            };
+        };
+        responses: {
+            /** @description Locked for longer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiptRequestRenewed"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             *
+             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `session-mode-mismatch`: The queue's mode does not fit. ORDERED needs sessions, UNORDERED has none. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `session-lock-lost`: The lease is no longer held. Nothing was changed; the next owner gets the work. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getQueuesQueueScale: {
+        parameters: {
+            query?: {
+                /** @description Sessions that one consumer handles at once, 1 to 100000. Default: 16 */
+                slots?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The queue */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The signal */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScaleSignal"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             *
+             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-supported`: The queue's provider cannot do this. provider and capability say what. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getQueuesQueueSession: {
         parameters: {
             query?: {
@@ -8218,6 +9197,15 @@ export interface operations {
             };
             /** @description `unknown-queue`: There is no such queue. Unknown, or not visible to this credential. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `overloaded`: Too much at once. Nothing was taken; slow down and try again. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -28,6 +28,9 @@ final class Completed {
   /** Bundles with old notes, and all that was completed of them before. */
   Bits late = Bits.NONE;
 
+  /** The same bundles, and the notes that they do not need any more then. */
+  List<CompletionNotes.Fold> folds = List.of();
+
   /** Notes that are over. */
   long[] over = {};
 
@@ -62,6 +65,12 @@ final class Completed {
     if (bundle.complete(sequence, this)) {
       touched.add(bundle);
     }
+  }
+
+  /** Lets these bundles say what is completed of them now. */
+  void fold(List<CompletionNotes.Fold> old) {
+    folds = old;
+    late = Bits.of(old.stream().map(CompletionNotes.Fold::bundle).toList(), OpenBundle::done);
   }
 
   /** Nothing is added any more. */

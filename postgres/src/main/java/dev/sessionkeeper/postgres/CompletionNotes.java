@@ -40,15 +40,25 @@ final class CompletionNotes {
     needed.add(note);
   }
 
-  /** This bundle is gone, or has been told everything. */
+  /**
+   * A bundle whose own bits are about to say what these notes say. Notes that are written meanwhile
+   * are not among them: their bits are not part of the fold.
+   */
+  record Fold(OpenBundle bundle, List<Note> notes) {}
+
+  /** The bundle is gone, so it needs no note. */
   void release(OpenBundle bundle) {
-    for (var note : bundle.notes) {
-      if (--note.needs == 0) {
+    release(new Fold(bundle, List.copyOf(bundle.notes)));
+  }
+
+  /** The bits of the bundle say what these notes say; it still needs all others. */
+  void release(Fold fold) {
+    for (var note : fold.notes) {
+      if (fold.bundle.notes.remove(note) && --note.needs == 0) {
         needed.remove(note);
         over.add(note.number);
       }
     }
-    bundle.notes.clear();
   }
 
   /** Those that are over, and still there. */
@@ -63,12 +73,15 @@ final class CompletionNotes {
   }
 
   /** Bundles that have waited for their last message while many notes were written. */
-  List<OpenBundle> late() {
+  List<Fold> late() {
     if (needed.size() <= MOST) {
       return List.of();
     }
     var oldest = needed.iterator().next();
-    return oldest.bundles.stream().filter(bundle -> bundle.notes.contains(oldest)).toList();
+    return oldest.bundles.stream()
+        .filter(bundle -> bundle.notes.contains(oldest))
+        .map(bundle -> new Fold(bundle, List.copyOf(bundle.notes)))
+        .toList();
   }
 
   void clear() {

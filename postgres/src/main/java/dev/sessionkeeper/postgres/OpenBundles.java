@@ -88,7 +88,7 @@ final class OpenBundles {
             }
           }
           completed.end(leftOver);
-          completed.late = Completed.Bits.of(notes.late(), OpenBundle::done);
+          completed.fold(notes.late());
           completed.over = notes.over();
         });
     return completed;
@@ -109,7 +109,7 @@ final class OpenBundles {
     locked(
         () -> {
           notes.deleted(completed.over);
-          completed.late.bundles().forEach(notes::release);
+          completed.folds.forEach(notes::release);
           for (long first : completed.complete.firsts()) {
             leftOver.remove(first);
           }

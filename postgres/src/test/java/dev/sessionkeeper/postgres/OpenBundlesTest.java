@@ -111,6 +111,28 @@ class OpenBundlesTest {
     assertThat(after.complete.masks()).containsExactly(Long.MIN_VALUE);
   }
 
+  /** A fold that is on its way does not have the bits of a settlement that ends before it. */
+  @Test
+  void aNoteThatIsNewerThanTheFoldedBitsStays() {
+    var sessions = times(64, A);
+    sessions[63] = B;
+    read(64, sessions);
+    read(128, times(64, A));
+    for (int i = 0; i < 62; i++) {
+      bundles.close(complete(A, 64 + i));
+    }
+    for (int i = 0; i < 3; i++) {
+      bundles.close(complete(A, 128 + i));
+    }
+    var folding = complete(A, 131);
+    assertThat(folding.late.masks()).containsExactly(Long.MAX_VALUE >>> 1);
+    var newer = complete(A, 64 + 62);
+    bundles.close(newer);
+    bundles.close(folding);
+
+    assertThat(complete(A).over).hasSize(62).doesNotContain(newer.note);
+  }
+
   /** Untied in the database before the others were completed, and known here only after that. */
   @Test
   void aBundleWhoseRestBecameRowsMeanwhileGoesWithTheNextOne() {
