@@ -2486,7 +2486,7 @@ export interface components {
              *       "read"
              *     ]
              */
-            roles: ("ANYONE" | "READ" | "SEND" | "CONSUME" | "OPERATE" | "ADMIN")[];
+            roles: string[];
             /**
              * Format: uuid
              * @description The only tenant that the key reaches. Default: all
@@ -2497,8 +2497,8 @@ export interface components {
             queues?: string[];
             /**
              * Format: duration
-             * @description After which time the key is refused, from one minute to ten years. Default: never
-             * @example 90d
+             * @description After which time the key is refused, from one minute to ten years, such as 90d or P90D. Default: never
+             * @example P90D
              */
             expiresIn?: string;
         };

@@ -3141,6 +3141,11 @@ CREATE TABLE keeper.work_request (
 ) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05);
 CREATE INDEX work_request_at ON keeper.work_request (at);
 
+-- work/V1_1__leases.sql
+-- A round names the leases that it handed out as their owner shows them.
+ALTER TABLE keeper.work_request DROP COLUMN sessions, DROP COLUMN epochs,
+  ADD COLUMN leases text[] NOT NULL DEFAULT '{}';
+
 -- inspect/V1__attempts.sql
 -- Failed attempts of messages of ordered queues, for people who ask why a session does not move. A trigger writes them in the
 -- statement that settles, and only when an attempt fails: an attempt that succeeds costs nothing, and no attempt that counts is lost.

@@ -20,6 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 /**
@@ -63,12 +64,7 @@ final class WatchedConsumers {
       double quiet = rate(seconds);
       var page =
           HttpRequest.newBuilder(URI.create(server.address() + "/ui/queues/" + QUEUE)).build();
-      var watch =
-          timer.scheduleAtFixedRate(
-              () -> client.sendAsync(page, HttpResponse.BodyHandlers.discarding()),
-              0,
-              1,
-              TimeUnit.SECONDS);
+      var watch = timer.scheduleAtFixedRate(() -> look(client, page), 0, 1, TimeUnit.SECONDS);
       double watched = rate(seconds);
       watch.cancel(false);
       double again = rate(seconds);
@@ -91,6 +87,10 @@ final class WatchedConsumers {
     }
   }
 
+  private static void look(HttpClient client, HttpRequest page) {
+    var unused = client.sendAsync(page, HttpResponse.BodyHandlers.discarding());
+  }
+
   private Settlement complete() {
     handled.incrementAndGet();
     return Settlement.complete();
@@ -100,8 +100,7 @@ final class WatchedConsumers {
   private void send() {
     while (!isOver.get()) {
       if (sent.get() - handled.get() > 50L * HANDLERS) {
-        Thread.onSpinWait();
-        Thread.yield();
+        LockSupport.parkNanos(100_000);
         continue;
       }
       long first = sent.getAndAdd(BATCH);

@@ -13,6 +13,7 @@ import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -84,13 +85,13 @@ public final class KeyRoutes {
    */
   record Wish(
       String name,
-      List<Role> roles,
+      List<String> roles,
       Optional<UUID> tenant,
       Optional<List<String>> queues,
       Optional<Duration> expiresIn) {
     static Wish read(Fields in) {
       var name = in.required("name", Decode.text(100).map(SecurityConfig.ApiKey::name));
-      var roles = in.required("roles", Decode.list(1, 10, SecurityConfig.role()));
+      var roles = in.required("roles", Decode.list(1, 10, SecurityConfig.role().map(Role::key)));
       var tenant = in.optional("tenant", Decode.guid().map(TenantIds::require));
       var queues =
           in.optional(
@@ -99,6 +100,10 @@ public final class KeyRoutes {
       var expires = in.optional("expiresIn", Decode.duration(SHORTEST, LONGEST));
       in.check();
       return new Wish(name.get(), roles.get(), tenant.get(), queues.get(), expires.get());
+    }
+
+    private List<Role> granted() {
+      return roles.stream().map(role -> Role.valueOf(role.toUpperCase(Locale.ROOT))).toList();
     }
   }
 
@@ -155,7 +160,7 @@ public final class KeyRoutes {
             generated.prefix(),
             wish.name(),
             generated.sha256(),
-            wish.roles(),
+            wish.granted(),
             wish.tenant(),
             wish.queues(),
             now,
