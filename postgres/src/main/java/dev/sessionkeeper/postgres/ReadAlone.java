@@ -7,10 +7,13 @@ import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -32,8 +35,15 @@ final class ReadAlone {
   private static final Duration QUIET = Duration.ofSeconds(1);
   private static final Duration LOOK_FOR_ROOM = Duration.ofMillis(5);
   private static final long IDLE_NANOS = Duration.ofSeconds(2).toNanos();
-  private static final Duration ALONE = Duration.ofSeconds(5);
-  private static final long MEET_AGAIN_NANOS = Duration.ofMillis(100).toNanos();
+  private static final Duration NOT_AGAIN = Duration.ofSeconds(5);
+  private static final long ASK_AGAIN_NANOS = Duration.ofMillis(100).toNanos();
+
+  /** Others are heard of at once, as long as no notification is lost. */
+  private static final long LOOK_AT_ASKS_NANOS = Duration.ofMillis(500).toNanos();
+
+  /** A session that nobody here has taken by then may go to another process that wants some. */
+  private static final Duration HOST_FIRST = Duration.ofMillis(20);
+
   private static final long RELIEVE_NANOS = Duration.ofMillis(20).toNanos();
 
   private final OrderedQueue queue;
@@ -41,15 +51,21 @@ final class ReadAlone {
   private final WorthReading worth;
   private final int page;
   private final ReaderTable table;
+  private final AskTable asks;
   private final CarriedSessions sessions;
   private final OpenBundles bundles = new OpenBundles();
   private volatile @Nullable Reading reading;
   private volatile boolean isStopAsked;
-  private volatile boolean isAllAsked;
   private volatile boolean isExpiredAsked;
-  private volatile long keepLanesUntil;
-  private volatile long metAt;
+  private volatile boolean isAsked;
+  private volatile long askedAt;
+  private volatile int askedFor;
   private long relievedAt;
+  private long lookedAtAsks;
+
+  /** Other processes that want sessions, and how many. */
+  private Map<String, Integer> guests = Map.of();
+
   private boolean hasLookedForPile;
 
   ReadAlone(OrderedQueue queue, PostgresOptions options) {
@@ -58,10 +74,12 @@ final class ReadAlone {
     this.worth = new WorthReading(time, options.carryFrom());
     this.page = options.page();
     this.table = new ReaderTable(queue);
+    this.asks = new AskTable(queue);
     this.sessions = new CarriedSessions(queue);
-    this.keepLanesUntil = time.nanoTime();
-    this.relievedAt = keepLanesUntil - RELIEVE_NANOS;
-    this.metAt = keepLanesUntil - MEET_AGAIN_NANOS;
+    long now = time.nanoTime();
+    this.relievedAt = now - RELIEVE_NANOS;
+    this.lookedAtAsks = now - LOOK_AT_ASKS_NANOS;
+    this.askedAt = now - ASK_AGAIN_NANOS;
   }
 
   boolean isReading() {
@@ -119,12 +137,9 @@ final class ReadAlone {
     }
   }
 
-  /**
-   * Everything that has been read has its lane when the next round is over, and keeps it a while.
-   */
-  void writeAll() {
-    keepLanesUntil = time.nanoTime() + ALONE.toNanos();
-    isAllAsked = true;
+  /** Somebody wants something of who reads; the next round looks. */
+  void asked() {
+    isAsked = true;
   }
 
   /** What has become too old in memory has its lane when the next round is over. */
@@ -155,7 +170,7 @@ final class ReadAlone {
     if (worth.isAlways()) {
       worth.failed();
     } else {
-      worth.notWithin(ALONE);
+      worth.notWithin(NOT_AGAIN);
     }
   }
 
@@ -201,7 +216,8 @@ final class ReadAlone {
       return false;
     }
     isStopAsked = false;
-    isAllAsked = false;
+    isAsked = true;
+    guests = Map.of();
     worth.begins(sessions.taken());
     sessions.begin();
     bundles.clear();
@@ -212,7 +228,7 @@ final class ReadAlone {
 
   private Optional<ReaderTable.Begun> become(int least) {
     try {
-      return table.become(least, worth.isAlways() ? Duration.ZERO : ALONE);
+      return table.become(least);
     } catch (KeeperException e) {
       return Optional.empty(); // Nobody waits for it; there will be another occasion.
     }
@@ -227,27 +243,35 @@ final class ReadAlone {
     if (worth.isOver(sessions.taken())) {
       isStopAsked = true;
     }
-    if (!write(current, isStopAsked || sessions.untouchedNanos() > IDLE_NANOS)) {
+    var wishes = lookAtAsks();
+    var served = serveGuests();
+    if (!write(current, isStopAsked || sessions.untouchedNanos() > IDLE_NANOS, wishes)) {
       return -1;
     }
-    long askedAt = time.nanoTime();
-    boolean beats = current.isBeatDue(askedAt);
+    if (!served.isEmpty()) {
+      asks.served(served);
+    }
+    if (!served.isEmpty() || !wishes.asks.isEmpty()) {
+      queue.tellOthers();
+    }
+    long began = time.nanoTime();
+    boolean beats = current.isBeatDue(began);
     int room = room(current);
     if (room == 0 && !beats) {
       // What is in memory comes first.
       queue.alarm().ringWithin(LOOK_FOR_ROOM);
       return 0;
     }
-    boolean relieves = askedAt - keepLanesUntil >= 0 && askedAt - relievedAt >= RELIEVE_NANOS;
+    boolean relieves = began - relievedAt >= RELIEVE_NANOS;
     if (relieves) {
-      relievedAt = askedAt;
+      relievedAt = began;
     }
     if (beats && !table.beat(current.epoch())) {
       lose();
       return -1;
     }
     var news = table.read(current, Math.max(1, room), Math.max(1, queue.roomForBodies()), relieves);
-    queue.transfers().took(news.bytes, time.nanoTime() - askedAt, current.lease());
+    queue.transfers().took(news.bytes, time.nanoTime() - began, current.lease());
     if (news.isLate) {
       queue.alarm().ringWithin(ClaimSessions.LOOK_AGAIN);
     }
@@ -255,18 +279,46 @@ final class ReadAlone {
       lose();
       return -1;
     }
-    current.read(news, askedAt, time.nanoTime(), beats);
+    current.read(news, began, time.nanoTime(), beats);
     bundles.add(news.bundles);
     sessions.add(news);
     news.heldLanes.forEach(queue::tellNews);
-    if (news.isAsked) {
-      stop();
-    }
     if (isStopAsked || hasToWrite() || current.isInPages()) {
       queue.claims().ask();
     }
     // Pages are read as fast as there is room for them.
     return current.isInPages() ? 0 : news.messages.size() + news.heldLanes.size();
+  }
+
+  /** Reads what others want of this process, if there may be something new. */
+  private AskTable.Wishes lookAtAsks() {
+    long now = time.nanoTime();
+    if (!isAsked && now - lookedAtAsks < LOOK_AT_ASKS_NANOS) {
+      return AskTable.Wishes.NONE;
+    }
+    isAsked = false;
+    lookedAtAsks = now;
+    var wishes = asks.open();
+    guests = wishes.guests;
+    if (wishes.isStop) {
+      stop();
+    }
+    return wishes;
+  }
+
+  /** Chooses sessions that wait here for processes that want some; returns these processes. */
+  private Set<String> serveGuests() {
+    if (guests.isEmpty()) {
+      return Set.of();
+    }
+    var served = sessions.giveTo(guests, time.nanoTime() - HOST_FIRST.toNanos());
+    var left = new HashMap<>(guests);
+    left.keySet().removeAll(served);
+    guests = left;
+    if (!left.isEmpty() && sessions.hasReady()) {
+      queue.alarm().ringWithin(HOST_FIRST);
+    }
+    return served;
   }
 
   /** Whether there is more to read, nothing to hand out, and room. */
@@ -298,9 +350,10 @@ final class ReadAlone {
   /**
    * Meets who reads this queue alone.
    *
-   * @param isWanted whether somebody here wants sessions, and the other one is to stop
+   * @param wanted how many sessions could be taken here
+   * @param gotSome whether some were taken just now
    */
-  void meet(String reader, boolean isWanted) {
+  void meet(String reader, int wanted, boolean gotSome) {
     if (reader.equals(queue.node().id())) {
       if (!isReading() && !sessions.areLostHeld()) {
         // The answer that it had begun was lost, or the database has crashed.
@@ -309,12 +362,20 @@ final class ReadAlone {
       }
       return;
     }
+    if (gotSome) {
+      askedFor = 0;
+    }
     long now = time.nanoTime();
-    worth.notWithin(ALONE);
-    if (isWanted && now - metAt > MEET_AGAIN_NANOS) {
-      metAt = now;
-      table.ask();
-      queue.tellOthers();
+    if (wanted == 0) {
+      return;
+    }
+    if (wanted >= 2 * askedFor || now - askedAt > ASK_AGAIN_NANOS) {
+      askedFor = wanted;
+      askedAt = now;
+      asks.beGuest(wanted);
+      queue.tellAsked();
+    } else if (wanted > askedFor) {
+      queue.alarm().ringWithin(Duration.ofNanos(ASK_AGAIN_NANOS));
     }
   }
 
@@ -333,27 +394,30 @@ final class ReadAlone {
   }
 
   /** Writes down what must be; false when this was the end. */
-  private boolean write(Reading current, boolean ends) {
-    boolean all = ends || isAllAsked;
-    isAllAsked = false;
+  private boolean write(Reading current, boolean ends, AskTable.Wishes wishes) {
     if (isExpiredAsked) {
       isExpiredAsked = false;
       sessions.markExpired(current.momentAt(time.nanoTime()));
     }
-    var chosen = sessions.toWrite(all, heldBefore(current));
-    if (chosen.isEmpty() && !ends) {
+    sessions.markAll(wishes.sessions);
+    var chosen = sessions.toWrite(ends, heldBefore(current));
+    if (chosen.isEmpty() && wishes.asks.isEmpty() && !ends) {
       return true;
     }
-    var ids = chosen.stream().map(session -> session.id).collect(Collectors.toSet());
+    var ids =
+        chosen.stream().map(session -> session.id).collect(Collectors.toCollection(HashSet::new));
     Optional<Map<SessionId, Instant>> leaseEnds;
     try {
       leaseEnds =
           table.writeDown(
-              current.epoch(),
-              lines(chosen),
-              ends ? bundles.all() : bundles.of(ids),
-              ends ? Optional.of(current) : Optional.empty());
+              new ReaderTable.Writing(
+                  current.epoch(),
+                  lines(chosen),
+                  ends ? bundles.all() : bundles.of(ids),
+                  wishes,
+                  ends ? Optional.of(current) : Optional.empty()));
     } catch (RuntimeException e) {
+      isAsked = true;
       sessions.notWritten(chosen);
       throw e;
     }
@@ -361,6 +425,7 @@ final class ReadAlone {
       lose();
       return false;
     }
+    ids.addAll(wishes.sessions);
     bundles.becameRows(ids);
     sessions.written(chosen, leaseEnds.get());
     if (ends) {
@@ -376,7 +441,11 @@ final class ReadAlone {
       lines.add(
           holder == null
               ? new ReaderTable.Line(
-                  session.id, 0, "", Duration.ZERO, session.isToBePlaced ? 0 : session.place)
+                  session.id,
+                  0,
+                  session.guest,
+                  Duration.ZERO,
+                  session.isToBePlaced ? 0 : session.place)
               : holder.line());
     }
     return lines;

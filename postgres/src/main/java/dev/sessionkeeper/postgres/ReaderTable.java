@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** Who reads a queue alone, in the database: one statement for each step. */
 final class ReaderTable {
   private static final String BECOME =
-      "SELECT my_epoch, known_to, lease_us FROM keeper.become_reader(?, ?, ?, ?)";
+      "SELECT my_epoch, known_to, lease_us FROM keeper.become_reader(?, ?, ?)";
   private static final String READ =
       "SELECT "
           + HandedRow.COLUMNS
@@ -34,8 +34,7 @@ final class ReaderTable {
           + " FROM keeper.read_found(?, ?::pg_snapshot, ?::pg_snapshot, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String BEAT = "SELECT keeper.beat_reader(?, ?)";
   private static final String WRITE_DOWN =
-      "SELECT of_session, held_until FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-  private static final String ASK = "SELECT keeper.ask_reader(?)";
+      "SELECT of_session, held_until FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String FORGET = "SELECT keeper.forget_reader(?, ?)";
 
   private final OrderedQueue queue;
@@ -51,9 +50,9 @@ final class ReaderTable {
    * Becomes the reader.
    *
    * @param least how much must be new for that
-   * @return empty when there is a reader, or should be none
+   * @return empty when there is a reader
    */
-  Optional<Begun> become(int least, Duration alone) {
+  Optional<Begun> become(int least) {
     return queue
         .connections()
         .call(
@@ -62,7 +61,6 @@ final class ReaderTable {
                 statement.setInt(1, queue.id());
                 statement.setString(2, queue.node().id());
                 statement.setInt(3, least);
-                statement.setLong(4, QueueTable.micros(alone));
                 try (var rows = statement.executeQuery()) {
                   rows.next();
                   long epoch = rows.getLong(1);
@@ -109,7 +107,6 @@ final class ReaderTable {
     Instant moment = Instant.EPOCH;
     long epochs;
     long firstLane = Long.MAX_VALUE;
-    boolean isAsked;
 
     /** Whether something was locked, and a later round has to look again. */
     boolean isLate;
@@ -139,7 +136,6 @@ final class ReaderTable {
         default -> {
           moment = HandedRow.until(row);
           epochs = HandedRow.epoch(row);
-          isAsked = HandedRow.flag(row);
           lastSequence = HandedRow.lastSequence(row);
           isLate = HandedRow.isLate(row);
           if (HandedRow.hasMessage(row)) {
@@ -297,27 +293,42 @@ final class ReaderTable {
    * A session as it is written down.
    *
    * @param epoch zero when nobody holds it
+   * @param owner who holds it, or the guest for which it is kept
    * @param head its place among those that wait, zero when its lane has to be looked at; of one
    *     that is held, the last message that was handed out
    */
   record Line(SessionId session, long epoch, String owner, Duration left, long head) {}
 
   /**
+   * What is written down at once.
+   *
+   * @param epoch of the reader
+   * @param bundles those of which messages of these sessions are in memory
+   * @param wishes what others have asked for, which is answered by it
+   * @param end ends the reading: how far it has come, and everything up to there has its lane
+   */
+  record Writing(
+      long epoch,
+      List<Line> lines,
+      long[] bundles,
+      AskTable.Wishes wishes,
+      Optional<Reading> end) {}
+
+  /**
    * Gives sessions their lanes.
    *
-   * @param bundles those of which messages of these sessions are in memory
-   * @param end ends the reading: how far it has come, and everything up to there has its lane
    * @return when the leases of held ones end; empty when this process is not the reader any more
    */
-  Optional<Map<SessionId, Instant>> writeDown(
-      long epoch, List<Line> lines, long[] bundles, Optional<Reading> end) {
+  Optional<Map<SessionId, Instant>> writeDown(Writing writing) {
+    var lines = writing.lines;
+    var end = writing.end;
     return queue
         .connections()
         .call(
             connection -> {
               try (var statement = connection.prepareStatement(WRITE_DOWN)) {
                 statement.setInt(1, queue.id());
-                statement.setLong(2, epoch);
+                statement.setLong(2, writing.epoch);
                 statement.setString(3, queue.node().id());
                 statement.setArray(
                     4,
@@ -345,10 +356,19 @@ final class ReaderTable {
                     8,
                     SqlArray.of(
                         connection, "int8", lines.stream().mapToLong(Line::head).toArray()));
-                statement.setArray(9, SqlArray.of(connection, "int8", bundles));
-                statement.setString(10, end.map(Reading::knownTo).orElse(null));
-                statement.setObject(11, end.flatMap(Reading::readTo).orElse(null), Types.BIGINT);
-                statement.setLong(12, queue.node().shard());
+                statement.setArray(9, SqlArray.of(connection, "int8", writing.bundles));
+                statement.setArray(10, SqlArray.of(connection, "int8", writing.wishes.ids()));
+                statement.setArray(
+                    11,
+                    SqlArray.of(
+                        connection,
+                        "text",
+                        writing.wishes.sessions.stream()
+                            .map(SessionId::value)
+                            .toArray(String[]::new)));
+                statement.setString(12, end.map(Reading::knownTo).orElse(null));
+                statement.setObject(13, end.flatMap(Reading::readTo).orElse(null), Types.BIGINT);
+                statement.setLong(14, queue.node().shard());
                 try (var rows = statement.executeQuery()) {
                   var ends = new HashMap<SessionId, Instant>();
                   boolean isReader = false;
@@ -365,26 +385,15 @@ final class ReaderTable {
             });
   }
 
-  /** Tells the reader, another process, that it is not alone. */
-  void ask() {
-    run(ASK, Optional.empty());
-  }
-
   /** Ends a reading that this process began without learning of it. */
   void forgetOwn() {
-    run(FORGET, Optional.of(queue.node().id()));
-  }
-
-  private void run(String sql, Optional<String> node) {
     queue
         .connections()
         .call(
             connection -> {
-              try (var statement = connection.prepareStatement(sql)) {
+              try (var statement = connection.prepareStatement(FORGET)) {
                 statement.setInt(1, queue.id());
-                if (node.isPresent()) {
-                  statement.setString(2, node.get());
-                }
+                statement.setString(2, queue.node().id());
                 return statement.execute();
               }
             });

@@ -63,6 +63,10 @@ BEGIN
        SET arrived = t.arrived + excluded.arrived, gone = t.gone + excluded.gone, dead = t.dead + excluded.dead;
   END LOOP;
 
+  -- Of processes that are gone, or whose reader is.
+  DELETE FROM keeper.ask a WHERE a.asked_at < moment - interval '2 minutes';
+  DELETE FROM keeper.guest g WHERE g.asked_at < moment - interval '2 minutes';
+
   -- An empty state of a session that has nothing else.
   DELETE FROM keeper.session_state s
    WHERE s.bytes = ''::bytea AND s.updated_at < moment - interval '1 hour'

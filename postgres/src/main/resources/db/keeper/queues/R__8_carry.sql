@@ -6,26 +6,29 @@
 -- transactions are lost then, and others get their numbers and those of their messages. What the reader has in memory may
 -- be about the lost ones, so it writes nothing of it.
 
--- Becomes the reader, unless there is one, somebody else wanted sessions lately, or less than that is new. Discovery is
--- locked first, by everybody who changes who reads.
-DROP FUNCTION IF EXISTS keeper.become_reader(int, text, int, bigint, bigint);
-DROP FUNCTION IF EXISTS keeper.become_reader(int, text, int, int, bigint);
-CREATE OR REPLACE FUNCTION keeper.become_reader(q int, at_node text, least_new int, alone_us bigint,
+-- How long the lease of a reader is: after its death sessions wait for so long, and not for a long lock duration.
+CREATE OR REPLACE FUNCTION keeper.reader_lease_us(q int) RETURNS bigint
+LANGUAGE sql STABLE
+SET enable_seqscan = off
+AS $$ SELECT LEAST(k.lock_us, 10000000) FROM keeper.queue k WHERE k.id = q $$;
+
+-- Becomes the reader, unless there is one, or less than that is new. Discovery is locked first, by everybody who changes who reads.
+DROP FUNCTION IF EXISTS keeper.become_reader(int, text, int, bigint);
+CREATE OR REPLACE FUNCTION keeper.become_reader(q int, at_node text, least_new int,
   OUT my_epoch bigint, OUT known_to text, OUT lease_us bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
 AS $$
 DECLARE
   old pg_snapshot;
-  asked timestamptz;
   moment timestamptz := clock_timestamp();
   fresh bigint;
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
-  SELECT d.known, d.asked_at INTO old, asked FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
-  IF asked > moment - keeper.micros(alone_us) OR EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q) THEN
+  SELECT d.known INTO old FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
+  IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q) THEN
     RETURN;
   END IF;
   IF least_new > 0 THEN
@@ -39,7 +42,7 @@ BEGIN
       RETURN;
     END IF;
   END IF;
-  SELECT k.lock_us INTO lease_us FROM keeper.queue k WHERE k.id = q;
+  lease_us := keeper.reader_lease_us(q);
   IF lease_us < 1000000 THEN
     RETURN; -- So short a lease would be lost for a breath.
   END IF;
@@ -57,7 +60,7 @@ END $$;
 -- held lane has news. 3: somebody else reads now. 7: what else was found, to be read by read_found (bundles in ttls, sessions with
 -- lanes in sessions, those that lost them in ids, the last number in seq, whether there are rows in is_expired, whether to find them by
 -- transaction in attempts). 0: the summary: moment (until), a number for epochs, the place of the first ready
--- lane (seq), whether another process wants sessions, the last number given out (ttl_us), whether something was locked (form).
+-- lane (seq), the last number given out (ttl_us), whether something was locked (form).
 DO $$ BEGIN
   IF to_regtype('keeper.news') IS NULL THEN
     CREATE TYPE keeper.news AS (
@@ -126,6 +129,7 @@ SET enable_bitmapscan = off SET jit = off
 AS $$
 DECLARE
   ready text[];
+  asked text[];
   relieved text[] := '{}';
   one text;
   at_first pg_snapshot;
@@ -141,8 +145,12 @@ BEGIN
   IF NOT FOUND THEN
     RETURN relieved;
   END IF;
+  -- Not those that were made for a guest, nor those that somebody has just asked for.
+  asked := ARRAY(SELECT a.session FROM keeper.ask a
+                  WHERE a.queue = q AND COALESCE(a.answered_at, a.asked_at) > moment - interval '2 seconds');
   ready := ARRAY(SELECT l.session FROM keeper.lane l
                   WHERE l.queue::bigint = q AND l.status = 0 AND l.aside IS NULL
+                    AND (l.until IS NULL OR l.until <= moment) AND l.session <> ALL (asked)
                   ORDER BY l.place LIMIT 128 FOR UPDATE SKIP LOCKED);
   SELECT d.known INTO at_first FROM keeper.discovery d WHERE d.queue = q;
   ready := ARRAY(
@@ -304,20 +312,19 @@ DECLARE
   -- Whether this call has locked or written anything: then no more is sent than goes on its way at once.
   is_locked boolean := false;
   is_late boolean := false;
-  begun timestamptz;
   said keeper.news;
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
-  SELECT s.last_value, r.begun_at INTO last_seq, begun
+  SELECT s.last_value INTO last_seq
     FROM keeper.reader r CROSS JOIN keeper.message_seq s
    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > moment
      AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch);
   IF FOUND AND beats THEN
     PERFORM set_config('synchronous_commit', 'off', true);
     UPDATE keeper.reader r
-       SET beat_at = moment, until = moment + (SELECT keeper.micros(k.lock_us) FROM keeper.queue k WHERE k.id = q)
+       SET beat_at = moment, until = moment + keeper.micros(keeper.reader_lease_us(q))
      WHERE r.queue = q AND r.epoch = my_epoch AND r.until > moment;
   END IF;
   IF NOT FOUND THEN
@@ -454,10 +461,10 @@ BEGIN
   END IF;
   said := NULL;
   said.kind := 0;
-  SELECT nextval('keeper.epoch_seq'), d.asked_at > begun,
-         (SELECT l.place FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0 ORDER BY l.place LIMIT 1)
-    INTO said.epoch, said.is_expired, said.seq
-    FROM keeper.discovery d WHERE d.queue = q;
+  SELECT nextval('keeper.epoch_seq'),
+         (SELECT l.place FROM keeper.lane l
+           WHERE l.queue::bigint = q AND l.status = 0 AND (l.until IS NULL OR l.until <= moment) ORDER BY l.place LIMIT 1)
+    INTO said.epoch, said.seq;
   said.until := moment;
   said.ttl_us := last_seq;
   said.form := (is_late OR cardinality(busy) > 0)::int;
@@ -473,7 +480,7 @@ BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   UPDATE keeper.reader r
      SET beat_at = clock_timestamp(),
-         until = clock_timestamp() + (SELECT keeper.micros(k.lock_us) FROM keeper.queue k WHERE k.id = q)
+         until = clock_timestamp() + keeper.micros(keeper.reader_lease_us(q))
    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp()
      AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch);
   RETURN FOUND;
@@ -524,16 +531,19 @@ BEGIN
   END IF;
 END $$;
 
--- Gives carried sessions their lanes: held ones (epoch above zero) with what is left of their lease, others ready. heads:
+-- Gives carried sessions their lanes: held ones (epoch above zero) with what is left of their lease, others ready; an owner of a
+-- ready one is the guest for which it is kept for a moment. heads:
 -- their places in the line, zero where the lane has to be looked at; of held ones what is in hand at most. With known_to
 -- it is the end of reading: everything that this snapshot sees has its lane then. firsts: bundles of which messages are in
 -- memory; those of the sessions become rows, at the end all of them. read_to: NULL, or the number up to which bundles have
--- been read that this snapshot sees. Tells the ends of the leases, and one row
+-- been read that this snapshot sees. asks: which are answered by it, with their sessions (asked): these have a lane if anything
+-- of them is stored, whether it was read or not; those that need one have it in any case. Tells the ends of the leases, and one row
 -- without a session; nothing at all when the reader is not one any more (its fence, above), and then nothing was changed: "known"
 -- in particular never becomes a snapshot that the database has forgotten.
-DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], text, bigint);
+DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], bigint[], text, bigint, bigint);
 CREATE OR REPLACE FUNCTION keeper.write_down(q int, my_epoch bigint, at_node text, sessions text[], epochs bigint[],
-  owners text[], lefts_us bigint[], heads bigint[], firsts bigint[], known_to text, read_to bigint, of_shard bigint)
+  owners text[], lefts_us bigint[], heads bigint[], firsts bigint[], asks bigint[], asked text[], known_to text, read_to bigint,
+  of_shard bigint)
 RETURNS TABLE (of_session text, held_until timestamptz)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -543,9 +553,17 @@ DECLARE
   one text;
   others text[];
   other_heads bigint[];
+  shared text[] := '{}';
+  busy text[] := '{}';
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
+  END IF;
+  IF cardinality(asked) > 0 AND known_to IS NULL THEN
+    -- Before anything is locked, because a pile may be long. What is stored after this is younger than the asks.
+    firsts := ARRAY(SELECT unnest(firsts)
+                    UNION
+                    SELECT b.first_seq FROM keeper.bundle b WHERE b.queue = q AND b.first_seq > 0 AND b.sessions && asked);
   END IF;
   IF known_to IS NOT NULL THEN
     PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
@@ -558,19 +576,25 @@ BEGIN
     RETURN;
   END IF;
   PERFORM keeper.fold_notes(q);
+  IF cardinality(asked) > 0 THEN
+    -- An asked session may have its lane already, which must not go while rows are added to it.
+    SELECT l.shared, l.busy INTO shared, busy FROM keeper.share_lanes(q, asked) l;
+    PERFORM keeper.come_back_to(q, busy);
+  END IF;
   IF cardinality(firsts) > 0 THEN
     -- Who is not among the sessions, but has something left, has waited as long as that.
     WITH rows AS MATERIALIZED (
-      SELECT * FROM keeper.untie(q, firsts, CASE WHEN known_to IS NULL THEN sessions END))
+      SELECT * FROM keeper.untie(q, firsts, CASE WHEN known_to IS NULL THEN sessions || asked END))
     SELECT array_agg(o.session ORDER BY o.session), array_agg(o.head ORDER BY o.session) INTO others, other_heads
       FROM (SELECT r.of_session AS session, min(r.of_seq) AS head FROM rows r
-             WHERE r.of_session NOT IN (SELECT unnest(sessions)) GROUP BY r.of_session) o;
+             WHERE r.of_session NOT IN (SELECT unnest(sessions || busy)) GROUP BY r.of_session) o;
   END IF;
   INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node)
   SELECT q, s.session, CASE WHEN s.epoch > 0 THEN 1 ELSE 0 END, COALESCE(NULLIF(s.head, 0), nextval('keeper.message_seq')),
-         CASE WHEN s.epoch > 0 THEN clock_timestamp() + keeper.micros(s.left_us) END, s.epoch,
+         CASE WHEN s.epoch > 0 THEN clock_timestamp() + keeper.micros(s.left_us)
+              WHEN s.owner <> '' THEN clock_timestamp() + interval '500 milliseconds' END, s.epoch,
          CASE WHEN s.epoch > 0 THEN s.head ELSE 0 END, CASE WHEN s.epoch > 0 THEN s.owner END,
-         CASE WHEN s.epoch > 0 THEN at_node END
+         CASE WHEN s.epoch > 0 THEN at_node ELSE NULLIF(s.owner, '') END
     FROM unnest(sessions, epochs, owners, lefts_us, heads) s(session, epoch, owner, left_us, head)
    ORDER BY s.session
   ON CONFLICT DO NOTHING;
@@ -584,6 +608,9 @@ BEGIN
       PERFORM keeper.place_lane(q, one, of_shard);
     END IF;
   END LOOP;
+  IF cardinality(asks) > 0 THEN
+    PERFORM keeper.answer_asks(q, asks, shared || busy, of_shard);
+  END IF;
   IF known_to IS NOT NULL THEN
     UPDATE keeper.discovery d SET known = known_to::pg_snapshot, left_after = read_to WHERE d.queue = q;
     DELETE FROM keeper.reader r WHERE r.queue = q;
@@ -597,11 +624,119 @@ BEGIN
   RETURN QUERY SELECT NULL::text, NULL::timestamptz;
 END $$;
 
--- Another process wants sessions of this queue: its reader stops being one.
-CREATE OR REPLACE FUNCTION keeper.ask_reader(q int) RETURNS void
-LANGUAGE sql AS $$
-  UPDATE keeper.discovery d SET asked_at = clock_timestamp() WHERE d.queue = q
-$$;
+-- Ends what write_down does for those who asked: sessions that have only rows, such as replayed ones, get their lanes, and those
+-- that need one although they have nothing get one that nobody takes for a moment.
+CREATE OR REPLACE FUNCTION keeper.answer_asks(q int, asks bigint[], with_lanes text[], of_shard bigint) RETURNS void
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  one record;
+  moment timestamptz := clock_timestamp();
+  head bigint;
+BEGIN
+  FOR one IN
+    SELECT a.session, bool_or(a.needs_lane) AS needs_lane FROM keeper.ask a
+     WHERE a.queue = q AND a.id = ANY (asks) AND a.session <> '' AND a.session <> ALL (with_lanes)
+     GROUP BY a.session ORDER BY a.session
+  LOOP
+    SELECT m.seq INTO head FROM keeper.message m WHERE m.queue = q AND m.session = one.session ORDER BY m.seq LIMIT 1;
+    IF FOUND THEN
+      INSERT INTO keeper.lane (queue, session, status, place) VALUES (q, one.session, 0, head) ON CONFLICT DO NOTHING;
+      PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = one.session AND l.status + 0 = 0 FOR UPDATE;
+      IF FOUND THEN
+        -- Its head may be due later, or too old.
+        PERFORM keeper.place_lane(q, one.session, of_shard);
+      END IF;
+    END IF;
+    IF one.needs_lane THEN
+      INSERT INTO keeper.lane (queue, session, status, place, until)
+      VALUES (q, one.session, 2, nextval('keeper.message_seq'), moment + interval '2 seconds') ON CONFLICT DO NOTHING;
+    END IF;
+  END LOOP;
+  UPDATE keeper.ask a SET answered_at = moment WHERE a.queue = q AND a.id = ANY (asks);
+  DELETE FROM keeper.ask a WHERE a.queue = q AND a.answered_at < moment - interval '10 seconds';
+END $$;
+
+-- What others want of the reader: single sessions (a session, and the number of the ask), and how many a guest can take (a node).
+CREATE OR REPLACE FUNCTION keeper.look_at_asks(q int)
+RETURNS TABLE (id bigint, session text, node text, wants int)
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+    SELECT a.id, a.session, NULL::text, NULL::int FROM keeper.ask a
+     WHERE a.queue = q AND a.answered_at IS NULL AND a.asked_at > clock_timestamp() - interval '1 minute'
+     ORDER BY a.id LIMIT 1000;
+  RETURN QUERY
+    SELECT NULL::bigint, NULL::text, g.node, g.wants FROM keeper.guest g
+     WHERE g.queue = q AND g.asked_at > clock_timestamp() - interval '3 seconds';
+END $$;
+
+-- Asks the reader, if there is one, for a lane of a session, or to stop (an empty session).
+CREATE OR REPLACE FUNCTION keeper.ask_reader(q int, of_session text, needs boolean, OUT ask_id bigint, OUT reader_epoch bigint)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+  SELECT r.epoch INTO reader_epoch FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp();
+  IF FOUND THEN
+    -- What a crash takes away is asked for again.
+    PERFORM set_config('synchronous_commit', 'off', true);
+    INSERT INTO keeper.ask AS a (queue, session, needs_lane) VALUES (q, of_session, needs) RETURNING a.id INTO ask_id;
+  END IF;
+END $$;
+
+-- The last of the asks that are open, if there is a reader to answer them.
+CREATE OR REPLACE FUNCTION keeper.last_ask(q int, OUT ask_id bigint, OUT reader_epoch bigint)
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+  SELECT r.epoch INTO reader_epoch FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp();
+  IF FOUND THEN
+    SELECT max(a.id) INTO ask_id FROM keeper.ask a WHERE a.queue = q AND a.answered_at IS NULL;
+  END IF;
+END $$;
+
+-- Returns whether all asks up to this one are answered, and until when the reader that was asked has its lease: NULL when it
+-- reads no more.
+CREATE OR REPLACE FUNCTION keeper.look_for_answers(q int, upto bigint, reader_epoch bigint, OUT are_answered boolean,
+  OUT reads_until timestamptz)
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+  are_answered := NOT EXISTS (SELECT FROM keeper.ask a
+                               WHERE a.queue = q AND a.id <= upto AND a.answered_at IS NULL
+                                 AND a.asked_at > clock_timestamp() - interval '1 minute');
+  SELECT r.until INTO reads_until FROM keeper.reader r
+   WHERE r.queue = q AND r.epoch = reader_epoch AND r.until > clock_timestamp();
+END $$;
+
+-- A process that waits for sessions tells the reader how many it can take.
+CREATE OR REPLACE FUNCTION keeper.be_guest(q int, at_node text, how_many int) RETURNS void
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
+  INSERT INTO keeper.guest (queue, node, wants, asked_at) VALUES (q, at_node, how_many, clock_timestamp())
+  ON CONFLICT (queue, node) DO UPDATE SET wants = excluded.wants, asked_at = excluded.asked_at;
+END $$;
+
+-- Guests that have got what they wanted: they tell when they want more.
+CREATE OR REPLACE FUNCTION keeper.serve_guests(q int, nodes text[]) RETURNS void
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
+  DELETE FROM keeper.guest g WHERE g.queue = q AND g.node = ANY (nodes);
+END $$;
 
 -- Ends a reading that this process began without learning of it.
 CREATE OR REPLACE FUNCTION keeper.forget_reader(q int, at_node text) RETURNS void
