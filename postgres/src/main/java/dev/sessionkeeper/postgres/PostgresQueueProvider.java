@@ -407,7 +407,7 @@ public final class PostgresQueueProvider
                 known,
                 setup.connections(),
                 setup.time(),
-                setup.node().sendShard(),
+                setup.node().sent(),
                 areSendersHeldUp -> local(known).sent(areSendersHeldUp)));
   }
 

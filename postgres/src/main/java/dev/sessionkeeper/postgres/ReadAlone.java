@@ -5,7 +5,6 @@ import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -406,9 +405,9 @@ final class ReadAlone {
     }
     var ids =
         chosen.stream().map(session -> session.id).collect(Collectors.toCollection(HashSet::new));
-    Optional<Map<SessionId, Instant>> leaseEnds;
+    Optional<ReaderTable.Written> written;
     try {
-      leaseEnds =
+      written =
           table.writeDown(
               new ReaderTable.Writing(
                   current.epoch(),
@@ -421,13 +420,14 @@ final class ReadAlone {
       sessions.notWritten(chosen);
       throw e;
     }
-    if (leaseEnds.isEmpty()) {
+    if (written.isEmpty()) {
       lose();
       return false;
     }
     ids.addAll(wishes.sessions);
     bundles.becameRows(ids);
-    sessions.written(chosen, leaseEnds.get());
+    sessions.written(chosen, written.get().leaseEnds());
+    written.get().heldLanes().forEach(queue::tellNews);
     if (ends) {
       end();
     }

@@ -34,7 +34,7 @@ final class ReaderTable {
           + " FROM keeper.read_found(?, ?::pg_snapshot, ?::pg_snapshot, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String BEAT = "SELECT keeper.beat_reader(?, ?)";
   private static final String WRITE_DOWN =
-      "SELECT of_session, held_until FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+      "SELECT of_session, held_until, news_for, of_epoch FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String FORGET = "SELECT keeper.forget_reader(?, ?)";
 
   private final OrderedQueue queue;
@@ -315,11 +315,33 @@ final class ReaderTable {
       Optional<Reading> end) {}
 
   /**
+   * What was written down.
+   *
+   * @param leaseEnds when the leases of held sessions end
+   * @param heldLanes lanes of others that have got more messages
+   */
+  record Written(Map<SessionId, Instant> leaseEnds, List<ClaimSessions.News> heldLanes) {
+    /** Returns whether the row is about a session; the last one is not. */
+    private boolean add(ResultSet row) throws SQLException {
+      if (row.getString(1) == null) {
+        return false;
+      }
+      var session = SessionId.of(row.getString(1));
+      if (row.getString(3) == null) {
+        leaseEnds.put(session, HandedRow.instant(row, 2));
+      } else {
+        heldLanes.add(new ClaimSessions.News(session, row.getLong(4), row.getString(3)));
+      }
+      return true;
+    }
+  }
+
+  /**
    * Gives sessions their lanes.
    *
-   * @return when the leases of held ones end; empty when this process is not the reader any more
+   * @return empty when this process is not the reader any more, and nothing was written
    */
-  Optional<Map<SessionId, Instant>> writeDown(Writing writing) {
+  Optional<Written> writeDown(Writing writing) {
     var lines = writing.lines;
     var end = writing.end;
     return queue
@@ -370,16 +392,12 @@ final class ReaderTable {
                 statement.setObject(13, end.flatMap(Reading::readTo).orElse(null), Types.BIGINT);
                 statement.setLong(14, queue.node().shard());
                 try (var rows = statement.executeQuery()) {
-                  var ends = new HashMap<SessionId, Instant>();
+                  var written = new Written(new HashMap<>(), new ArrayList<>());
                   boolean isReader = false;
                   while (rows.next()) {
-                    if (rows.getString(1) == null) {
-                      isReader = true;
-                    } else {
-                      ends.put(SessionId.of(rows.getString(1)), HandedRow.instant(rows, 2));
-                    }
+                    isReader |= !written.add(rows);
                   }
-                  return isReader ? Optional.of(ends) : Optional.empty();
+                  return isReader ? Optional.of(written) : Optional.empty();
                 }
               }
             });

@@ -537,14 +537,15 @@ END $$;
 -- it is the end of reading: everything that this snapshot sees has its lane then. firsts: bundles of which messages are in
 -- memory; those of the sessions become rows, at the end all of them. read_to: NULL, or the number up to which bundles have
 -- been read that this snapshot sees. asks: which are answered by it, with their sessions (asked): these have a lane if anything
--- of them is stored, whether it was read or not; those that need one have it in any case. Tells the ends of the leases, and one row
--- without a session; nothing at all when the reader is not one any more (its fence, above), and then nothing was changed: "known"
+-- of them is stored, whether it was read or not; those that need one have it in any case. Tells the ends of the leases, which held
+-- lanes have got more messages (and the process that holds each), and one row without a session; nothing at all when the reader is not one any more (its fence, above), and then nothing was changed: "known"
 -- in particular never becomes a snapshot that the database has forgotten.
 DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], bigint[], text, bigint, bigint);
+DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], bigint[], bigint[], text[], text, bigint, bigint);
 CREATE OR REPLACE FUNCTION keeper.write_down(q int, my_epoch bigint, at_node text, sessions text[], epochs bigint[],
   owners text[], lefts_us bigint[], heads bigint[], firsts bigint[], asks bigint[], asked text[], known_to text, read_to bigint,
   of_shard bigint)
-RETURNS TABLE (of_session text, held_until timestamptz)
+RETURNS TABLE (of_session text, held_until timestamptz, news_for text, of_epoch bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET enable_bitmapscan = off SET jit = off
@@ -587,7 +588,7 @@ BEGIN
       SELECT * FROM keeper.untie(q, firsts, CASE WHEN known_to IS NULL THEN sessions || asked END))
     SELECT array_agg(o.session ORDER BY o.session), array_agg(o.head ORDER BY o.session) INTO others, other_heads
       FROM (SELECT r.of_session AS session, min(r.of_seq) AS head FROM rows r
-             WHERE r.of_session NOT IN (SELECT unnest(sessions || busy)) GROUP BY r.of_session) o;
+             WHERE r.of_session NOT IN (SELECT unnest(sessions)) GROUP BY r.of_session) o;
   END IF;
   INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node)
   SELECT q, s.session, CASE WHEN s.epoch > 0 THEN 1 ELSE 0 END, COALESCE(NULLIF(s.head, 0), nextval('keeper.message_seq')),
@@ -599,7 +600,9 @@ BEGIN
    ORDER BY s.session
   ON CONFLICT DO NOTHING;
   INSERT INTO keeper.lane (queue, session, status, place)
-  SELECT q, o.session, 0, o.head FROM unnest(others, other_heads) o(session, head) ON CONFLICT DO NOTHING;
+  SELECT q, o.session, 0, o.head FROM unnest(others, other_heads) o(session, head)
+   WHERE o.session <> ALL (shared || busy)
+  ON CONFLICT DO NOTHING;
   -- Whose head may be due later, or too old, or settled by now.
   FOR one IN SELECT s.session FROM unnest(sessions, epochs, heads) s(session, epoch, head)
               WHERE s.epoch = 0 AND s.head = 0 LOOP
@@ -616,12 +619,18 @@ BEGIN
     DELETE FROM keeper.reader r WHERE r.queue = q;
   END IF;
   RETURN QUERY
-    SELECT s.session, l.until
+    SELECT s.session, l.until, NULL::text, l.epoch
       FROM unnest(sessions, epochs) s(session, epoch)
            CROSS JOIN LATERAL (SELECT x.until, x.epoch FROM keeper.lane x
                                 WHERE x.queue = q AND x.session = s.session OFFSET 0) l
      WHERE s.epoch > 0 AND l.epoch = s.epoch;
-  RETURN QUERY SELECT NULL::text, NULL::timestamptz;
+  RETURN QUERY
+    SELECT s.session, NULL::timestamptz, l.node, l.epoch
+      FROM unnest(shared || busy) s(session)
+           CROSS JOIN LATERAL (SELECT x.node, x.epoch, x.status FROM keeper.lane x
+                                WHERE x.queue = q AND x.session = s.session OFFSET 0) l
+     WHERE l.status = 1 AND s.session = ANY (others);
+  RETURN QUERY SELECT NULL::text, NULL::timestamptz, NULL::text, NULL::bigint;
 END $$;
 
 -- Ends what write_down does for those who asked: sessions that have only rows, such as replayed ones, get their lanes, and those
