@@ -1,16 +1,12 @@
 package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.SessionId;
-import dev.sessionkeeper.store.Database;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -23,9 +19,7 @@ final class AskTable {
   private static final String LAST = "SELECT ask_id, reader_epoch FROM keeper.last_ask(?)";
   private static final String LOOK =
       "SELECT are_answered, reads_until FROM keeper.look_for_answers(?, ?, ?)";
-  private static final String OPEN = "SELECT id, session, node, wants FROM keeper.look_at_asks(?)";
-  private static final String BE_GUEST = "SELECT keeper.be_guest(?, ?, ?)";
-  private static final String SERVE_GUESTS = "SELECT keeper.serve_guests(?, ?)";
+  private static final String OPEN = "SELECT id, session FROM keeper.look_at_asks(?)";
 
   /** In place of a session: the reader is to stop. */
   private static final String STOP = "";
@@ -57,9 +51,6 @@ final class AskTable {
 
     final List<Long> asks = new ArrayList<>();
     final Set<SessionId> sessions = new LinkedHashSet<>();
-
-    /** Processes that wait for sessions, and how many each can take. */
-    final Map<String, Integer> guests = new HashMap<>();
 
     boolean isStop;
 
@@ -124,53 +115,18 @@ final class AskTable {
                 try (var rows = statement.executeQuery()) {
                   var wishes = new Wishes();
                   while (rows.next()) {
-                    var guest = rows.getString(3);
-                    if (guest != null) {
-                      wishes.guests.put(guest, rows.getInt(4));
+                    wishes.asks.add(rows.getLong(1));
+                    var session = rows.getString(2);
+                    if (session.equals(STOP)) {
+                      wishes.isStop = true;
                     } else {
-                      wishes.asks.add(rows.getLong(1));
-                      var session = rows.getString(2);
-                      if (session.equals(STOP)) {
-                        wishes.isStop = true;
-                      } else {
-                        wishes.sessions.add(SessionId.of(session));
-                      }
+                      wishes.sessions.add(SessionId.of(session));
                     }
                   }
-                  wishes.guests.remove(queue.node().id());
                   return wishes;
                 }
               }
             });
-  }
-
-  /** Tells the reader how many sessions this process can take. */
-  void beGuest(int wants) {
-    run(
-        connection -> {
-          try (var statement = connection.prepareStatement(BE_GUEST)) {
-            statement.setInt(1, queue.id());
-            statement.setString(2, queue.node().id());
-            statement.setInt(3, wants);
-            return statement.execute();
-          }
-        });
-  }
-
-  /** These guests have got sessions; they tell when they want more. */
-  void served(Collection<String> guests) {
-    run(
-        connection -> {
-          try (var statement = connection.prepareStatement(SERVE_GUESTS)) {
-            statement.setInt(1, queue.id());
-            statement.setArray(2, SqlArray.of(connection, "text", guests.toArray(String[]::new)));
-            return statement.execute();
-          }
-        });
-  }
-
-  private void run(Database.Work<Boolean> work) {
-    var unused = queue.connections().look(work); // Done twice it is the same.
   }
 
   /** Sets the parameters of a statement. */

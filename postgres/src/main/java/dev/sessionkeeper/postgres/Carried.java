@@ -16,12 +16,6 @@ final class Carried {
   @Nullable HeldLane holder;
   boolean isInLine;
 
-  /** Since when it stands in line. */
-  long inLineSince;
-
-  /** The process for which its lane is kept for a moment; empty when anybody may take it. */
-  String guest = "";
-
   /** Where it stands among those that wait, lanes included. */
   long place;
 

@@ -33,9 +33,6 @@ final class CarriedSessions {
   /** Epochs that may be given out between two rounds. */
   private static final int EPOCHS = 4096;
 
-  /** Sessions that other processes get at once. */
-  private static final int MOST_GIVEN = 256;
-
   private final OrderedQueue queue;
   private final TimeSource time;
   private final ReentrantLock lock = new ReentrantLock();
@@ -228,7 +225,6 @@ final class CarriedSessions {
   private void standInLine(Carried session) {
     if (!session.isInLine) {
       session.isInLine = true;
-      session.inLineSince = time.nanoTime();
       line.addLast(session);
     }
   }
@@ -271,45 +267,6 @@ final class CarriedSessions {
       }
       standInLine(session);
     }
-  }
-
-  /**
-   * Chooses sessions that nobody here has taken since then for other processes: they are written
-   * down next, those that have waited longest first.
-   *
-   * @param guests how many sessions each process can take
-   * @return the processes that get some
-   */
-  Set<String> giveTo(Map<String, Integer> guests, long before) {
-    lock.lock();
-    try {
-      var served = new LinkedHashSet<String>();
-      int left = Math.min(MOST_GIVEN, (line.size() + 1) / 2);
-      for (int turn = 0; left > 0; turn++) {
-        int had = left;
-        for (var guest : guests.entrySet()) {
-          if (left > 0 && turn < guest.getValue() && hasWaited(before)) {
-            var session = line.removeFirst();
-            session.isInLine = false;
-            session.isUnusual = true;
-            session.guest = guest.getKey();
-            unusual.add(session);
-            served.add(guest.getKey());
-            left--;
-          }
-        }
-        if (left == had) {
-          break;
-        }
-      }
-      return served;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private boolean hasWaited(long before) {
-    return !line.isEmpty() && line.getFirst().inLineSince - before <= 0;
   }
 
   /** These sessions, where they are carried, need a lane. */

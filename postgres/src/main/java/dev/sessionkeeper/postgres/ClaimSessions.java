@@ -374,7 +374,7 @@ final class ClaimSessions {
       }
     }
     if (result.readBy != null) {
-      queue.alone().meet(result.readBy, left(waiting).size(), served > 0);
+      queue.alone().meet(result.readBy, !waiting.isEmpty());
     }
     return served;
   }

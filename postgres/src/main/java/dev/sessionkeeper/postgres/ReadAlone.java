@@ -6,13 +6,10 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -34,14 +31,11 @@ final class ReadAlone {
   private static final Duration QUIET = Duration.ofSeconds(1);
   private static final Duration LOOK_FOR_ROOM = Duration.ofMillis(5);
   private static final long IDLE_NANOS = Duration.ofSeconds(2).toNanos();
-  private static final Duration NOT_AGAIN = Duration.ofSeconds(5);
+  private static final Duration ALONE = Duration.ofSeconds(5);
   private static final long ASK_AGAIN_NANOS = Duration.ofMillis(100).toNanos();
 
   /** Others are heard of at once, as long as no notification is lost. */
   private static final long LOOK_AT_ASKS_NANOS = Duration.ofMillis(500).toNanos();
-
-  /** A session that nobody here has taken by then may go to another process that wants some. */
-  private static final Duration HOST_FIRST = Duration.ofMillis(20);
 
   private static final long RELIEVE_NANOS = Duration.ofMillis(20).toNanos();
 
@@ -58,12 +52,8 @@ final class ReadAlone {
   private volatile boolean isExpiredAsked;
   private volatile boolean isAsked;
   private volatile long askedAt;
-  private volatile int askedFor;
   private long relievedAt;
   private long lookedAtAsks;
-
-  /** Other processes that want sessions, and how many. */
-  private Map<String, Integer> guests = Map.of();
 
   private boolean hasLookedForPile;
 
@@ -169,7 +159,7 @@ final class ReadAlone {
     if (worth.isAlways()) {
       worth.failed();
     } else {
-      worth.notWithin(NOT_AGAIN);
+      worth.notWithin(ALONE);
     }
   }
 
@@ -216,7 +206,6 @@ final class ReadAlone {
     }
     isStopAsked = false;
     isAsked = true;
-    guests = Map.of();
     worth.begins(sessions.taken());
     sessions.begin();
     bundles.clear();
@@ -227,7 +216,7 @@ final class ReadAlone {
 
   private Optional<ReaderTable.Begun> become(int least) {
     try {
-      return table.become(least);
+      return table.become(least, worth.isAlways() ? Duration.ZERO : ALONE);
     } catch (KeeperException e) {
       return Optional.empty(); // Nobody waits for it; there will be another occasion.
     }
@@ -243,14 +232,10 @@ final class ReadAlone {
       isStopAsked = true;
     }
     var wishes = lookAtAsks();
-    var served = serveGuests();
     if (!write(current, isStopAsked || sessions.untouchedNanos() > IDLE_NANOS, wishes)) {
       return -1;
     }
-    if (!served.isEmpty()) {
-      asks.served(served);
-    }
-    if (!served.isEmpty() || !wishes.asks.isEmpty()) {
+    if (!wishes.asks.isEmpty()) {
       queue.tellOthers();
     }
     long began = time.nanoTime();
@@ -298,26 +283,10 @@ final class ReadAlone {
     isAsked = false;
     lookedAtAsks = now;
     var wishes = asks.open();
-    guests = wishes.guests;
     if (wishes.isStop) {
       stop();
     }
     return wishes;
-  }
-
-  /** Chooses sessions that wait here for processes that want some; returns these processes. */
-  private Set<String> serveGuests() {
-    if (guests.isEmpty()) {
-      return Set.of();
-    }
-    var served = sessions.giveTo(guests, time.nanoTime() - HOST_FIRST.toNanos());
-    var left = new HashMap<>(guests);
-    left.keySet().removeAll(served);
-    guests = left;
-    if (!left.isEmpty() && sessions.hasReady()) {
-      queue.alarm().ringWithin(HOST_FIRST);
-    }
-    return served;
   }
 
   /** Whether there is more to read, nothing to hand out, and room. */
@@ -349,10 +318,9 @@ final class ReadAlone {
   /**
    * Meets who reads this queue alone.
    *
-   * @param wanted how many sessions could be taken here
-   * @param gotSome whether some were taken just now
+   * @param isWanted whether somebody here wants any session, and the other one is to stop
    */
-  void meet(String reader, int wanted, boolean gotSome) {
+  void meet(String reader, boolean isWanted) {
     if (reader.equals(queue.node().id())) {
       if (!isReading() && !sessions.areLostHeld()) {
         // The answer that it had begun was lost, or the database has crashed.
@@ -361,20 +329,12 @@ final class ReadAlone {
       }
       return;
     }
-    if (gotSome) {
-      askedFor = 0;
-    }
     long now = time.nanoTime();
-    if (wanted == 0) {
-      return;
-    }
-    if (wanted >= 2 * askedFor || now - askedAt > ASK_AGAIN_NANOS) {
-      askedFor = wanted;
+    worth.notWithin(ALONE);
+    if (isWanted && now - askedAt > ASK_AGAIN_NANOS) {
       askedAt = now;
-      asks.beGuest(wanted);
+      asks.askToStop();
       queue.tellAsked();
-    } else if (wanted > askedFor) {
-      queue.alarm().ringWithin(Duration.ofNanos(ASK_AGAIN_NANOS));
     }
   }
 
@@ -441,11 +401,7 @@ final class ReadAlone {
       lines.add(
           holder == null
               ? new ReaderTable.Line(
-                  session.id,
-                  0,
-                  session.guest,
-                  Duration.ZERO,
-                  session.isToBePlaced ? 0 : session.place)
+                  session.id, 0, "", Duration.ZERO, session.isToBePlaced ? 0 : session.place)
               : holder.line());
     }
     return lines;

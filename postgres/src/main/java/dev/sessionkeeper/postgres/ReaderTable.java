@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** Who reads a queue alone, in the database: one statement for each step. */
 final class ReaderTable {
   private static final String BECOME =
-      "SELECT my_epoch, known_to, lease_us FROM keeper.become_reader(?, ?, ?)";
+      "SELECT my_epoch, known_to, lease_us FROM keeper.become_reader(?, ?, ?, ?)";
   private static final String READ =
       "SELECT "
           + HandedRow.COLUMNS
@@ -50,9 +50,9 @@ final class ReaderTable {
    * Becomes the reader.
    *
    * @param least how much must be new for that
-   * @return empty when there is a reader
+   * @return empty when there is a reader, or should be none
    */
-  Optional<Begun> become(int least) {
+  Optional<Begun> become(int least, Duration alone) {
     return queue
         .connections()
         .call(
@@ -61,6 +61,7 @@ final class ReaderTable {
                 statement.setInt(1, queue.id());
                 statement.setString(2, queue.node().id());
                 statement.setInt(3, least);
+                statement.setLong(4, QueueTable.micros(alone));
                 try (var rows = statement.executeQuery()) {
                   rows.next();
                   long epoch = rows.getLong(1);
@@ -293,7 +294,6 @@ final class ReaderTable {
    * A session as it is written down.
    *
    * @param epoch zero when nobody holds it
-   * @param owner who holds it, or the guest for which it is kept
    * @param head its place among those that wait, zero when its lane has to be looked at; of one
    *     that is held, the last message that was handed out
    */

@@ -204,7 +204,8 @@ final class SendMessages {
     for (int attempt = 1; ; attempt++) {
       var now = left;
       try {
-        found.putAll(connections.tryCall(connection -> now.store(connection, queue.id(), shard.next())));
+        found.putAll(
+            connections.tryCall(connection -> now.store(connection, queue.id(), shard.next())));
         return found;
       } catch (SQLException e) {
         if (SqlErrors.isLockTimeout(e)) {

@@ -115,8 +115,6 @@ BEGIN
              SELECT r.place_of, row_number() OVER () AS n
                FROM (SELECT l.ctid AS place_of FROM keeper.lane l
                       WHERE l.queue::bigint = q AND l.status = 0
-                        -- Not one that is kept for another process.
-                        AND (l.until IS NULL OR l.node = at_node OR l.until <= moment)
                         AND l.place >= CASE part WHEN 1 THEN from_place ELSE 0 END
                       ORDER BY l.place LIMIT wanted - cardinality(taken) FOR NO KEY UPDATE SKIP LOCKED) r),
            held AS (
@@ -186,7 +184,7 @@ BEGIN
                     SELECT u.of_session, u.of_seq, u.due FROM keeper.untie(q, untied, NULL) u) m
              GROUP BY m.session) n;
     UPDATE keeper.discovery d
-       SET known = seen, left_after = CASE WHEN are_bundles_left THEN untied[cardinality(untied)] END
+       SET known = seen, left_after = CASE WHEN are_bundles_left THEN untied[cardinality(untied)] END, node = at_node, asked_at = CASE WHEN d.node <> at_node THEN moment ELSE d.asked_at END
      WHERE d.queue = q;
     is_late := EXISTS (SELECT FROM keeper.late_session s WHERE s.queue = q);
     IF is_late THEN

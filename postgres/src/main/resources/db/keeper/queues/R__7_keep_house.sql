@@ -58,7 +58,6 @@ BEGIN
 
   -- Of processes that are gone, or whose reader is.
   DELETE FROM keeper.ask a WHERE a.asked_at < moment - interval '2 minutes';
-  DELETE FROM keeper.guest g WHERE g.asked_at < moment - interval '2 minutes';
 
   -- An empty state of a session that has nothing else.
   DELETE FROM keeper.session_state s

@@ -12,23 +12,24 @@ LANGUAGE sql STABLE
 SET enable_seqscan = off
 AS $$ SELECT LEAST(k.lock_us, 10000000) FROM keeper.queue k WHERE k.id = q $$;
 
--- Becomes the reader, unless there is one, or less than that is new. Discovery is locked first, by everybody who changes who reads.
-DROP FUNCTION IF EXISTS keeper.become_reader(int, text, int, bigint);
-CREATE OR REPLACE FUNCTION keeper.become_reader(q int, at_node text, least_new int,
+-- Becomes the reader, unless there is one, another process wanted sessions lately, or less than that is new. Discovery is
+-- locked first, by everybody who changes who reads.
+CREATE OR REPLACE FUNCTION keeper.become_reader(q int, at_node text, least_new int, alone_us bigint,
   OUT my_epoch bigint, OUT known_to text, OUT lease_us bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
 AS $$
 DECLARE
   old pg_snapshot;
+  asked timestamptz;
   moment timestamptz := clock_timestamp();
   fresh bigint;
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
-  SELECT d.known INTO old FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
-  IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q) THEN
+  SELECT d.known, d.asked_at INTO old, asked FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
+  IF asked > moment - keeper.micros(alone_us) OR EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q) THEN
     RETURN;
   END IF;
   IF least_new > 0 THEN
@@ -145,12 +146,12 @@ BEGIN
   IF NOT FOUND THEN
     RETURN relieved;
   END IF;
-  -- Not those that were made for a guest, nor those that somebody has just asked for.
+  -- Not those that were asked for just now.
   asked := ARRAY(SELECT a.session FROM keeper.ask a
                   WHERE a.queue = q AND COALESCE(a.answered_at, a.asked_at) > moment - interval '2 seconds');
   ready := ARRAY(SELECT l.session FROM keeper.lane l
                   WHERE l.queue::bigint = q AND l.status = 0 AND l.aside IS NULL
-                    AND (l.until IS NULL OR l.until <= moment) AND l.session <> ALL (asked)
+                    AND l.session <> ALL (asked)
                   ORDER BY l.place LIMIT 128 FOR UPDATE SKIP LOCKED);
   SELECT d.known INTO at_first FROM keeper.discovery d WHERE d.queue = q;
   ready := ARRAY(
@@ -462,8 +463,7 @@ BEGIN
   said := NULL;
   said.kind := 0;
   SELECT nextval('keeper.epoch_seq'),
-         (SELECT l.place FROM keeper.lane l
-           WHERE l.queue::bigint = q AND l.status = 0 AND (l.until IS NULL OR l.until <= moment) ORDER BY l.place LIMIT 1)
+         (SELECT l.place FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0 ORDER BY l.place LIMIT 1)
     INTO said.epoch, said.seq;
   said.until := moment;
   said.ttl_us := last_seq;
@@ -531,8 +531,7 @@ BEGIN
   END IF;
 END $$;
 
--- Gives carried sessions their lanes: held ones (epoch above zero) with what is left of their lease, others ready; an owner of a
--- ready one is the guest for which it is kept for a moment. heads:
+-- Gives carried sessions their lanes: held ones (epoch above zero) with what is left of their lease, others ready. heads:
 -- their places in the line, zero where the lane has to be looked at; of held ones what is in hand at most. With known_to
 -- it is the end of reading: everything that this snapshot sees has its lane then. firsts: bundles of which messages are in
 -- memory; those of the sessions become rows, at the end all of them. read_to: NULL, or the number up to which bundles have
@@ -592,10 +591,9 @@ BEGIN
   END IF;
   INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node)
   SELECT q, s.session, CASE WHEN s.epoch > 0 THEN 1 ELSE 0 END, COALESCE(NULLIF(s.head, 0), nextval('keeper.message_seq')),
-         CASE WHEN s.epoch > 0 THEN clock_timestamp() + keeper.micros(s.left_us)
-              WHEN s.owner <> '' THEN clock_timestamp() + interval '500 milliseconds' END, s.epoch,
+         CASE WHEN s.epoch > 0 THEN clock_timestamp() + keeper.micros(s.left_us) END, s.epoch,
          CASE WHEN s.epoch > 0 THEN s.head ELSE 0 END, CASE WHEN s.epoch > 0 THEN s.owner END,
-         CASE WHEN s.epoch > 0 THEN at_node ELSE NULLIF(s.owner, '') END
+         CASE WHEN s.epoch > 0 THEN at_node END
     FROM unnest(sessions, epochs, owners, lefts_us, heads) s(session, epoch, owner, left_us, head)
    ORDER BY s.session
   ON CONFLICT DO NOTHING;
@@ -668,24 +666,20 @@ BEGIN
   DELETE FROM keeper.ask a WHERE a.queue = q AND a.answered_at < moment - interval '10 seconds';
 END $$;
 
--- What others want of the reader: single sessions (a session, and the number of the ask), and how many a guest can take (a node).
-CREATE OR REPLACE FUNCTION keeper.look_at_asks(q int)
-RETURNS TABLE (id bigint, session text, node text, wants int)
+-- What the reader is asked for: the numbers of the asks, and their sessions.
+CREATE OR REPLACE FUNCTION keeper.look_at_asks(q int) RETURNS TABLE (id bigint, session text)
 LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 BEGIN
   RETURN QUERY
-    SELECT a.id, a.session, NULL::text, NULL::int FROM keeper.ask a
+    SELECT a.id, a.session FROM keeper.ask a
      WHERE a.queue = q AND a.answered_at IS NULL AND a.asked_at > clock_timestamp() - interval '1 minute'
      ORDER BY a.id LIMIT 1000;
-  RETURN QUERY
-    SELECT NULL::bigint, NULL::text, g.node, g.wants FROM keeper.guest g
-     WHERE g.queue = q AND g.asked_at > clock_timestamp() - interval '3 seconds';
 END $$;
 
--- Asks the reader, if there is one, for a lane of a session, or to stop (an empty session).
+-- Asks the reader, if there is one, for a lane of a session, or to stop (an empty session); then no process begins for a while.
 CREATE OR REPLACE FUNCTION keeper.ask_reader(q int, of_session text, needs boolean, OUT ask_id bigint, OUT reader_epoch bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
@@ -696,6 +690,9 @@ BEGIN
     -- What a crash takes away is asked for again.
     PERFORM set_config('synchronous_commit', 'off', true);
     INSERT INTO keeper.ask AS a (queue, session, needs_lane) VALUES (q, of_session, needs) RETURNING a.id INTO ask_id;
+    IF of_session = '' THEN
+      UPDATE keeper.discovery d SET asked_at = clock_timestamp() WHERE d.queue = q;
+    END IF;
   END IF;
 END $$;
 
@@ -724,27 +721,6 @@ BEGIN
                                  AND a.asked_at > clock_timestamp() - interval '1 minute');
   SELECT r.until INTO reads_until FROM keeper.reader r
    WHERE r.queue = q AND r.epoch = reader_epoch AND r.until > clock_timestamp();
-END $$;
-
--- A process that waits for sessions tells the reader how many it can take.
-CREATE OR REPLACE FUNCTION keeper.be_guest(q int, at_node text, how_many int) RETURNS void
-LANGUAGE plpgsql
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
-AS $$
-BEGIN
-  PERFORM set_config('synchronous_commit', 'off', true);
-  INSERT INTO keeper.guest (queue, node, wants, asked_at) VALUES (q, at_node, how_many, clock_timestamp())
-  ON CONFLICT (queue, node) DO UPDATE SET wants = excluded.wants, asked_at = excluded.asked_at;
-END $$;
-
--- Guests that have got what they wanted: they tell when they want more.
-CREATE OR REPLACE FUNCTION keeper.serve_guests(q int, nodes text[]) RETURNS void
-LANGUAGE plpgsql
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
-AS $$
-BEGIN
-  PERFORM set_config('synchronous_commit', 'off', true);
-  DELETE FROM keeper.guest g WHERE g.queue = q AND g.node = ANY (nodes);
 END $$;
 
 -- Ends a reading that this process began without learning of it.

@@ -113,6 +113,8 @@ final class CrashRun implements AutoCloseable {
   /** The first sessions are taken as lanes; then it begins to read. */
   private void readAlone(PostgresQueueProvider sender, PostgresQueueProvider reader)
       throws Exception {
+    // Else it would wait for five seconds after the last session that another process took.
+    execute("UPDATE keeper.discovery SET asked_at = NULL");
     do {
       send(sender);
       handle(reader);

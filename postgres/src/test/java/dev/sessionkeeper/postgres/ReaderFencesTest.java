@@ -51,7 +51,7 @@ class ReaderFencesTest extends ReadsAlone {
   private static final String FORGET_READER =
       """
       WITH reader AS (DELETE FROM keeper.reader r USING keeper.queue k WHERE k.id = r.queue AND k.name = ? RETURNING r.queue),
-           known AS (UPDATE keeper.discovery d SET known = pg_current_snapshot() FROM reader
+           known AS (UPDATE keeper.discovery d SET known = pg_current_snapshot(), asked_at = NULL FROM reader
                       WHERE d.queue = reader.queue RETURNING 1)
       SELECT count(*) FROM known
       """;
