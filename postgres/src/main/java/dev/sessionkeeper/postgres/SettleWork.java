@@ -1,12 +1,10 @@
 package dev.sessionkeeper.postgres;
 
-import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /** What is to be done to one held session within a group: messages completed, perhaps its end. */
 final class SettleWork {
@@ -17,7 +15,6 @@ final class SettleWork {
   private final List<long[]> done = new ArrayList<>();
   private final List<CompletableFuture<Void>> answers = new ArrayList<>();
   private boolean isFreed;
-  private KeeperException.@Nullable OutcomeUnknown doubt;
 
   SettleWork(SessionId session, long epoch, LongSupplier carriedBy) {
     this.session = session;
@@ -75,17 +72,6 @@ final class SettleWork {
     isFreed = true;
     answers.add(answer);
     return true;
-  }
-
-  /** A statement with it was not answered, so it may have taken effect. */
-  void doubt(KeeperException.OutcomeUnknown e) {
-    doubt = e;
-  }
-
-  /** Its lease is not held any more: nothing was changed, unless a try before took effect. */
-  void lose() {
-    var unknown = doubt;
-    fail(unknown == null ? new KeeperException.LockLost("session " + session, epoch) : unknown);
   }
 
   void succeed() {
