@@ -33,9 +33,6 @@ final class CarriedSessions {
   /** Epochs that may be given out between two rounds. */
   private static final int EPOCHS = 4096;
 
-  /** Sessions that other processes get at once. */
-  private static final int MOST_GIVEN = 256;
-
   private final OrderedQueue queue;
   private final TimeSource time;
   private final ReentrantLock lock = new ReentrantLock();
@@ -55,6 +52,7 @@ final class CarriedSessions {
   private long firstLane = Long.MAX_VALUE;
   private long takenAt;
   private long taken;
+  private long heldNanos;
 
   CarriedSessions(OrderedQueue queue) {
     this.queue = queue;
@@ -64,6 +62,11 @@ final class CarriedSessions {
   /** How long nobody has taken a session, or held one. */
   long untouchedNanos() {
     return locked(() -> holds.isEmpty() ? time.nanoTime() - takenAt : 0);
+  }
+
+  /** What consumers of this process have done, up to now. */
+  GuestShare.Seen seen() {
+    return locked(() -> new GuestShare.Seen(time.nanoTime(), taken, heldNanos));
   }
 
   /** How many holds there have been. */
@@ -195,6 +198,7 @@ final class CarriedSessions {
         writing = session.writing;
         if (writing == null) {
           session.holder = null;
+          heldNanos += time.nanoTime() - lane.heldSince();
           if (isClean && !session.isUnusual) {
             putBack(session, leftover);
           } else {
@@ -280,11 +284,12 @@ final class CarriedSessions {
    * @param guests how many sessions each process can take
    * @return the processes that get some
    */
-  Set<String> giveTo(Map<String, Integer> guests, long before) {
+  Set<String> giveTo(Map<String, Integer> guests, GuestShare share, long before) {
     lock.lock();
     try {
       var served = new LinkedHashSet<String>();
-      int left = Math.min(MOST_GIVEN, (line.size() + 1) / 2);
+      int most = share.most(new GuestShare.Seen(time.nanoTime(), taken, heldNanos), line.size());
+      int left = most;
       for (int turn = 0; left > 0; turn++) {
         int had = left;
         for (var guest : guests.entrySet()) {
@@ -302,6 +307,7 @@ final class CarriedSessions {
           break;
         }
       }
+      share.gave(most - left);
       return served;
     } finally {
       lock.unlock();
@@ -382,6 +388,7 @@ final class CarriedSessions {
       var session = sessions.get(lane.id());
       if (session != null) {
         markUnusual(session);
+        heldNanos += time.nanoTime() - lane.heldSince();
       }
     }
   }

@@ -15,6 +15,11 @@ sealed interface LocalQueue extends AutoCloseable permits OrderedQueue, Unordere
    */
   void sent(boolean areSendersHeldUp);
 
+  /** Messages of another process are stored. */
+  default void othersSent() {
+    wake();
+  }
+
   /** A session that this process holds has new messages. */
   void tellNews(SessionId session);
 

@@ -26,6 +26,9 @@ final class Notifications implements AutoCloseable {
   interface Heard {
     void wake(int queue);
 
+    /** Something was sent to the queue, which the process that reads it finds. */
+    void sent(int queue);
+
     void news(int queue, SessionId session);
 
     void deleted(int queue);
@@ -40,6 +43,11 @@ final class Notifications implements AutoCloseable {
   /** Something was sent to the queue. */
   void sent(int queue) {
     notices.tell(CHANNEL, "q " + node.id() + " " + queue);
+  }
+
+  /** There is something to take in the queue, or to look at. */
+  void look(int queue) {
+    notices.tell(CHANNEL, "l " + node.id() + " " + queue);
   }
 
   /** A session that this node holds has news. */
@@ -70,6 +78,8 @@ final class Notifications implements AutoCloseable {
       var parts = payload.split(" ", 4);
       boolean fromHere = parts[1].equals(node.id());
       if (parts[0].equals("q") && !fromHere) {
+        heard.sent(Integer.parseInt(parts[2]));
+      } else if (parts[0].equals("l") && !fromHere) {
         heard.wake(Integer.parseInt(parts[2]));
       } else if (parts[0].equals("n") && fromHere) {
         heard.news(Integer.parseInt(parts[2]), SessionId.of(parts[3]));

@@ -230,10 +230,26 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   @Override
   public void sent(boolean areSendersHeldUp) {
     lastRound.areSendersHeldUp(areSendersHeldUp);
-    wake();
+    othersSent();
     if (!alone.isReading()) {
-      tellOthers();
+      setup.notifications().sent(id());
     }
+  }
+
+  /** What is sent is found by whoever reads the queue, who tells when others may take it. */
+  @Override
+  public void othersSent() {
+    if (isReadElsewhere()) {
+      lastRound.changed();
+      pulse.beat();
+    } else {
+      wake();
+    }
+  }
+
+  private boolean isReadElsewhere() {
+    return !alone.isReading()
+        && lastRound.readBy().filter(reader -> !reader.equals(node().id())).isPresent();
   }
 
   /** Another process wants sessions that this one carries. */
@@ -249,7 +265,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
 
   /** Other processes look again. */
   void tellOthers() {
-    setup.notifications().sent(id());
+    setup.notifications().look(id());
   }
 
   /** A held lane has news: of this process, or of one that must be told. */

@@ -413,7 +413,7 @@ public final class PostgresQueueProvider
 
   private void announce(QueueTable.Known known) {
     local(known).wake();
-    setup.notifications().sent(known.id());
+    setup.notifications().look(known.id());
   }
 
   private QueueTable.Known find(QueueName queue) {
@@ -447,6 +447,14 @@ public final class PostgresQueueProvider
       var local = queues.get(queue);
       if (local != null) {
         local.wake();
+      }
+    }
+
+    @Override
+    public void sent(int queue) {
+      var local = queues.get(queue);
+      if (local != null) {
+        local.othersSent();
       }
     }
 

@@ -65,6 +65,8 @@ final class ReadAlone {
   /** Other processes that want sessions, and how many. */
   private Map<String, Integer> guests = Map.of();
 
+  private GuestShare share;
+
   private boolean hasLookedForPile;
 
   ReadAlone(OrderedQueue queue, PostgresOptions options) {
@@ -75,6 +77,7 @@ final class ReadAlone {
     this.table = new ReaderTable(queue);
     this.asks = new AskTable(queue);
     this.sessions = new CarriedSessions(queue);
+    this.share = new GuestShare(sessions.seen());
     long now = time.nanoTime();
     this.relievedAt = now - RELIEVE_NANOS;
     this.lookedAtAsks = now - LOOK_AT_ASKS_NANOS;
@@ -217,6 +220,7 @@ final class ReadAlone {
     isStopAsked = false;
     isAsked = true;
     guests = Map.of();
+    share = new GuestShare(sessions.seen());
     worth.begins(sessions.taken());
     sessions.begin();
     bundles.clear();
@@ -310,7 +314,7 @@ final class ReadAlone {
     if (guests.isEmpty()) {
       return Set.of();
     }
-    var served = sessions.giveTo(guests, time.nanoTime() - HOST_FIRST.toNanos());
+    var served = sessions.giveTo(guests, share, time.nanoTime() - HOST_FIRST.toNanos());
     var left = new HashMap<>(guests);
     left.keySet().removeAll(served);
     guests = left;

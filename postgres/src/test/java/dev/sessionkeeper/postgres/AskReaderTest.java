@@ -186,6 +186,62 @@ class AskReaderTest extends ReadsAlone {
     held.close();
   }
 
+  /** Else the reader might carry it again before the caller, which has been told, gets to it. */
+  @TestInRealTime
+  void aLaneThatWasAskedForStaysForAWhile() throws Exception {
+    send(A, "1");
+    send(B, "1");
+    var held = take(reader, queue, ME);
+    assertThat(receive(held)).isEqualTo("1");
+    assertThat(other.act(queue, B, Act.RESUME, "")).isZero();
+    for (int i = 0; i < 5; i++) {
+      send(A, "more");
+      assertThat(receive(held)).isEqualTo("more");
+      Thread.sleep(25); // The reader looks for lanes that it may carry every 20 ms.
+    }
+    assertThat(database.count("lane", queue)).as("of the session that was asked for").isEqualTo(1);
+    await().atMost(SOON).until(() -> isCarriedAgain(held));
+    held.close();
+  }
+
+  private boolean isCarriedAgain(HeldSession held) throws Exception {
+    send(A, "more");
+    receive(held);
+    return count(
+            """
+            SELECT count(*) FROM keeper.lane l JOIN keeper.queue k ON k.id = l.queue
+             WHERE k.name = ? AND l.session = 'b'
+            """)
+        == 0;
+  }
+
+  @TestInRealTime
+  void aLaneThatIsKeptForAGuestIsNotTakenByTheReader() throws Exception {
+    send(A, "1");
+    var held = take(reader, queue, ME);
+    count(
+        """
+        WITH kept AS (INSERT INTO keeper.lane (queue, session, status, place, node, until)
+                      SELECT k.id, 'b', 0, 1, 'guest', clock_timestamp() + interval '1 hour' FROM keeper.queue k
+                       WHERE k.name = ? RETURNING 1),
+             sent AS (INSERT INTO keeper.message (seq, queue, form, expires_at, session, message_id, content_type, body)
+                      SELECT 1, k.id, 0, clock_timestamp() + interval '1 hour', 'b', 'x', 'text/plain', '' FROM keeper.queue k
+                       WHERE k.name = 'QUEUE' RETURNING 1)
+        SELECT count(*) FROM kept, sent
+        """
+            .replace("QUEUE", queue.value()));
+    assertThat(reader.sessions(queue).acceptNext(ME, Duration.ofMillis(100)))
+        .isInstanceOf(AcceptResult.NoSession.class);
+    count(
+        """
+        WITH over AS (UPDATE keeper.lane l SET until = clock_timestamp() FROM keeper.queue k
+                       WHERE k.id = l.queue AND k.name = ? AND l.session = 'b' RETURNING 1)
+        SELECT count(*) FROM over
+        """);
+    assertThat(take(reader, queue, ME).id()).as("its time is over").isEqualTo(B);
+    held.close();
+  }
+
   /** It may be taken over when its lease has run out, and not before. */
   @TestInRealTime
   void aReaderThatStandsStillLeavesItsSessionsLocked() throws Exception {
