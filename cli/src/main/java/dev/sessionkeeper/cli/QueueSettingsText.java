@@ -1,5 +1,8 @@
 package dev.sessionkeeper.cli;
 
+import dev.sessionkeeper.time.DurationText;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -21,7 +24,7 @@ final class QueueSettingsText {
   /** One line for each setting. */
   static String lines(JsonNode queue) {
     return SETTINGS.stream()
-        .map(name -> String.format("%-18s  %s", option(name), queue.path(name).asString("-")))
+        .map(name -> String.format("%-18s  %s", option(name), text(queue.path(name))))
         .collect(Collectors.joining("\n"));
   }
 
@@ -34,7 +37,17 @@ final class QueueSettingsText {
   }
 
   private static String change(JsonNode before, JsonNode after) {
-    return before.asString("-") + " → " + after.asString("-");
+    return text(before) + " → " + text(after);
+  }
+
+  /** A duration is shown as a person writes it: {@code 1m}, not {@code PT1M}. */
+  private static String text(JsonNode setting) {
+    var text = setting.asString("-");
+    try {
+      return text.startsWith("P") ? DurationText.readable(Duration.parse(text)) : text;
+    } catch (DateTimeParseException notADuration) {
+      return text;
+    }
   }
 
   /** {@code lockDuration} becomes {@code lock-duration}. */

@@ -49,8 +49,8 @@ class QueuesTest {
     var changed = queues("create", "strict", "--lock-duration", "2m", "--message-ttl", "48h");
     assertThat(changed.out())
         .contains("Queue strict exists; changed:")
-        .contains("lock-duration: PT5M → PT2M")
-        .contains("message-ttl: PT24H → PT48H")
+        .contains("lock-duration: 5m → 2m")
+        .contains("message-ttl: 1d → 2d")
         .doesNotContain("max-delivery-count", "poison-policy");
   }
 
@@ -68,8 +68,8 @@ class QueuesTest {
     assertThat(queues("show", "strict").out())
         .contains("strict", "ORDERED", "PARK_SESSION")
         .containsPattern("max-delivery-count +20")
-        .containsPattern("lock-duration +PT5M")
-        .containsPattern("message-ttl +PT24H")
+        .containsPattern("lock-duration +5m")
+        .containsPattern("message-ttl +1d")
         .containsPattern("duplicate-window +PT10M");
   }
 
