@@ -70,7 +70,7 @@ class QueuesTest {
         .containsPattern("max-delivery-count +20")
         .containsPattern("lock-duration +5m")
         .containsPattern("message-ttl +1d")
-        .containsPattern("duplicate-window +PT10M");
+        .containsPattern("duplicate-window +10m");
   }
 
   private Ran createStrict() {
