@@ -37,10 +37,10 @@ final class CompleteMessages {
   /** Completes and gives back; a lease that is lost fails alone. */
   void ofLanes(List<SettleWork> works) {
     try {
-      var lost = repeat((connection, again) -> lanes(connection, works, again));
+      var lost = repeat(works, (connection, again) -> lanes(connection, works, again));
       for (var work : works) {
         if (lost.contains(work.session())) {
-          work.fail(new KeeperException.LockLost("session " + work.session(), work.epoch()));
+          work.lose();
         } else {
           work.succeed();
         }
@@ -96,7 +96,7 @@ final class CompleteMessages {
       if (work.hasLane()) {
         left.add(work);
       } else {
-        work.fail(new KeeperException.LockLost("session " + work.session(), work.epoch()));
+        work.lose();
       }
     }
   }
@@ -112,6 +112,7 @@ final class CompleteMessages {
     var completed = bundles.tellApart(busy, note);
     var written =
         repeat(
+            busy,
             (connection, once) -> carried(connection, readerEpoch, busy, completed, once || again));
     if (written.isEmpty()) {
       bundles.close(completed);
@@ -140,9 +141,10 @@ final class CompleteMessages {
 
   /**
    * Repeats after a lost connection: whoever still holds the lease is the only one who can have
-   * completed what is missing then.
+   * completed what is missing then. Whoever does not hold it any more is not told that nothing was
+   * changed.
    */
-  private Set<SessionId> repeat(Statement statement) throws SQLException {
+  private Set<SessionId> repeat(List<SettleWork> works, Statement statement) throws SQLException {
     KeeperException.OutcomeUnknown unknown = null;
     for (int attempt = 1; ; attempt++) {
       boolean again = attempt > 1;
@@ -153,6 +155,7 @@ final class CompleteMessages {
                 Database.decided("A settlement", connection -> statement.run(connection, again)));
       } catch (KeeperException.OutcomeUnknown e) {
         unknown = e;
+        works.forEach(work -> work.doubt(e));
       } catch (SQLException e) {
         if (!SqlErrors.isConnectionLoss(e) || (unknown == null && isLastTry(attempt))) {
           throw e;

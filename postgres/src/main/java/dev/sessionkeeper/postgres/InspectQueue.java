@@ -13,6 +13,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -85,7 +86,8 @@ final class InspectQueue {
              COALESCE((extract(epoch FROM clock_timestamp() - COALESCE(h.enqueued_at, b.enqueued_at)) * 1000000)::bigint, 0),
              l.owner, COALESCE(l.epoch, 0), CASE WHEN l.status = 1 THEN l.until END,
              COALESCE(h.attempts, 0) + CASE WHEN l.status = 1 AND h.seq <= l.reached THEN 1 ELSE 0 END,
-             l.reason, l.since, h.last_error, h.failed_at, COALESCE(h.enqueued_at, b.enqueued_at), l.session IS NOT NULL
+             l.reason, l.since, h.last_error, h.failed_at, COALESCE(h.enqueued_at, b.enqueued_at), l.session IS NOT NULL,
+             CASE WHEN l.status = 1 THEN l.held_since END, clock_timestamp()
         FROM unnest(?::text[]) w(session)
         LEFT JOIN bundled b ON b.session = w.session
         LEFT JOIN LATERAL (SELECT * FROM keeper.lane x WHERE x.queue = ? AND x.session = w.session COLLATE "C") l ON true
@@ -236,7 +238,7 @@ final class InspectQueue {
           boolean hasLane = rows.getBoolean(14);
           var hold = hasLane ? null : carried.get(view.id());
           if (hold != null) {
-            views.add(held(view, hold));
+            views.add(held(view, hold, HandedRow.optionalInstant(rows, 16)));
           } else if (hasLane || view.backlog() > 0) {
             views.add(view);
           }
@@ -246,7 +248,8 @@ final class InspectQueue {
     }
   }
 
-  private static SessionView held(SessionView view, CarriedHold hold) {
+  /** A hold that has no lane yet began within the last two seconds. */
+  private static SessionView held(SessionView view, CarriedHold hold, Optional<Instant> now) {
     return new SessionView(
         view.id(),
         SessionStatus.HELD,
@@ -257,7 +260,8 @@ final class InspectQueue {
         Optional.of(hold.lease.until()),
         hold.isHandedOut && view.backlog() > 0 ? 1 : 0,
         Optional.empty(),
-        Optional.empty());
+        Optional.empty(),
+        now);
   }
 
   private static SessionView view(ResultSet row) throws SQLException {
@@ -275,10 +279,11 @@ final class InspectQueue {
         HandedRow.optionalInstant(row, 7),
         row.getInt(8),
         waits ? Optional.of(whyWaiting(row.getString(11), failedAt.isPresent())) : asideReason,
-        waits ? failedAt.or(() -> optional(row)) : HandedRow.optionalInstant(row, 10));
+        waits ? failedAt.or(() -> optional(row)) : HandedRow.optionalInstant(row, 10),
+        HandedRow.optionalInstant(row, 15));
   }
 
-  private static Optional<java.time.Instant> optional(ResultSet row) {
+  private static Optional<Instant> optional(ResultSet row) {
     try {
       return HandedRow.optionalInstant(row, 13);
     } catch (SQLException e) {

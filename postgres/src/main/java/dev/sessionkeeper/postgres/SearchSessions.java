@@ -47,7 +47,8 @@ public final class SearchSessions {
              COALESCE((extract(epoch FROM clock_timestamp() - h.enqueued_at) * 1000000)::bigint, 0),
              l.owner, l.epoch, CASE WHEN l.status = 1 THEN l.until END,
              COALESCE(h.attempts, 0) + CASE WHEN l.status = 1 AND h.seq <= l.reached THEN 1 ELSE 0 END,
-             l.reason, l.since, h.last_error, h.failed_at, h.enqueued_at
+             l.reason, l.since, h.last_error, h.failed_at, h.enqueued_at,
+             CASE WHEN l.status = 1 THEN l.held_since END
         FROM %s l
         LEFT JOIN LATERAL (SELECT m.seq, m.attempts, m.enqueued_at, m.last_error, m.failed_at FROM keeper.message m
                             WHERE m.queue = l.queue AND m.session = l.session ORDER BY m.seq LIMIT 1) h ON true
@@ -301,7 +302,8 @@ public final class SearchSessions {
         view.lockedUntil(),
         view.attempts(),
         view.blockedReason(),
-        view.blockedSince());
+        view.blockedSince(),
+        view.heldSince());
   }
 
   private static SessionView bare(SessionId session, long backlog, Duration age) {
@@ -418,7 +420,8 @@ public final class SearchSessions {
         waits
             ? Optional.of(whyWaiting(lastError, failedAt.isPresent()))
             : Optional.ofNullable(row.getString(9)),
-        since);
+        since,
+        HandedRow.optionalInstant(row, 14));
   }
 
   private static String whyWaiting(String lastError, boolean hasFailed) {

@@ -128,7 +128,7 @@ final class SettleLane {
     try {
       if (error == null) {
         hold.inHand.settled(settlements);
-      } else if (error instanceof KeeperException.LockLost) {
+      } else if (SettleWork.isLost(error)) {
         hold.lost();
       } else {
         hold.inHand.notSettled(settlements);
@@ -141,7 +141,7 @@ final class SettleLane {
   private void finishUnseen(List<Settled> settlements, @Nullable Throwable error) {
     hold.lock.lock();
     try {
-      if (error instanceof KeeperException.LockLost) {
+      if (SettleWork.isLost(error)) {
         hold.lost();
       } else {
         hold.inHand.settled(settlements);

@@ -1,10 +1,13 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** What is to be done to one held session within a group: messages completed, perhaps its end. */
 final class SettleWork {
@@ -15,6 +18,7 @@ final class SettleWork {
   private final List<long[]> done = new ArrayList<>();
   private final List<CompletableFuture<Void>> answers = new ArrayList<>();
   private boolean isFreed;
+  private KeeperException.@Nullable OutcomeUnknown doubt;
 
   SettleWork(SessionId session, long epoch, LongSupplier carriedBy) {
     this.session = session;
@@ -72,6 +76,32 @@ final class SettleWork {
     isFreed = true;
     answers.add(answer);
     return true;
+  }
+
+  /** A statement with it was not answered, so it may have taken effect. */
+  void doubt(KeeperException.OutcomeUnknown e) {
+    doubt = e;
+  }
+
+  /** Its lease is not held any more: nothing was changed, unless a try before took effect. */
+  void lose() {
+    var lost = new KeeperException.LockLost("session " + session, epoch);
+    var unknown = doubt;
+    if (unknown == null) {
+      fail(lost);
+    } else {
+      var own = new KeeperException.OutcomeUnknown("A settlement", unknown);
+      own.addSuppressed(lost);
+      fail(own);
+    }
+  }
+
+  /** Returns whether this failure also says that the lease is lost, so that the hold has ended. */
+  static boolean isLost(@Nullable Throwable failure) {
+    return failure instanceof KeeperException.LockLost
+        || (failure instanceof KeeperException.OutcomeUnknown
+            && Arrays.stream(failure.getSuppressed())
+                .anyMatch(KeeperException.LockLost.class::isInstance));
   }
 
   void succeed() {

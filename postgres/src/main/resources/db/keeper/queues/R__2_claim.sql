@@ -120,7 +120,8 @@ BEGIN
            held AS (
              UPDATE keeper.lane l
                 SET status = 1, owner = owners[cardinality(taken) + next.n], node = at_node,
-                    epoch = nextval('keeper.epoch_seq'), until = moment + lease, reached = last_seq, handed = NULL
+                    epoch = nextval('keeper.epoch_seq'), until = moment + lease, reached = last_seq, handed = NULL,
+                    held_since = moment
                FROM next WHERE l.ctid = next.place_of
              RETURNING l.session, l.place, l.epoch, l.owner)
       SELECT array_agg(h.session), array_agg(h.epoch), array_agg(h.owner), GREATEST(max(h.place), begins)
@@ -201,7 +202,7 @@ BEGIN
                FROM unnest(fresh, firsts, dues) f(session, first, due)
               WHERE (f.session IN (SELECT unnest(shared || busy))) IS NOT TRUE),
            made AS (
-             INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node)
+             INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node, held_since)
              SELECT q, n.session,
                     CASE WHEN n.due IS NOT NULL THEN 2 WHEN n.n <= wanted - cardinality(taken) THEN 1 ELSE 0 END,
                     GREATEST(n.first, from_place),
@@ -209,7 +210,8 @@ BEGIN
                     CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN nextval('keeper.epoch_seq') ELSE 0 END,
                     CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN last_seq ELSE 0 END,
                     CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN owners[cardinality(taken) + n.n] END,
-                    CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN at_node END
+                    CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN at_node END,
+                    CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN moment END
                FROM missing n
              ON CONFLICT DO NOTHING
              RETURNING session, status, epoch, owner)
@@ -392,7 +394,7 @@ BEGIN
     WHEN lane.status = 0 THEN
       UPDATE keeper.lane l
          SET status = 1, owner = new_owner, node = at_node, epoch = nextval('keeper.epoch_seq'), reached = 0,
-             handed = NULL, until = clock_timestamp() + (SELECT keeper.micros(k.lock_us) FROM keeper.queue k WHERE k.id = q)
+             handed = NULL, held_since = clock_timestamp(), until = clock_timestamp() + (SELECT keeper.micros(k.lock_us) FROM keeper.queue k WHERE k.id = q)
        WHERE l.queue = q AND l.session = of_session
       RETURNING 'held', l.epoch, l.until INTO outcome, new_epoch, until_at;
     ELSE

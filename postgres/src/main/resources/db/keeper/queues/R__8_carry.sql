@@ -566,11 +566,12 @@ BEGIN
       FROM (SELECT r.of_session AS session, min(r.of_seq) AS head FROM rows r
              WHERE r.of_session NOT IN (SELECT unnest(sessions)) GROUP BY r.of_session) o;
   END IF;
-  INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node)
+  -- A carried hold is written down about a second after it began.
+  INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node, held_since)
   SELECT q, s.session, CASE WHEN s.epoch > 0 THEN 1 ELSE 0 END, COALESCE(NULLIF(s.head, 0), nextval('keeper.message_seq')),
          CASE WHEN s.epoch > 0 THEN clock_timestamp() + keeper.micros(s.left_us) END, s.epoch,
          CASE WHEN s.epoch > 0 THEN s.head ELSE 0 END, CASE WHEN s.epoch > 0 THEN s.owner END,
-         CASE WHEN s.epoch > 0 THEN at_node END
+         CASE WHEN s.epoch > 0 THEN at_node END, CASE WHEN s.epoch > 0 THEN clock_timestamp() END
     FROM unnest(sessions, epochs, owners, lefts_us, heads) s(session, epoch, owner, left_us, head)
    ORDER BY s.session
   ON CONFLICT DO NOTHING;

@@ -92,6 +92,52 @@ class CutSettlementTest {
     assertUnknown(held, Settlement.complete());
   }
 
+  /** Answered "lost", the caller would believe that nothing was changed. */
+  @Test
+  void aCompletionThatTookEffectIsNotCalledLostWhenAnotherOwnerCameMeanwhile() throws Exception {
+    assertUnknownIfMeanwhile(
+        take(),
+        "settle_lanes",
+        """
+        WITH taken AS (UPDATE keeper.lane l SET epoch = l.epoch + 1 FROM keeper.queue k
+                        WHERE k.id = l.queue AND k.name = ? RETURNING 1) SELECT count(*) FROM taken
+        """);
+  }
+
+  /** A crash of the database ends the reader, and with it what it carries. */
+  @Test
+  void aCompletionThatTookEffectIsNotCalledLostWhenTheDatabaseCrashedMeanwhile() throws Exception {
+    provider.close();
+    provider = PostgresQueueProvider.create(pool, PostgresOptions.ofDefaults().withCarryFrom(0));
+    assertUnknownIfMeanwhile(
+        take(),
+        "settle_carried",
+        """
+        WITH lost AS (DELETE FROM keeper.reading x USING keeper.queue k
+                       WHERE k.id = x.queue AND k.name = ? RETURNING 1) SELECT count(*) FROM lost
+        """);
+  }
+
+  private void assertUnknownIfMeanwhile(HeldSession held, String statement, String meanwhile)
+      throws Exception {
+    var delivery = held.receive(1, SOON).get(0);
+    network.cutAnswerTo(statement);
+    network.refuseAfterCut();
+    pool.getHikariPoolMXBean().softEvictConnections();
+    var settled =
+        held.settle(List.of(new Settled(delivery.sequence(), Settlement.complete())))
+            .toCompletableFuture();
+    while (network.cuts() == 0) {
+      Thread.onSpinWait();
+    }
+    assertThat(database.number(meanwhile, QUEUE)).isEqualTo(1);
+    network.refuse(false);
+    assertThatThrownBy(settled::join)
+        .isInstanceOf(CompletionException.class)
+        .hasCauseInstanceOf(KeeperException.OutcomeUnknown.class);
+    assertThat(database.count("waiting_message", QUEUE)).as("it took effect").isZero();
+  }
+
   private static final String DEAD =
       "SELECT count(*) FROM keeper.dead_letter d JOIN keeper.queue k ON k.id = d.queue WHERE k.name = ?";
 
