@@ -94,6 +94,7 @@ def queues():
     messages = [{"sessionId": s, "messageId": f"{s}{n}", "body": {"n": n}} for s in "abc" for n in range(3)]
     assert len(call("post_queues_queue_messages", queue, {"messages": messages}).messages) == 9
     assert call("get_queues_queue", queue).depth == 9
+    assert call("get_queues_queue_scale", queue, slots=2).consumers == 2
 
     taken = call("post_queues_queue_work", queue, {"requestId": str(uuid.uuid4()), "take": {"sessions": 1, "wait": "PT5S"}})
     session = taken.sessions[0]
@@ -140,6 +141,7 @@ def queues():
 
     call("post_queues_queue_messages", loose, {"messages": [{"body": 1}]})
     receipt = call("post_queues_queue_receive", loose, {"wait": "PT5S"}).messages[0].receipt
+    assert call("post_queues_queue_renewals", loose, {"receipt": receipt}).locked_until
     call("post_queues_queue_settlements", loose, {"settlements": [{"receipt": receipt, "action": "complete"}]})
     call("post_queues_queue_purge", loose, {"confirm": loose, "part": "messages"})
     call("delete_queues_queue", loose, confirm=loose)
@@ -178,6 +180,7 @@ def registry():
     call("post_usages_batches_id_replay", batches[0].batch_id)
     assert call("get_usages_proof", tenant_object_id=tenant).tenants
     call("post_usages_hold_release")
+    call("post_erasures", {"userObjectId": user, "reason": "asked for it"})
 
 
 def github():
@@ -218,7 +221,12 @@ def server():
     assert call("get_samples_queues")
     assert first_bytes("get_samples_live")
     assert call("get_audit", limit=5).entries
+    assert call("get_audit_export")
+    assert call("get_audit_verify").intact
     call("get_credentials")
+    call("get_keys")
+    refused("conflict", "post_keys", {"name": "gen", "roles": ["read"]})  # This server asks for no credentials.
+    refused("not-found", "delete_keys_key", "gen")
     call("post_admin_reload")
 
 

@@ -550,6 +550,10 @@ CREATE INDEX lane_aside ON keeper.lane ((queue::bigint), status) WHERE status IN
 -- Since when the time to live of a session's messages stands still: it is set aside, or its first message blocks it.
 ALTER TABLE keeper.lane ADD COLUMN frozen_since timestamptz;
 
+-- queues/V1_14__held_since.sql
+-- When the present owner took the session, for operators; it says nothing while the lane is not held.
+ALTER TABLE keeper.lane ADD COLUMN held_since timestamptz;
+
 -- queues/R__0_bundles.sql
 -- Messages that are stored together, and how they become rows of their own.
 
@@ -1129,7 +1133,8 @@ BEGIN
            held AS (
              UPDATE keeper.lane l
                 SET status = 1, owner = owners[cardinality(taken) + next.n], node = at_node,
-                    epoch = nextval('keeper.epoch_seq'), until = moment + lease, reached = last_seq, handed = NULL
+                    epoch = nextval('keeper.epoch_seq'), until = moment + lease, reached = last_seq, handed = NULL,
+                    held_since = moment
                FROM next WHERE l.ctid = next.place_of
              RETURNING l.session, l.place, l.epoch, l.owner)
       SELECT array_agg(h.session), array_agg(h.epoch), array_agg(h.owner), GREATEST(max(h.place), begins)
@@ -1210,7 +1215,7 @@ BEGIN
                FROM unnest(fresh, firsts, dues) f(session, first, due)
               WHERE (f.session IN (SELECT unnest(shared || busy))) IS NOT TRUE),
            made AS (
-             INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node)
+             INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node, held_since)
              SELECT q, n.session,
                     CASE WHEN n.due IS NOT NULL THEN 2 WHEN n.n <= wanted - cardinality(taken) THEN 1 ELSE 0 END,
                     GREATEST(n.first, from_place),
@@ -1218,7 +1223,8 @@ BEGIN
                     CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN nextval('keeper.epoch_seq') ELSE 0 END,
                     CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN last_seq ELSE 0 END,
                     CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN owners[cardinality(taken) + n.n] END,
-                    CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN at_node END
+                    CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN at_node END,
+                    CASE WHEN n.due IS NULL AND n.n <= wanted - cardinality(taken) THEN moment END
                FROM missing n
              ON CONFLICT DO NOTHING
              RETURNING session, status, epoch, owner)
@@ -1401,7 +1407,7 @@ BEGIN
     WHEN lane.status = 0 THEN
       UPDATE keeper.lane l
          SET status = 1, owner = new_owner, node = at_node, epoch = nextval('keeper.epoch_seq'), reached = 0,
-             handed = NULL, until = clock_timestamp() + (SELECT keeper.micros(k.lock_us) FROM keeper.queue k WHERE k.id = q)
+             handed = NULL, held_since = clock_timestamp(), until = clock_timestamp() + (SELECT keeper.micros(k.lock_us) FROM keeper.queue k WHERE k.id = q)
        WHERE l.queue = q AND l.session = of_session
       RETURNING 'held', l.epoch, l.until INTO outcome, new_epoch, until_at;
     ELSE
@@ -2988,11 +2994,12 @@ BEGIN
       FROM (SELECT r.of_session AS session, min(r.of_seq) AS head FROM rows r
              WHERE r.of_session NOT IN (SELECT unnest(sessions)) GROUP BY r.of_session) o;
   END IF;
-  INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node)
+  -- A carried hold is written down about a second after it began.
+  INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node, held_since)
   SELECT q, s.session, CASE WHEN s.epoch > 0 THEN 1 ELSE 0 END, COALESCE(NULLIF(s.head, 0), nextval('keeper.message_seq')),
          CASE WHEN s.epoch > 0 THEN clock_timestamp() + keeper.micros(s.left_us) END, s.epoch,
          CASE WHEN s.epoch > 0 THEN s.head ELSE 0 END, CASE WHEN s.epoch > 0 THEN s.owner END,
-         CASE WHEN s.epoch > 0 THEN at_node END
+         CASE WHEN s.epoch > 0 THEN at_node END, CASE WHEN s.epoch > 0 THEN clock_timestamp() END
     FROM unnest(sessions, epochs, owners, lefts_us, heads) s(session, epoch, owner, left_us, head)
    ORDER BY s.session
   ON CONFLICT DO NOTHING;
