@@ -4577,7 +4577,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only lines with a greater seq. Default: 0 */
-                after?: string;
+                after?: number;
                 /** @description Lines, 1 to 5000. Default: 5000 */
                 limit?: number;
             };
@@ -8210,7 +8210,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Sessions that one consumer handles at once, 1 to 100000. Default: 16 */
-                slots?: string;
+                slots?: number;
             };
             header?: never;
             path: {
