@@ -102,7 +102,7 @@ final class LocalIssuer implements AutoCloseable {
         exchange,
         200,
         "text/html",
-        "<!doctype html><title>Provider</title><a id=\"yes\" href=\"%s\">Sign in as ann</a> <a id=\"no\" href=\"%s\">Refuse</a>"
+        "<!doctype html><link rel=\"icon\" href=\"data:,\"><title>Provider</title><a id=\"yes\" href=\"%s\">Sign in as ann</a> <a id=\"no\" href=\"%s\">Refuse</a>"
             .formatted(
                 (back + "&code=" + code + "&session_state=x").replace("&", "&amp;"),
                 (back + "&error=access_denied&error_description=" + encode("<b>Ann said no</b>"))
