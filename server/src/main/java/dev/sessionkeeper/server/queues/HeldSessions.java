@@ -104,10 +104,10 @@ final class HeldSessions implements AutoCloseable {
    * @throws KeeperException.LockLost if it is known not, or no longer, to be held
    */
   HeldSession get(QueueName queue, Actor owner, String leaseId) {
+    var key = keyOf(queue, owner, leaseId); // Whatever the provider: an id is of one credential.
     if (!(queues.provider().sessions(queue) instanceof ResumableSessions resumable)) {
       return kept(leaseId);
     }
-    var key = keyOf(queue, owner, leaseId);
     others.askFor(key.server(), List.of(key.hold()));
     fresh.share(key.hold());
     return resumable.handle(key.hold().session(), key.hold().epoch());
@@ -120,10 +120,10 @@ final class HeldSessions implements AutoCloseable {
    * @throws KeeperException.LockLost if it is known not, or no longer, to be held
    */
   HeldSession goOn(QueueName queue, Actor owner, String leaseId) {
+    var hold = keyOf(queue, owner, leaseId).hold();
     if (!(queues.provider().sessions(queue) instanceof ResumableSessions resumable)) {
       return kept(leaseId);
     }
-    var hold = keyOf(queue, owner, leaseId).hold();
     return fresh.find(hold).orElseGet(() -> resumable.handle(hold.session(), hold.epoch()));
   }
 
@@ -152,8 +152,8 @@ final class HeldSessions implements AutoCloseable {
    * @throws KeeperException.LockLost if it is not, or no longer, held
    */
   void release(QueueName queue, Actor owner, String leaseId) {
+    var key = keyOf(queue, owner, leaseId);
     if (queues.provider().sessions(queue) instanceof ResumableSessions resumable) {
-      var key = keyOf(queue, owner, leaseId);
       others.askFor(key.server(), List.of(key.hold()));
       resumable
           .resume(key.hold().session(), key.hold().epoch())
