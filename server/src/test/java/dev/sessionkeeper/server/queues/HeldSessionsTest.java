@@ -23,6 +23,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -77,6 +78,26 @@ class HeldSessionsTest {
         held.add(QUEUE, OWNER, accept("other" + i));
       }
       assertThat(held.get(QUEUE, OWNER, renewed).id()).isEqualTo(SessionId.of("a"));
+    }
+  }
+
+  @Test
+  void aStolenLeaseIdIsOfNoUseToAnotherCredentialOrAtAnotherQueue() throws Exception {
+    declare();
+    var other = QueueName.of("other");
+    provider.declare(other, QueueSettings.ordered());
+    var thief = Actor.of("thief");
+    try (var held = held(Duration.ZERO)) {
+      var id = held.add(QUEUE, OWNER, accept("a"));
+      for (var theft :
+          List.<ThrowingCallable>of(
+              () -> held.get(QUEUE, thief, id),
+              () -> held.goOn(QUEUE, thief, id),
+              () -> held.release(QUEUE, thief, id),
+              () -> held.get(other, OWNER, id))) {
+        assertThatThrownBy(theft).isInstanceOf(KeeperException.LockLost.class);
+      }
+      assertThat(held.get(QUEUE, OWNER, id).id()).isEqualTo(SessionId.of("a"));
     }
   }
 
