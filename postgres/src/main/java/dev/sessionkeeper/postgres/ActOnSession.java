@@ -2,6 +2,7 @@ package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.AskReader.Answer;
 import dev.sessionkeeper.spi.OperableSessions.Act;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
@@ -11,12 +12,19 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Does to a session what a person wants. */
 final class ActOnSession {
-  private static final String ACT = "SELECT keeper.act_on_session(?, ?, ?, ?, ?)";
+  private static final String ACT = "SELECT keeper.act_on_session(?, ?, ?, ?, ?, ?)";
 
   private static final int IS_CARRIED = -1;
   private static final int IS_LOCKED = -2;
   private static final long PATIENCE_NANOS = Duration.ofMinutes(1).toNanos();
   private static final long ASK_AGAIN_NANOS = Duration.ofMillis(20).toNanos();
+
+  /**
+   * What is to be done.
+   *
+   * @param askedOf the epoch of the reader that has written the session down for it, or zero
+   */
+  private record Call(Act act, String reason, long askedOf) {}
 
   private ActOnSession() {}
 
@@ -24,8 +32,15 @@ final class ActOnSession {
       OrderedQueue queue, SessionId session, Act act, String reason, Alongside alongside) {
     long began = queue.time().nanoTime();
     while (queue.time().nanoTime() - began < PATIENCE_NANOS) {
-      queue.upToDate().requireLanes();
-      int affected = tryAct(queue, session, act, reason, alongside);
+      var answer = queue.asks().forLane(session, act == Act.PAUSE || act == Act.PARK);
+      int affected =
+          switch (answer) {
+            case Answer.NoReader none ->
+                tryAct(queue, session, new Call(act, reason, 0), alongside);
+            case Answer.WrittenDown by ->
+                tryAct(queue, session, new Call(act, reason, by.readerEpoch()), alongside);
+            case Answer.Silent silent -> IS_LOCKED;
+          };
       if (affected >= 0) {
         return affected;
       }
@@ -38,15 +53,14 @@ final class ActOnSession {
   }
 
   /**
-   * Below zero when somebody has begun to carry sessions this moment, or when a transaction has the
-   * session locked: then nothing is changed, and nothing stays locked meanwhile.
+   * Below zero when the reader is another one than that which was asked, or when a transaction has
+   * the session locked: then nothing is changed, and nothing stays locked meanwhile.
    */
-  private static int tryAct(
-      OrderedQueue queue, SessionId session, Act act, String reason, Alongside alongside) {
+  private static int tryAct(OrderedQueue queue, SessionId session, Call call, Alongside alongside) {
     return Database.of(queue.connections().source())
         .inTransaction(
             connection -> {
-              int affected = act(connection, queue, session, act, reason);
+              int affected = act(connection, queue, session, call);
               if (affected != IS_CARRIED && affected != IS_LOCKED) {
                 alongside.write(connection, affected);
               }
@@ -54,15 +68,15 @@ final class ActOnSession {
             });
   }
 
-  private static int act(
-      Connection connection, OrderedQueue queue, SessionId session, Act act, String reason)
+  private static int act(Connection connection, OrderedQueue queue, SessionId session, Call call)
       throws SQLException {
     try (var statement = connection.prepareStatement(ACT)) {
       statement.setInt(1, queue.id());
       statement.setString(2, session.value());
-      statement.setString(3, act.name());
-      statement.setString(4, Texts.storable(reason));
-      statement.setLong(5, queue.node().shard());
+      statement.setString(3, call.act.name());
+      statement.setString(4, Texts.storable(call.reason));
+      statement.setLong(5, call.askedOf);
+      statement.setLong(6, queue.node().shard());
       try (var rows = statement.executeQuery()) {
         rows.next();
         return rows.getInt(1);

@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What must be so before somebody looks at a queue or acts on a session of it: what its time has
- * come for is done, and sessions have lanes where these are wanted.
+ * What must be so before somebody looks at a queue, or empties it: what its time has come for is
+ * done, and sessions have lanes where all of them must.
  */
 final class BringUpToDate {
   private static final long PATIENCE_NANOS = Duration.ofMinutes(2).toNanos();
@@ -20,18 +20,9 @@ final class BringUpToDate {
 
   /** Does at once what its time has come for. */
   void lookAtLate() {
-    lookAtLate(queue.alone()::writeExpired);
-  }
-
-  /** Does at once what its time has come for; everything that waits has its lane then. */
-  void lookAtAll() {
-    lookAtLate(queue.alone()::writeAll);
-  }
-
-  private void lookAtLate(Runnable write) {
     for (int attempt = 1; ; attempt++) {
       try {
-        tryToLookAtLate(write);
+        tryToLookAtLate();
         return;
       } catch (KeeperException.Unavailable | KeeperException.OutcomeUnknown e) {
         // A connection that broke: done twice it is the same, and who only looks need not know.
@@ -43,12 +34,12 @@ final class BringUpToDate {
     }
   }
 
-  private void tryToLookAtLate(Runnable write) {
-    write.run();
+  private void tryToLookAtLate() {
+    queue.alone().writeExpired();
     joinRound();
     if (queue.alone().isReading()) {
       // What that round read.
-      write.run();
+      queue.alone().writeExpired();
       joinRound();
     }
     queue.claims().wakeLanesNow();
@@ -56,14 +47,6 @@ final class BringUpToDate {
 
   private void joinRound() {
     Waits.join(queue.claims().join());
-  }
-
-  /** No other process carries sessions of this queue when it returns, nor begins to for a while. */
-  void requireNoOtherReader() {
-    joinRound();
-    if (queue.lastRound().readBy().isPresent() && !queue.alone().isReading()) {
-      requireLanes();
-    }
   }
 
   /** Nobody carries sessions of this queue when it returns, nor begins to for a while. */
@@ -77,7 +60,7 @@ final class BringUpToDate {
         return;
       }
       if (reader.isPresent()) {
-        queue.alone().meet(reader.get(), true);
+        queue.asks().toStop();
         LockSupport.parkNanos(ASK_AGAIN_NANOS);
       }
     }

@@ -88,6 +88,11 @@ final class CarriedSessions {
     return locked(() -> holds.size());
   }
 
+  /** All sessions that are carried. */
+  String[] ids() {
+    return locked(() -> sessions.keySet().stream().map(SessionId::value).toArray(String[]::new));
+  }
+
   /** Sessions that somebody holds, and how. */
   NavigableMap<SessionId, InspectQueue.CarriedHold> holds() {
     return locked(
@@ -266,6 +271,21 @@ final class CarriedSessions {
         session.place = session.head();
       }
       standInLine(session);
+    }
+  }
+
+  /** These sessions, where they are carried, need a lane. */
+  void markAll(Set<SessionId> asked) {
+    lock.lock();
+    try {
+      for (var id : asked) {
+        var session = sessions.get(id);
+        if (session != null) {
+          markUnusual(session);
+        }
+      }
+    } finally {
+      lock.unlock();
     }
   }
 

@@ -357,9 +357,6 @@ final class ClaimSessions {
     if (result.isLate) {
       queue.alarm().ringWithin(LOOK_AGAIN);
     }
-    if (result.readBy != null) {
-      queue.alone().meet(result.readBy, !waiting.isEmpty());
-    }
     result.news.forEach(queue::tellNews);
     newsTold += result.news.size();
     last.told(askedAt);
@@ -375,6 +372,9 @@ final class ClaimSessions {
           ask(); // There was no room for its first message.
         }
       }
+    }
+    if (result.readBy != null) {
+      queue.alone().meet(result.readBy, !waiting.isEmpty());
     }
     return served;
   }

@@ -2,16 +2,33 @@ package dev.sessionkeeper.postgres;
 
 import java.util.concurrent.ThreadLocalRandom;
 
-/**
- * This process, as others see it.
- *
- * @param id told apart by in lanes and notifications
- * @param shard the row of the tally that only this process's consumers write
- * @param sendShard the row that only its producers write: nobody waits for the other's commit
- */
-record Node(String id, long shard, long sendShard) {
+/** This process, as others see it. */
+final class Node {
+  private final String id;
+  private final CountShard consumed = new CountShard();
+  private final CountShard sent = new CountShard();
+
+  private Node(String id) {
+    this.id = id;
+  }
+
   static Node unique() {
-    long random = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE / 2);
-    return new Node(Long.toString(random, Character.MAX_RADIX), 2 * random, 2 * random + 1);
+    long random = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
+    return new Node(Long.toString(random, Character.MAX_RADIX));
+  }
+
+  /** Told apart by in lanes and notifications. */
+  String id() {
+    return id;
+  }
+
+  /** The row of the tally to which this process's consumers add now. */
+  long shard() {
+    return consumed.next();
+  }
+
+  /** The row to which its producers add: neither waits for the other's commit. */
+  CountShard sent() {
+    return sent;
   }
 }

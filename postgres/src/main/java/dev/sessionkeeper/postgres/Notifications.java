@@ -30,6 +30,9 @@ final class Notifications implements AutoCloseable {
 
     void deleted(int queue);
 
+    /** Another process asks the one that reads the queue for sessions. */
+    void asked(int queue);
+
     /** Something may have been missed. */
     void everything();
   }
@@ -42,6 +45,11 @@ final class Notifications implements AutoCloseable {
   /** A session that this node holds has news. */
   void news(String ofNode, int queue, SessionId session) {
     notices.tell(CHANNEL, "n " + ofNode + " " + queue + " " + session);
+  }
+
+  /** This process asks the one that reads the queue for sessions. */
+  void asked(int queue) {
+    notices.tell(CHANNEL, "a " + node.id() + " " + queue);
   }
 
   /** The queue was deleted. */
@@ -67,6 +75,8 @@ final class Notifications implements AutoCloseable {
         heard.news(Integer.parseInt(parts[2]), SessionId.of(parts[3]));
       } else if (parts[0].equals("d") && !fromHere) {
         heard.deleted(Integer.parseInt(parts[2]));
+      } else if (parts[0].equals("a") && !fromHere) {
+        heard.asked(Integer.parseInt(parts[2]));
       }
     }
 

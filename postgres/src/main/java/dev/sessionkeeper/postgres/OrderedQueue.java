@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class OrderedQueue implements ResumableSessions, LocalQueue {
   private static final long POLL_MILLIS = 1000;
   private static final long NAMED_LOOK_NANOS = Duration.ofMillis(200).toNanos();
+  private static final long NAMED_ASK_NANOS = Duration.ofMillis(20).toNanos();
 
   private final QueueTable.Known known;
   private final Setup setup;
@@ -37,6 +38,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   private final LastRound lastRound;
   private final ClaimSessions claims;
   private final BringUpToDate upToDate;
+  private final AskReader asks;
   private final FetchMessages fetches;
   private final SettleSessions settles;
   private final RenewLeases renewals;
@@ -52,6 +54,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     this.lastRound = new LastRound(setup.time());
     this.claims = new ClaimSessions(this, setup.options().prefetch());
     this.upToDate = new BringUpToDate(this);
+    this.asks = new AskReader(this);
     this.fetches = new FetchMessages(this);
     this.settles = new SettleSessions(this);
     this.renewals = new RenewLeases(this);
@@ -117,6 +120,10 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     return upToDate;
   }
 
+  AskReader asks() {
+    return asks;
+  }
+
   ReadAlone alone() {
     return alone;
   }
@@ -165,11 +172,18 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
       requireOpen();
       long seen = pulse.beats();
       // What was sent before must have its lane.
-      upToDate.requireLanes();
-      var result = AcceptByName.accept(this, session, owner);
+      var answer = asks.forLane(session, false);
+      var result =
+          answer instanceof AskReader.Answer.Silent silent
+              ? new AcceptResult.Locked(silent.until())
+              : AcceptByName.accept(this, session, owner);
       long left = wait.toNanos() - (time().nanoTime() - started);
       if (!(result instanceof AcceptResult.NoSession) || left <= 0) {
         return result;
+      }
+      if (answer instanceof AskReader.Answer.WrittenDown) {
+        // Each look costs the reader a statement.
+        Thread.sleep(Duration.ofNanos(Math.min(left, NAMED_ASK_NANOS)));
       }
       receiverWaits(1);
       try {
@@ -229,6 +243,17 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     if (!alone.isReading()) {
       tellOthers();
     }
+  }
+
+  /** Another process wants sessions that this one carries. */
+  void asked() {
+    alone.asked();
+    claims.wake();
+  }
+
+  /** The process that reads this queue learns that it is asked for sessions. */
+  void tellAsked() {
+    setup.notifications().asked(id());
   }
 
   /** Other processes look again. */

@@ -285,7 +285,7 @@ public final class PostgresQueueProvider
   /** As {@link #act(QueueName, SessionId, Act, String)}, with more in its transaction. */
   public int act(QueueName queue, SessionId session, Act act, String reason, Alongside alongside) {
     var ordered = ordered(queue);
-    ordered.upToDate().lookAtAll();
+    ordered.upToDate().lookAtLate();
     int changed = ActOnSession.act(ordered, session, act, reason, alongside);
     ordered.doubt(session);
     announce(find(queue));
@@ -322,13 +322,12 @@ public final class PostgresQueueProvider
   public int replay(QueueName queue, Selection selection, Alongside alongside) {
     var known = find(queue);
     var ordered = local(known) instanceof OrderedQueue it ? it : null;
-    if (ordered != null) {
-      ordered.upToDate().requireNoOtherReader();
-    }
     int replayed = new DeadLetterTable(known, setup).replay(selection, alongside);
     announce(known);
     if (ordered != null) {
-      // Who carries newer ones here has read them by then, and puts them where they belong (D-02).
+      // Whoever carries newer messages of these sessions has put the replayed ones before them
+      // (D-02).
+      ordered.asks().awaitAnswers();
       Waits.quietly(ordered.claims().join());
     }
     return replayed;
@@ -427,7 +426,7 @@ public final class PostgresQueueProvider
                 known,
                 setup.connections(),
                 setup.time(),
-                setup.node().sendShard(),
+                setup.node().sent(),
                 areSendersHeldUp -> local(known).sent(areSendersHeldUp)));
   }
 
@@ -481,6 +480,13 @@ public final class PostgresQueueProvider
     @Override
     public void deleted(int queue) {
       Thread.ofVirtual().name("keeper-deleted").start(() -> table.forget(queue));
+    }
+
+    @Override
+    public void asked(int queue) {
+      if (queues.get(queue) instanceof OrderedQueue ordered) {
+        ordered.asked();
+      }
     }
 
     @Override

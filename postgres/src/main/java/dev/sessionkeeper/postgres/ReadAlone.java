@@ -5,10 +5,9 @@ import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -33,7 +32,11 @@ final class ReadAlone {
   private static final Duration LOOK_FOR_ROOM = Duration.ofMillis(5);
   private static final long IDLE_NANOS = Duration.ofSeconds(2).toNanos();
   private static final Duration ALONE = Duration.ofSeconds(5);
-  private static final long MEET_AGAIN_NANOS = Duration.ofMillis(100).toNanos();
+  private static final long ASK_AGAIN_NANOS = Duration.ofMillis(100).toNanos();
+
+  /** Others are heard of at once, as long as no notification is lost. */
+  private static final long LOOK_AT_ASKS_NANOS = Duration.ofMillis(500).toNanos();
+
   private static final long RELIEVE_NANOS = Duration.ofMillis(20).toNanos();
 
   private final OrderedQueue queue;
@@ -41,16 +44,21 @@ final class ReadAlone {
   private final WorthReading worth;
   private final int page;
   private final ReaderTable table;
+  private final AskTable asks;
   private final CarriedSessions sessions;
   private final OpenBundles bundles = new OpenBundles();
   private volatile @Nullable Reading reading;
   private volatile boolean isStopAsked;
-  private volatile boolean isAllAsked;
   private volatile boolean isExpiredAsked;
-  private volatile long keepLanesUntil;
-  private volatile long metAt;
+  private volatile boolean isAsked;
+  private volatile long askedAt;
   private long relievedAt;
+  private long lookedAtAsks;
+
   private boolean hasLookedForPile;
+
+  /** The answer to a look that let lanes go was lost: no other look tells what they had. */
+  private boolean mayHaveLostRelieved;
 
   ReadAlone(OrderedQueue queue, PostgresOptions options) {
     this.queue = queue;
@@ -58,10 +66,12 @@ final class ReadAlone {
     this.worth = new WorthReading(time, options.carryFrom());
     this.page = options.page();
     this.table = new ReaderTable(queue);
+    this.asks = new AskTable(queue);
     this.sessions = new CarriedSessions(queue);
-    this.keepLanesUntil = time.nanoTime();
-    this.relievedAt = keepLanesUntil - RELIEVE_NANOS;
-    this.metAt = keepLanesUntil - MEET_AGAIN_NANOS;
+    long now = time.nanoTime();
+    this.relievedAt = now - RELIEVE_NANOS;
+    this.lookedAtAsks = now - LOOK_AT_ASKS_NANOS;
+    this.askedAt = now - ASK_AGAIN_NANOS;
   }
 
   boolean isReading() {
@@ -119,12 +129,9 @@ final class ReadAlone {
     }
   }
 
-  /**
-   * Everything that has been read has its lane when the next round is over, and keeps it a while.
-   */
-  void writeAll() {
-    keepLanesUntil = time.nanoTime() + ALONE.toNanos();
-    isAllAsked = true;
+  /** Somebody wants something of who reads; the next round looks. */
+  void asked() {
+    isAsked = true;
   }
 
   /** What has become too old in memory has its lane when the next round is over. */
@@ -201,7 +208,8 @@ final class ReadAlone {
       return false;
     }
     isStopAsked = false;
-    isAllAsked = false;
+    mayHaveLostRelieved = false;
+    isAsked = true;
     worth.begins(sessions.taken());
     sessions.begin();
     bundles.clear();
@@ -227,27 +235,31 @@ final class ReadAlone {
     if (worth.isOver(sessions.taken())) {
       isStopAsked = true;
     }
-    if (!write(current, isStopAsked || sessions.untouchedNanos() > IDLE_NANOS)) {
+    var wishes = lookAtAsks();
+    if (!write(current, isStopAsked || sessions.untouchedNanos() > IDLE_NANOS, wishes)) {
       return -1;
     }
-    long askedAt = time.nanoTime();
-    boolean beats = current.isBeatDue(askedAt);
+    if (!wishes.asks.isEmpty()) {
+      queue.tellOthers();
+    }
+    long began = time.nanoTime();
+    boolean beats = current.isBeatDue(began);
     int room = room(current);
     if (room == 0 && !beats) {
       // What is in memory comes first.
       queue.alarm().ringWithin(LOOK_FOR_ROOM);
       return 0;
     }
-    boolean relieves = askedAt - keepLanesUntil >= 0 && askedAt - relievedAt >= RELIEVE_NANOS;
+    boolean relieves = began - relievedAt >= RELIEVE_NANOS;
     if (relieves) {
-      relievedAt = askedAt;
+      relievedAt = began;
     }
     if (beats && !table.beat(current.epoch())) {
       lose();
       return -1;
     }
-    var news = table.read(current, Math.max(1, room), Math.max(1, queue.roomForBodies()), relieves);
-    queue.transfers().took(news.bytes, time.nanoTime() - askedAt, current.lease());
+    var news = read(current, Math.max(1, room), relieves);
+    queue.transfers().took(news.bytes, time.nanoTime() - began, current.lease());
     if (news.isLate) {
       queue.alarm().ringWithin(ClaimSessions.LOOK_AGAIN);
     }
@@ -255,18 +267,49 @@ final class ReadAlone {
       lose();
       return -1;
     }
-    current.read(news, askedAt, time.nanoTime(), beats);
+    current.read(news, began, time.nanoTime(), beats);
     bundles.add(news.bundles);
     sessions.add(news);
     news.heldLanes.forEach(queue::tellNews);
-    if (news.isAsked) {
-      stop();
-    }
     if (isStopAsked || hasToWrite() || current.isInPages()) {
       queue.claims().ask();
     }
     // Pages are read as fast as there is room for them.
     return current.isInPages() ? 0 : news.messages.size() + news.heldLanes.size();
+  }
+
+  /** Reads, and remembers whether lanes may have been let go of which the answer was lost. */
+  private ReaderTable.News read(Reading current, int room, boolean relieves) {
+    boolean looksForLost = mayHaveLostRelieved && current.isCurrent();
+    try {
+      var news =
+          table.read(
+              current,
+              room,
+              Math.max(1, queue.roomForBodies()),
+              relieves,
+              looksForLost ? Optional.of(sessions.ids()) : Optional.empty());
+      mayHaveLostRelieved &= !looksForLost;
+      return news;
+    } catch (RuntimeException e) {
+      mayHaveLostRelieved |= relieves;
+      throw e;
+    }
+  }
+
+  /** Reads what others want of this process, if there may be something new. */
+  private AskTable.Wishes lookAtAsks() {
+    long now = time.nanoTime();
+    if (!isAsked && now - lookedAtAsks < LOOK_AT_ASKS_NANOS) {
+      return AskTable.Wishes.NONE;
+    }
+    isAsked = false;
+    lookedAtAsks = now;
+    var wishes = asks.open();
+    if (wishes.isStop) {
+      stop();
+    }
+    return wishes;
   }
 
   /** Whether there is more to read, nothing to hand out, and room. */
@@ -298,7 +341,7 @@ final class ReadAlone {
   /**
    * Meets who reads this queue alone.
    *
-   * @param isWanted whether somebody here wants sessions, and the other one is to stop
+   * @param isWanted whether somebody here wants any session, and the other one is to stop
    */
   void meet(String reader, boolean isWanted) {
     if (reader.equals(queue.node().id())) {
@@ -311,10 +354,10 @@ final class ReadAlone {
     }
     long now = time.nanoTime();
     worth.notWithin(ALONE);
-    if (isWanted && now - metAt > MEET_AGAIN_NANOS) {
-      metAt = now;
-      table.ask();
-      queue.tellOthers();
+    if (isWanted && now - askedAt > ASK_AGAIN_NANOS) {
+      askedAt = now;
+      asks.askToStop();
+      queue.tellAsked();
     }
   }
 
@@ -333,36 +376,41 @@ final class ReadAlone {
   }
 
   /** Writes down what must be; false when this was the end. */
-  private boolean write(Reading current, boolean ends) {
-    boolean all = ends || isAllAsked;
-    isAllAsked = false;
+  private boolean write(Reading current, boolean ends, AskTable.Wishes wishes) {
     if (isExpiredAsked) {
       isExpiredAsked = false;
       sessions.markExpired(current.momentAt(time.nanoTime()));
     }
-    var chosen = sessions.toWrite(all, heldBefore(current));
-    if (chosen.isEmpty() && !ends) {
+    sessions.markAll(wishes.sessions);
+    var chosen = sessions.toWrite(ends, heldBefore(current));
+    if (chosen.isEmpty() && wishes.asks.isEmpty() && !ends) {
       return true;
     }
-    var ids = chosen.stream().map(session -> session.id).collect(Collectors.toSet());
-    Optional<Map<SessionId, Instant>> leaseEnds;
+    var ids =
+        chosen.stream().map(session -> session.id).collect(Collectors.toCollection(HashSet::new));
+    Optional<ReaderTable.Written> written;
     try {
-      leaseEnds =
+      written =
           table.writeDown(
-              current.epoch(),
-              lines(chosen),
-              ends ? bundles.all() : bundles.of(ids),
-              ends ? Optional.of(current) : Optional.empty());
+              new ReaderTable.Writing(
+                  current.epoch(),
+                  lines(chosen),
+                  ends ? bundles.all() : bundles.of(ids),
+                  wishes,
+                  ends ? Optional.of(current) : Optional.empty()));
     } catch (RuntimeException e) {
+      isAsked = true;
       sessions.notWritten(chosen);
       throw e;
     }
-    if (leaseEnds.isEmpty()) {
+    if (written.isEmpty()) {
       lose();
       return false;
     }
+    ids.addAll(wishes.sessions);
     bundles.becameRows(ids);
-    sessions.written(chosen, leaseEnds.get());
+    sessions.written(chosen, written.get().leaseEnds());
+    written.get().heldLanes().forEach(queue::tellNews);
     if (ends) {
       end();
     }

@@ -34,8 +34,7 @@ final class ReaderTable {
           + " FROM keeper.read_found(?, ?::pg_snapshot, ?::pg_snapshot, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String BEAT = "SELECT keeper.beat_reader(?, ?)";
   private static final String WRITE_DOWN =
-      "SELECT of_session, held_until FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-  private static final String ASK = "SELECT keeper.ask_reader(?)";
+      "SELECT of_session, held_until, news_for, of_epoch FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String FORGET = "SELECT keeper.forget_reader(?, ?)";
 
   private final OrderedQueue queue;
@@ -109,7 +108,6 @@ final class ReaderTable {
     Instant moment = Instant.EPOCH;
     long epochs;
     long firstLane = Long.MAX_VALUE;
-    boolean isAsked;
 
     /** Whether something was locked, and a later round has to look again. */
     boolean isLate;
@@ -139,7 +137,6 @@ final class ReaderTable {
         default -> {
           moment = HandedRow.until(row);
           epochs = HandedRow.epoch(row);
-          isAsked = HandedRow.flag(row);
           lastSequence = HandedRow.lastSequence(row);
           isLate = HandedRow.isLate(row);
           if (HandedRow.hasMessage(row)) {
@@ -223,9 +220,11 @@ final class ReaderTable {
    * What became visible since that snapshot, or the next page of it.
    *
    * @param relieves whether sessions whose lanes are not needed any more are carried again
+   * @param carried sessions in memory, when the answer to a look that let lanes go was lost
    */
-  News read(Reading reading, int most, long mostBytes, boolean relieves) {
-    var news = readSome(reading, most, mostBytes, relieves);
+  News read(
+      Reading reading, int most, long mostBytes, boolean relieves, Optional<String[]> carried) {
+    var news = readSome(reading, most, mostBytes, relieves, carried);
     var found = news.found;
     if (found != null) {
       queue
@@ -265,7 +264,8 @@ final class ReaderTable {
     }
   }
 
-  private News readSome(Reading reading, int most, long mostBytes, boolean relieves) {
+  private News readSome(
+      Reading reading, int most, long mostBytes, boolean relieves, Optional<String[]> carried) {
     return queue
         .connections()
         .call(
@@ -279,9 +279,13 @@ final class ReaderTable {
                 statement.setLong(6, reading.after());
                 statement.setInt(7, most);
                 statement.setLong(8, mostBytes);
-                statement.setBoolean(9, false); // The lease is extended by a statement of its own.
-                statement.setBoolean(10, reading.isFirst());
-                statement.setBoolean(11, relieves);
+                statement.setBoolean(9, reading.isFirst());
+                statement.setBoolean(10, relieves);
+                statement.setArray(
+                    11,
+                    carried.isPresent()
+                        ? SqlArray.of(connection, "text", carried.get())
+                        : null);
                 try (var rows = statement.executeQuery()) {
                   var news = new News();
                   while (rows.next()) {
@@ -303,21 +307,57 @@ final class ReaderTable {
   record Line(SessionId session, long epoch, String owner, Duration left, long head) {}
 
   /**
+   * What is written down at once.
+   *
+   * @param epoch of the reader
+   * @param bundles those of which messages of these sessions are in memory
+   * @param wishes what others have asked for, which is answered by it
+   * @param end ends the reading: how far it has come, and everything up to there has its lane
+   */
+  record Writing(
+      long epoch,
+      List<Line> lines,
+      long[] bundles,
+      AskTable.Wishes wishes,
+      Optional<Reading> end) {}
+
+  /**
+   * What was written down.
+   *
+   * @param leaseEnds when the leases of held sessions end
+   * @param heldLanes lanes of others that have got more messages
+   */
+  record Written(Map<SessionId, Instant> leaseEnds, List<ClaimSessions.News> heldLanes) {
+    /** Returns whether the row is about a session; the last one is not. */
+    private boolean add(ResultSet row) throws SQLException {
+      if (row.getString(1) == null) {
+        return false;
+      }
+      var session = SessionId.of(row.getString(1));
+      if (row.getString(3) == null) {
+        leaseEnds.put(session, HandedRow.instant(row, 2));
+      } else {
+        heldLanes.add(new ClaimSessions.News(session, row.getLong(4), row.getString(3)));
+      }
+      return true;
+    }
+  }
+
+  /**
    * Gives sessions their lanes.
    *
-   * @param bundles those of which messages of these sessions are in memory
-   * @param end ends the reading: how far it has come, and everything up to there has its lane
-   * @return when the leases of held ones end; empty when this process is not the reader any more
+   * @return empty when this process is not the reader any more, and nothing was written
    */
-  Optional<Map<SessionId, Instant>> writeDown(
-      long epoch, List<Line> lines, long[] bundles, Optional<Reading> end) {
+  Optional<Written> writeDown(Writing writing) {
+    var lines = writing.lines;
+    var end = writing.end;
     return queue
         .connections()
         .call(
             connection -> {
               try (var statement = connection.prepareStatement(WRITE_DOWN)) {
                 statement.setInt(1, queue.id());
-                statement.setLong(2, epoch);
+                statement.setLong(2, writing.epoch);
                 statement.setString(3, queue.node().id());
                 statement.setArray(
                     4,
@@ -345,46 +385,40 @@ final class ReaderTable {
                     8,
                     SqlArray.of(
                         connection, "int8", lines.stream().mapToLong(Line::head).toArray()));
-                statement.setArray(9, SqlArray.of(connection, "int8", bundles));
-                statement.setString(10, end.map(Reading::knownTo).orElse(null));
-                statement.setObject(11, end.flatMap(Reading::readTo).orElse(null), Types.BIGINT);
-                statement.setLong(12, queue.node().shard());
+                statement.setArray(9, SqlArray.of(connection, "int8", writing.bundles));
+                statement.setArray(10, SqlArray.of(connection, "int8", writing.wishes.ids()));
+                statement.setArray(
+                    11,
+                    SqlArray.of(
+                        connection,
+                        "text",
+                        writing.wishes.sessions.stream()
+                            .map(SessionId::value)
+                            .toArray(String[]::new)));
+                statement.setString(12, end.map(Reading::knownTo).orElse(null));
+                statement.setObject(13, end.flatMap(Reading::readTo).orElse(null), Types.BIGINT);
+                statement.setLong(14, queue.node().shard());
                 try (var rows = statement.executeQuery()) {
-                  var ends = new HashMap<SessionId, Instant>();
+                  var written = new Written(new HashMap<>(), new ArrayList<>());
                   boolean isReader = false;
                   while (rows.next()) {
-                    if (rows.getString(1) == null) {
-                      isReader = true;
-                    } else {
-                      ends.put(SessionId.of(rows.getString(1)), HandedRow.instant(rows, 2));
-                    }
+                    isReader |= !written.add(rows);
                   }
-                  return isReader ? Optional.of(ends) : Optional.empty();
+                  return isReader ? Optional.of(written) : Optional.empty();
                 }
               }
             });
   }
 
-  /** Tells the reader, another process, that it is not alone. */
-  void ask() {
-    run(ASK, Optional.empty());
-  }
-
   /** Ends a reading that this process began without learning of it. */
   void forgetOwn() {
-    run(FORGET, Optional.of(queue.node().id()));
-  }
-
-  private void run(String sql, Optional<String> node) {
     queue
         .connections()
         .call(
             connection -> {
-              try (var statement = connection.prepareStatement(sql)) {
+              try (var statement = connection.prepareStatement(FORGET)) {
                 statement.setInt(1, queue.id());
-                if (node.isPresent()) {
-                  statement.setString(2, node.get());
-                }
+                statement.setString(2, queue.node().id());
                 return statement.execute();
               }
             });

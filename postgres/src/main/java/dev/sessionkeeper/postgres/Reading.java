@@ -84,6 +84,11 @@ final class Reading {
     return isFirst ? Optional.of(after) : Optional.empty();
   }
 
+  /** Whether everything that was there when it began has been read, and no page is left. */
+  boolean isCurrent() {
+    return !isFirst && goal == null;
+  }
+
   boolean isInPages() {
     return goal != null;
   }

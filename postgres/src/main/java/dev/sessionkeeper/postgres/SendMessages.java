@@ -44,7 +44,7 @@ final class SendMessages {
 
   private final QueueTable.Known queue;
   private final Connections connections;
-  private final long shard;
+  private final CountShard shard;
   private final AfterCommit afterCommit;
   private final TimeSource time;
   private final GroupCalls<Call> group;
@@ -56,7 +56,7 @@ final class SendMessages {
       QueueTable.Known queue,
       Connections connections,
       TimeSource time,
-      long shard,
+      CountShard shard,
       AfterCommit afterCommit) {
     this.queue = queue;
     this.connections = connections;
@@ -204,7 +204,8 @@ final class SendMessages {
     for (int attempt = 1; ; attempt++) {
       var now = left;
       try {
-        found.putAll(connections.tryCall(connection -> now.store(connection, queue.id(), shard)));
+        found.putAll(
+            connections.tryCall(connection -> now.store(connection, queue.id(), shard.next())));
         return found;
       } catch (SQLException e) {
         if (SqlErrors.isLockTimeout(e)) {

@@ -1,8 +1,11 @@
 -- What a person does to a session, and dead letters that are put back.
 
--- act: pause, resume, park, release, deadLetterHead, deadLetterAll.  -1 when a process carries sessions of this queue, -2 when the
--- session's row is locked: the caller gives everything back and tries again, because others wait for discovery.
-CREATE OR REPLACE FUNCTION keeper.act_on_session(q int, of_session text, act text, why text, of_shard bigint) RETURNS int
+-- act: pause, resume, park, release, deadLetterHead, deadLetterAll.  asked_of: the epoch of the reader that has written the session
+-- down for this, or zero: nobody carries sessions of this queue.  -1 when that is not so any more: the caller asks again.  -2 when the
+-- session's row is locked: the caller gives everything back and tries again.
+DROP FUNCTION IF EXISTS keeper.act_on_session(int, text, text, text, bigint);
+CREATE OR REPLACE FUNCTION keeper.act_on_session(q int, of_session text, act text, why text, asked_of bigint, of_shard bigint)
+RETURNS int
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 AS $$
@@ -19,10 +22,17 @@ BEGIN
   END IF;
   -- A caller that stands still before its commit does not keep the locks for long.
   PERFORM set_config('idle_in_transaction_session_timeout', '5s', true);
-  -- Who carries sessions in memory must have written them down, and nobody may begin to.
-  PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
-  IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp()) THEN
-    RETURN -1;
+  IF asked_of > 0 THEN
+    -- Only the reader makes lanes, and it has made this one; nothing else of the queue is locked.
+    IF NOT EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.epoch = asked_of AND r.until > clock_timestamp()) THEN
+      RETURN -1;
+    END IF;
+  ELSE
+    -- Nobody carries sessions in memory, and nobody may begin to.
+    PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
+    IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp()) THEN
+      RETURN -1;
+    END IF;
   END IF;
   IF EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = of_session) THEN
     PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE SKIP LOCKED;
@@ -30,14 +40,16 @@ BEGIN
       RETURN -2;
     END IF;
   END IF;
-  PERFORM keeper.untie_session(q, of_session);
-  IF target IS NOT NULL THEN
+  IF asked_of = 0 THEN
+    PERFORM keeper.untie_session(q, of_session);
+  END IF;
+  IF target IS NOT NULL AND asked_of = 0 THEN
     INSERT INTO keeper.lane (queue, session, status, place)
     VALUES (q, of_session, 0, nextval('keeper.message_seq')) ON CONFLICT DO NOTHING;
   END IF;
   SELECT * INTO lane FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE;
   IF NOT FOUND THEN
-    RETURN 0;
+    RETURN CASE WHEN target IS NOT NULL THEN -1 ELSE 0 END;
   END IF;
   IF lane.status = 1 AND lane.until <= clock_timestamp() THEN
     -- It ends as a lease that ran out first: its attempt counts, whatever comes then.
@@ -123,6 +135,10 @@ BEGIN
              FROM letters l
            RETURNING session)
     SELECT count(*), array_agg(DISTINCT b.session ORDER BY b.session) INTO moved, touched FROM back b;
+    -- Who carries newer messages of these sessions in memory is to put the replayed ones before them.
+    INSERT INTO keeper.ask (queue, session, needs_lane)
+    SELECT q, t.session, false FROM unnest(touched) t(session)
+     WHERE EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp());
     -- A lane whose head waits may have a new head now. Lanes that are missing come by discovery.
     FOREACH one IN ARRAY COALESCE(touched, '{}') LOOP
       PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = one AND l.status + 0 = 2 FOR UPDATE;

@@ -54,18 +54,28 @@ BEGIN
         buried := buried + 1;
       END LOOP;
     END IF;
-    -- Rows that transactions of applications left, and those of processes that are gone, into one.
-    WITH folded AS (
-      DELETE FROM keeper.tally t WHERE t.queue = of_queue.id AND t.shard < 0 RETURNING t.*)
-    INSERT INTO keeper.tally AS t (queue, shard, arrived, gone, dead)
-    SELECT of_queue.id, 0, sum(f.arrived), sum(f.gone), sum(f.dead) FROM folded f HAVING count(*) > 0
-    ON CONFLICT (queue, shard) DO UPDATE
-       SET arrived = t.arrived + excluded.arrived, gone = t.gone + excluded.gone, dead = t.dead + excluded.dead;
   END LOOP;
+
+  -- Of processes that are gone, or whose reader is.
+  DELETE FROM keeper.ask a WHERE a.asked_at < moment - interval '2 minutes';
 
   -- An empty state of a session that has nothing else.
   DELETE FROM keeper.session_state s
    WHERE s.bytes = ''::bytea AND s.updated_at < moment - interval '1 hour'
      AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = s.queue AND l.session = s.session);
+
+  -- Counts of processes and of transactions of applications, into one row. Last: a process that adds to one of them waits for
+  -- this transaction, and makes a new row then.
+  FOR of_queue IN SELECT k.id FROM keeper.queue k LOOP
+    WITH folded AS (
+      DELETE FROM keeper.tally t
+       WHERE t.ctid = ANY (ARRAY(SELECT x.ctid FROM keeper.tally x WHERE x.queue = of_queue.id AND x.shard <> 0
+                                  LIMIT 10000 FOR UPDATE SKIP LOCKED))
+      RETURNING t.*)
+    INSERT INTO keeper.tally AS t (queue, shard, arrived, gone, dead)
+    SELECT of_queue.id, 0, sum(f.arrived), sum(f.gone), sum(f.dead) FROM folded f HAVING count(*) > 0
+    ON CONFLICT (queue, shard) DO UPDATE
+       SET arrived = t.arrived + excluded.arrived, gone = t.gone + excluded.gone, dead = t.dead + excluded.dead;
+  END LOOP;
   RETURN forgotten = 5000 OR forgotten_together = 5000 OR buried >= 500;
 END $$;

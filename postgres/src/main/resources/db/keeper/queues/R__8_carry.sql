@@ -6,10 +6,14 @@
 -- transactions are lost then, and others get their numbers and those of their messages. What the reader has in memory may
 -- be about the lost ones, so it writes nothing of it.
 
--- Becomes the reader, unless there is one, somebody else wanted sessions lately, or less than that is new. Discovery is
+-- How long the lease of a reader is: after its death sessions wait for so long, and not for a long lock duration.
+CREATE OR REPLACE FUNCTION keeper.reader_lease_us(q int) RETURNS bigint
+LANGUAGE sql STABLE
+SET enable_seqscan = off
+AS $$ SELECT LEAST(k.lock_us, 10000000) FROM keeper.queue k WHERE k.id = q $$;
+
+-- Becomes the reader, unless there is one, another process wanted sessions lately, or less than that is new. Discovery is
 -- locked first, by everybody who changes who reads.
-DROP FUNCTION IF EXISTS keeper.become_reader(int, text, int, bigint, bigint);
-DROP FUNCTION IF EXISTS keeper.become_reader(int, text, int, int, bigint);
 CREATE OR REPLACE FUNCTION keeper.become_reader(q int, at_node text, least_new int, alone_us bigint,
   OUT my_epoch bigint, OUT known_to text, OUT lease_us bigint)
 LANGUAGE plpgsql
@@ -39,7 +43,7 @@ BEGIN
       RETURN;
     END IF;
   END IF;
-  SELECT k.lock_us INTO lease_us FROM keeper.queue k WHERE k.id = q;
+  lease_us := keeper.reader_lease_us(q);
   IF lease_us < 1000000 THEN
     RETURN; -- So short a lease would be lost for a breath.
   END IF;
@@ -57,7 +61,7 @@ END $$;
 -- held lane has news. 3: somebody else reads now. 7: what else was found, to be read by read_found (bundles in ttls, sessions with
 -- lanes in sessions, those that lost them in ids, the last number in seq, whether there are rows in is_expired, whether to find them by
 -- transaction in attempts). 0: the summary: moment (until), a number for epochs, the place of the first ready
--- lane (seq), whether another process wants sessions, the last number given out (ttl_us), whether something was locked (form).
+-- lane (seq), the last number given out (ttl_us), whether something was locked (form).
 DO $$ BEGIN
   IF to_regtype('keeper.news') IS NULL THEN
     CREATE TYPE keeper.news AS (
@@ -101,7 +105,8 @@ BEGIN
   LOOP
     its_messages := its_messages + next.messages;
     its_bytes := its_bytes + next.bytes;
-    IF its_end IS NOT NULL AND (its_messages > most OR its_bytes > most_bytes) THEN
+    -- A bundle of which the first message has become a row has the number of that row: the page does not end between them.
+    IF next.seq > its_end AND (its_messages > most OR its_bytes > most_bytes) THEN
       upto := its_end;
       RETURN;
     END IF;
@@ -126,6 +131,7 @@ SET enable_bitmapscan = off SET jit = off
 AS $$
 DECLARE
   ready text[];
+  asked text[];
   relieved text[] := '{}';
   one text;
   at_first pg_snapshot;
@@ -141,8 +147,12 @@ BEGIN
   IF NOT FOUND THEN
     RETURN relieved;
   END IF;
+  -- Not those that were asked for just now.
+  asked := ARRAY(SELECT a.session FROM keeper.ask a
+                  WHERE a.queue = q AND COALESCE(a.answered_at, a.asked_at) > moment - interval '2 seconds');
   ready := ARRAY(SELECT l.session FROM keeper.lane l
                   WHERE l.queue::bigint = q AND l.status = 0 AND l.aside IS NULL
+                    AND l.session <> ALL (asked)
                   ORDER BY l.place LIMIT 128 FOR UPDATE SKIP LOCKED);
   SELECT d.known INTO at_first FROM keeper.discovery d WHERE d.queue = q;
   ready := ARRAY(
@@ -275,9 +285,12 @@ END $$;
 DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, boolean, bigint, bigint);
 DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, bigint, text, bigint, int, bigint, boolean);
 DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, bigint, text, bigint, int, bigint, boolean, boolean);
+DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, bigint, text, bigint, int, bigint, boolean, boolean, boolean);
+-- carried: NULL, or the sessions in the reader's memory, when the answer to a look that let lanes go was lost. Rows of other
+-- sessions without a lane are then told again, because no later look would find them.
 CREATE OR REPLACE FUNCTION keeper.read_new(q int, my_epoch bigint, known_to text, known_seq bigint, goal text,
-                                           after_seq bigint, most int, most_bytes bigint, beats boolean, is_first boolean,
-                                           relieves boolean)
+                                           after_seq bigint, most int, most_bytes bigint, is_first boolean,
+                                           relieves boolean, carried text[])
 RETURNS SETOF keeper.news
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -304,22 +317,15 @@ DECLARE
   -- Whether this call has locked or written anything: then no more is sent than goes on its way at once.
   is_locked boolean := false;
   is_late boolean := false;
-  begun timestamptz;
   said keeper.news;
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
-  SELECT s.last_value, r.begun_at INTO last_seq, begun
+  SELECT s.last_value INTO last_seq
     FROM keeper.reader r CROSS JOIN keeper.message_seq s
    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > moment
      AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch);
-  IF FOUND AND beats THEN
-    PERFORM set_config('synchronous_commit', 'off', true);
-    UPDATE keeper.reader r
-       SET beat_at = moment, until = moment + (SELECT keeper.micros(k.lock_us) FROM keeper.queue k WHERE k.id = q)
-     WHERE r.queue = q AND r.epoch = my_epoch AND r.until > moment;
-  END IF;
   IF NOT FOUND THEN
     said.kind := 3;
     RETURN NEXT said;
@@ -380,6 +386,15 @@ BEGIN
   IF relieves AND are_lanes AND goal IS NULL AND NOT is_first THEN
     relieved := keeper.relieve_some_lanes(q, my_epoch, old, moment, most, most_bytes);
     is_locked := cardinality(relieved) > 0;
+  END IF;
+  IF carried IS NOT NULL AND goal IS NULL AND NOT is_first THEN
+    -- message_line. Only after a broken connection, so it may look at all rows.
+    relieved := relieved || ARRAY(
+      SELECT DISTINCT m.session
+        FROM keeper.message m
+       WHERE m.queue + 0 = q AND m.seq > 0 AND pg_visible_in_snapshot(m.xid, old)
+         AND m.session <> ALL (carried) AND m.session <> ALL (relieved)
+         AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = m.session));
   END IF;
 
   -- Nobody but this reader makes lanes. Where there are some, messages of their sessions are theirs; that is settled
@@ -454,10 +469,9 @@ BEGIN
   END IF;
   said := NULL;
   said.kind := 0;
-  SELECT nextval('keeper.epoch_seq'), d.asked_at > begun,
+  SELECT nextval('keeper.epoch_seq'),
          (SELECT l.place FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0 ORDER BY l.place LIMIT 1)
-    INTO said.epoch, said.is_expired, said.seq
-    FROM keeper.discovery d WHERE d.queue = q;
+    INTO said.epoch, said.seq;
   said.until := moment;
   said.ttl_us := last_seq;
   said.form := (is_late OR cardinality(busy) > 0)::int;
@@ -473,7 +487,7 @@ BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   UPDATE keeper.reader r
      SET beat_at = clock_timestamp(),
-         until = clock_timestamp() + (SELECT keeper.micros(k.lock_us) FROM keeper.queue k WHERE k.id = q)
+         until = clock_timestamp() + keeper.micros(keeper.reader_lease_us(q))
    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp()
      AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch);
   RETURN FOUND;
@@ -528,13 +542,16 @@ END $$;
 -- their places in the line, zero where the lane has to be looked at; of held ones what is in hand at most. With known_to
 -- it is the end of reading: everything that this snapshot sees has its lane then. firsts: bundles of which messages are in
 -- memory; those of the sessions become rows, at the end all of them. read_to: NULL, or the number up to which bundles have
--- been read that this snapshot sees. Tells the ends of the leases, and one row
--- without a session; nothing at all when the reader is not one any more (its fence, above), and then nothing was changed: "known"
+-- been read that this snapshot sees. asks: which are answered by it, with their sessions (asked): these have a lane if anything
+-- of them is stored, whether it was read or not; those that need one have it in any case. Tells the ends of the leases, which held
+-- lanes have got more messages (and the process that holds each), and one row without a session; nothing at all when the reader is not one any more (its fence, above), and then nothing was changed: "known"
 -- in particular never becomes a snapshot that the database has forgotten.
-DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], text, bigint);
+DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], bigint[], text, bigint, bigint);
+DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], bigint[], bigint[], text[], text, bigint, bigint);
 CREATE OR REPLACE FUNCTION keeper.write_down(q int, my_epoch bigint, at_node text, sessions text[], epochs bigint[],
-  owners text[], lefts_us bigint[], heads bigint[], firsts bigint[], known_to text, read_to bigint, of_shard bigint)
-RETURNS TABLE (of_session text, held_until timestamptz)
+  owners text[], lefts_us bigint[], heads bigint[], firsts bigint[], asks bigint[], asked text[], known_to text, read_to bigint,
+  of_shard bigint)
+RETURNS TABLE (of_session text, held_until timestamptz, news_for text, of_epoch bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET enable_bitmapscan = off SET jit = off
@@ -543,9 +560,16 @@ DECLARE
   one text;
   others text[];
   other_heads bigint[];
+  of_asked bigint[] := '{}';
+  shared text[] := '{}';
+  busy text[] := '{}';
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
+  END IF;
+  IF cardinality(asked) > 0 AND known_to IS NULL THEN
+    -- Before anything is locked, because a pile may be long. What is stored after this is younger than the asks.
+    of_asked := ARRAY(SELECT b.first_seq FROM keeper.bundle b WHERE b.queue = q AND b.first_seq > 0 AND b.sessions && asked);
   END IF;
   IF known_to IS NOT NULL THEN
     PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
@@ -558,10 +582,20 @@ BEGIN
     RETURN;
   END IF;
   PERFORM keeper.fold_notes(q);
-  IF cardinality(firsts) > 0 THEN
+  IF cardinality(asked) > 0 THEN
+    -- An asked session may have its lane already, which must not go while rows are added to it.
+    SELECT l.shared, l.busy INTO shared, busy FROM keeper.share_lanes(q, asked) l;
+    PERFORM keeper.come_back_to(q, busy);
+  END IF;
+  IF cardinality(firsts) > 0 OR cardinality(of_asked) > 0 THEN
+    -- Asked sessions first, with all that they have. Of the others only what is in memory becomes rows: bundles of asked sessions
+    -- may have newer messages of them, and older ones, in other bundles, are not read yet.
     -- Who is not among the sessions, but has something left, has waited as long as that.
-    WITH rows AS MATERIALIZED (
-      SELECT * FROM keeper.untie(q, firsts, CASE WHEN known_to IS NULL THEN sessions END))
+    WITH rows_of_asked AS MATERIALIZED (SELECT * FROM keeper.untie(q, of_asked, asked)),
+         rows AS MATERIALIZED (
+           SELECT r.* FROM rows_of_asked r
+           UNION ALL
+           SELECT r.* FROM keeper.untie(q, firsts, CASE WHEN known_to IS NULL THEN sessions END) r)
     SELECT array_agg(o.session ORDER BY o.session), array_agg(o.head ORDER BY o.session) INTO others, other_heads
       FROM (SELECT r.of_session AS session, min(r.of_seq) AS head FROM rows r
              WHERE r.of_session NOT IN (SELECT unnest(sessions)) GROUP BY r.of_session) o;
@@ -576,7 +610,9 @@ BEGIN
    ORDER BY s.session
   ON CONFLICT DO NOTHING;
   INSERT INTO keeper.lane (queue, session, status, place)
-  SELECT q, o.session, 0, o.head FROM unnest(others, other_heads) o(session, head) ON CONFLICT DO NOTHING;
+  SELECT q, o.session, 0, o.head FROM unnest(others, other_heads) o(session, head)
+   WHERE o.session <> ALL (shared || busy)
+  ON CONFLICT DO NOTHING;
   -- Whose head may be due later, or too old, or settled by now.
   FOR one IN SELECT s.session FROM unnest(sessions, epochs, heads) s(session, epoch, head)
               WHERE s.epoch = 0 AND s.head = 0 LOOP
@@ -585,24 +621,119 @@ BEGIN
       PERFORM keeper.place_lane(q, one, of_shard);
     END IF;
   END LOOP;
+  IF cardinality(asks) > 0 THEN
+    PERFORM keeper.answer_asks(q, asks, shared || busy, of_shard);
+  END IF;
   IF known_to IS NOT NULL THEN
     UPDATE keeper.discovery d SET known = known_to::pg_snapshot, left_after = read_to WHERE d.queue = q;
     DELETE FROM keeper.reader r WHERE r.queue = q;
   END IF;
   RETURN QUERY
-    SELECT s.session, l.until
+    SELECT s.session, l.until, NULL::text, l.epoch
       FROM unnest(sessions, epochs) s(session, epoch)
            CROSS JOIN LATERAL (SELECT x.until, x.epoch FROM keeper.lane x
                                 WHERE x.queue = q AND x.session = s.session OFFSET 0) l
      WHERE s.epoch > 0 AND l.epoch = s.epoch;
-  RETURN QUERY SELECT NULL::text, NULL::timestamptz;
+  RETURN QUERY
+    SELECT s.session, NULL::timestamptz, l.node, l.epoch
+      FROM unnest(shared || busy) s(session)
+           CROSS JOIN LATERAL (SELECT x.node, x.epoch, x.status FROM keeper.lane x
+                                WHERE x.queue = q AND x.session = s.session OFFSET 0) l
+     WHERE l.status = 1 AND s.session = ANY (others);
+  RETURN QUERY SELECT NULL::text, NULL::timestamptz, NULL::text, NULL::bigint;
 END $$;
 
--- Another process wants sessions of this queue: its reader stops being one.
-CREATE OR REPLACE FUNCTION keeper.ask_reader(q int) RETURNS void
-LANGUAGE sql AS $$
-  UPDATE keeper.discovery d SET asked_at = clock_timestamp() WHERE d.queue = q
-$$;
+-- Ends what write_down does for those who asked: sessions that have only rows, such as replayed ones, get their lanes, and those
+-- that need one although they have nothing get one that nobody takes for a moment.
+CREATE OR REPLACE FUNCTION keeper.answer_asks(q int, asks bigint[], with_lanes text[], of_shard bigint) RETURNS void
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  one record;
+  moment timestamptz := clock_timestamp();
+  head bigint;
+BEGIN
+  FOR one IN
+    SELECT a.session, bool_or(a.needs_lane) AS needs_lane FROM keeper.ask a
+     WHERE a.queue = q AND a.id = ANY (asks) AND a.session <> '' AND a.session <> ALL (with_lanes)
+     GROUP BY a.session ORDER BY a.session
+  LOOP
+    SELECT m.seq INTO head FROM keeper.message m WHERE m.queue = q AND m.session = one.session ORDER BY m.seq LIMIT 1;
+    IF FOUND THEN
+      INSERT INTO keeper.lane (queue, session, status, place) VALUES (q, one.session, 0, head) ON CONFLICT DO NOTHING;
+      PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = one.session AND l.status + 0 = 0 FOR UPDATE;
+      IF FOUND THEN
+        -- Its head may be due later, or too old.
+        PERFORM keeper.place_lane(q, one.session, of_shard);
+      END IF;
+    END IF;
+    IF one.needs_lane THEN
+      INSERT INTO keeper.lane (queue, session, status, place, until)
+      VALUES (q, one.session, 2, nextval('keeper.message_seq'), moment + interval '2 seconds') ON CONFLICT DO NOTHING;
+    END IF;
+  END LOOP;
+  UPDATE keeper.ask a SET answered_at = moment WHERE a.queue = q AND a.id = ANY (asks);
+  DELETE FROM keeper.ask a WHERE a.queue = q AND a.answered_at < moment - interval '10 seconds';
+END $$;
+
+-- What the reader is asked for: the numbers of the asks, and their sessions.
+CREATE OR REPLACE FUNCTION keeper.look_at_asks(q int) RETURNS TABLE (id bigint, session text)
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+    SELECT a.id, a.session FROM keeper.ask a
+     WHERE a.queue = q AND a.answered_at IS NULL AND a.asked_at > clock_timestamp() - interval '1 minute'
+     ORDER BY a.id LIMIT 1000;
+END $$;
+
+-- Asks the reader, if there is one, for a lane of a session, or to stop (an empty session); then no process begins for a while.
+CREATE OR REPLACE FUNCTION keeper.ask_reader(q int, of_session text, needs boolean, OUT ask_id bigint, OUT reader_epoch bigint)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+  SELECT r.epoch INTO reader_epoch FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp();
+  IF FOUND THEN
+    -- What a crash takes away is asked for again.
+    PERFORM set_config('synchronous_commit', 'off', true);
+    INSERT INTO keeper.ask AS a (queue, session, needs_lane) VALUES (q, of_session, needs) RETURNING a.id INTO ask_id;
+    IF of_session = '' THEN
+      UPDATE keeper.discovery d SET asked_at = clock_timestamp() WHERE d.queue = q;
+    END IF;
+  END IF;
+END $$;
+
+-- The last of the asks that are open, if there is a reader to answer them.
+CREATE OR REPLACE FUNCTION keeper.last_ask(q int, OUT ask_id bigint, OUT reader_epoch bigint)
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+  SELECT r.epoch INTO reader_epoch FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp();
+  IF FOUND THEN
+    SELECT max(a.id) INTO ask_id FROM keeper.ask a WHERE a.queue = q AND a.answered_at IS NULL;
+  END IF;
+END $$;
+
+-- Returns whether all asks up to this one are answered, and until when the reader that was asked has its lease: NULL when it
+-- reads no more.
+CREATE OR REPLACE FUNCTION keeper.look_for_answers(q int, upto bigint, reader_epoch bigint, OUT are_answered boolean,
+  OUT reads_until timestamptz)
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+  are_answered := NOT EXISTS (SELECT FROM keeper.ask a
+                               WHERE a.queue = q AND a.id <= upto AND a.answered_at IS NULL
+                                 AND a.asked_at > clock_timestamp() - interval '1 minute');
+  SELECT r.until INTO reads_until FROM keeper.reader r
+   WHERE r.queue = q AND r.epoch = reader_epoch AND r.until > clock_timestamp();
+END $$;
 
 -- Ends a reading that this process began without learning of it.
 CREATE OR REPLACE FUNCTION keeper.forget_reader(q int, at_node text) RETURNS void
