@@ -283,9 +283,7 @@ final class ReaderTable {
                 statement.setBoolean(10, relieves);
                 statement.setArray(
                     11,
-                    carried.isPresent()
-                        ? SqlArray.of(connection, "text", carried.get())
-                        : null);
+                    carried.isPresent() ? SqlArray.of(connection, "text", carried.get()) : null);
                 try (var rows = statement.executeQuery()) {
                   var news = new News();
                   while (rows.next()) {

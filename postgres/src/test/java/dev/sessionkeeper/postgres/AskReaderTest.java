@@ -164,11 +164,15 @@ class AskReaderTest extends ReadsAlone {
     var held = take(reader, queue, ME);
     assertThat(receive(held)).isEqualTo("1");
     assertThat(other.act(queue, B, Act.RESUME, "")).isZero();
-    for (int i = 0; i < 5; i++) {
-      send(A, "more");
-      assertThat(receive(held)).isEqualTo("more");
-      Thread.sleep(25); // The reader looks for lanes that it may carry every 20 ms.
-    }
+    // The reader looks for lanes that it may carry every 20 ms.
+    await()
+        .during(Duration.ofMillis(150))
+        .atMost(SOON)
+        .until(
+            () -> {
+              send(A, "more");
+              return receive(held).equals("more") && lanes() == 1;
+            });
     assertThat(database.count("lane", queue)).as("of the session that was asked for").isEqualTo(1);
     await().atMost(SOON).until(() -> isCarriedAgain(held));
     held.close();

@@ -59,7 +59,7 @@ class CarriedLeasesTest extends ReadsAlone {
       send(B, "1");
       var held = take(provider, queue, ME);
       var ordered = (OrderedQueue) provider.sessions(queue);
-      assertThat(ordered.alone().hasReady()).isTrue();
+      await().atMost(SOON).until(() -> ordered.alone().hasReady());
       time.forward(LOCK.dividedBy(2).plusMillis(1));
 
       assertThat(ordered.alone().take(Owner.of("early"))).isNull();

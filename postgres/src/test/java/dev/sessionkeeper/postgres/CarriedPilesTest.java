@@ -162,7 +162,7 @@ class CarriedPilesTest extends ReadsAlone {
                 """
                 SELECT n.kind, n.seq
                   FROM keeper.queue k, keeper.reader r,
-                       keeper.read_new(k.id, r.epoch, '1:1:', 0, pg_current_snapshot()::text, ?, ?, ?, false, true, false) n
+                       keeper.read_new(k.id, r.epoch, '1:1:', 0, pg_current_snapshot()::text, ?, ?, ?, true, false, NULL) n
                  WHERE k.name = ? AND r.queue = k.id
                 """)) {
       become.setString(1, queue.value());
