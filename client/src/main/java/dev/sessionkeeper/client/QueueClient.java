@@ -23,14 +23,7 @@ public final class QueueClient {
 
   /** Creates the queue, or gives it these settings. */
   public void declare(QueueSettings settings) {
-    var body = object();
-    body.put("mode", settings.mode().name());
-    body.put("maxDeliveryCount", settings.maxDeliveryCount());
-    body.put("lockDuration", settings.lockDuration().toString());
-    body.put("messageTtl", settings.messageTtl().toString());
-    body.put("duplicateWindow", settings.duplicateWindow().toString());
-    body.put("poisonPolicy", settings.poisonPolicy().name());
-    client.put(path, body);
+    client.put(path, KeeperClient.json().valueToTree(settings.members()));
   }
 
   /** Depth, ready, in flight, dead, oldest age and settings, as the server gives them. */

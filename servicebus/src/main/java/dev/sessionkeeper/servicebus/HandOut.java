@@ -48,7 +48,7 @@ final class HandOut {
     if (isUsedUp(attempt)) {
       open.deadLetter(
               message,
-              QueueContext.USED_UP,
+              PoisonPolicy.USED_UP,
               open.record().lastError(),
               queue.deadLetterProperties(message, attempt - 1))
           .join();
@@ -87,10 +87,7 @@ final class HandOut {
 
   /** Owners have died over it as often as it may fail; a block of the queue is kept up. */
   private boolean isUsedUp(int attempt) {
-    var settings = queue.settings();
-    return attempt > settings.maxDeliveryCount()
-        && settings.poisonPolicy() == PoisonPolicy.DEAD_LETTER
-        && !open.record().keepsTrying();
+    return queue.settings().isDeadLetterAfter(attempt - 1) && !open.record().keepsTrying();
   }
 
   private int attemptOf(ServiceBusReceivedMessage message) {

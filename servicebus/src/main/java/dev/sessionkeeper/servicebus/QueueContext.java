@@ -16,7 +16,6 @@ import java.util.function.Supplier;
 
 /** What everything that works on one queue needs to know. Safe for any thread. */
 final class QueueContext {
-  static final String USED_UP = "max delivery count reached";
   static final String EXPIRED = "expired";
   static final String UNREADABLE = "unreadable message";
   private static final int REMEMBERED = 10_000;

@@ -5,6 +5,7 @@ import com.azure.messaging.servicebus.ServiceBusReceiverClient;
 import com.azure.messaging.servicebus.ServiceBusSenderClient;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
+import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.DeadLetter;
 import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
@@ -183,7 +184,7 @@ final class ServiceBusDeadLetters {
     }
     return switch (reason) {
       case BROKER_EXPIRED -> QueueContext.EXPIRED;
-      case BROKER_USED_UP -> QueueContext.USED_UP;
+      case BROKER_USED_UP -> PoisonPolicy.USED_UP;
       default -> reason;
     };
   }

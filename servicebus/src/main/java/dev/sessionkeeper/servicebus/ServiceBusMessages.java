@@ -6,6 +6,7 @@ import com.azure.messaging.servicebus.models.DeadLetterOptions;
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Message;
+import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.MessageSource;
 import java.time.Duration;
@@ -99,8 +100,8 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
         return Optional.empty();
       }
     }
-    if (held.attempt() > queue.settings().maxDeliveryCount() && isDeadLetterPolicy()) {
-      var unused = deadLetter(held, QueueContext.USED_UP, "", held.attempt() - 1);
+    if (queue.settings().isDeadLetterAfter(held.attempt() - 1)) {
+      var unused = deadLetter(held, PoisonPolicy.USED_UP, "", held.attempt() - 1);
       return Optional.empty();
     }
     var content = read(held);
@@ -149,10 +150,9 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
   }
 
   private CompletableFuture<Void> retry(InHand held, Settlement.Retry retry) {
-    if (retry.limited()
-        && held.attempt() >= queue.settings().maxDeliveryCount()
-        && isDeadLetterPolicy()) {
-      return deadLetter(held, QueueContext.USED_UP, retry.reason(), held.attempt());
+    if (queue.settings().settlementAfter(held.attempt(), retry)
+        instanceof Settlement.DeadLetter letter) {
+      return deadLetter(held, letter.reason(), letter.error(), held.attempt());
     }
     if (retry.delay().isZero()) {
       return send(held, held.from().client.abandon(held.message()));
@@ -185,13 +185,6 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
                         keep(held, dueAt);
                       }
                     }));
-  }
-
-  private boolean isDeadLetterPolicy() {
-    return switch (queue.settings().poisonPolicy()) {
-      case DEAD_LETTER, PARK_SESSION -> true;
-      case BLOCK, STOP -> false;
-    };
   }
 
   private CompletableFuture<Void> deadLetter(

@@ -3,6 +3,7 @@ package dev.sessionkeeper.sqs;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
+import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.DeadLetter;
 import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
@@ -179,7 +180,7 @@ final class SqsDeadLetters {
         dead.message(),
         sequenceOf(dead),
         Integer.parseInt(words.getOrDefault("attempts", "0")),
-        words.getOrDefault("reason", SqsQueue.USED_UP),
+        words.getOrDefault("reason", PoisonPolicy.USED_UP),
         words.getOrDefault("error", ""),
         words.containsKey("enqueued-at") ? Instant.parse(words.get("enqueued-at")) : dead.sentAt(),
         words.containsKey("dead-at") ? Instant.parse(words.get("dead-at")) : dead.sentAt(),

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.sqs;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.PoisonPolicy;
 import java.util.Deque;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,14 +24,12 @@ final class VetMessages {
   boolean hasGoodHead(Deque<Item> items) {
     while (!items.isEmpty()) {
       var head = items.peek();
-      var settings = queue.settings();
       if (queue.isExpired(head.received())) {
         setAside(head, SqsQueue.EXPIRED, head.lastError());
-      } else if (head.failures() >= settings.maxDeliveryCount()
-          && queue.isDeadLetterPolicy()
+      } else if (queue.settings().isDeadLetterAfter(head.failures())
           && !head.known().keepsTrying()
           && head.failures() == head.known().failures()) {
-        setAside(head, SqsQueue.USED_UP, head.lastError());
+        setAside(head, PoisonPolicy.USED_UP, head.lastError());
       } else {
         return true;
       }

@@ -1,7 +1,6 @@
 package dev.sessionkeeper.server.queues;
 
-import dev.sessionkeeper.PoisonPolicy;
-import dev.sessionkeeper.QueueMode;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.spi.CountableQueues;
@@ -13,12 +12,7 @@ import java.util.Optional;
 /** A queue with its settings, and its numbers where the provider can tell them. */
 record QueueView(
     String name,
-    QueueMode mode,
-    int maxDeliveryCount,
-    Duration lockDuration,
-    Duration messageTtl,
-    Duration duplicateWindow,
-    PoisonPolicy poisonPolicy,
+    @JsonUnwrapped QueueSettings settings,
     Optional<Long> depth,
     Optional<Long> ready,
     Optional<Long> inFlight,
@@ -91,12 +85,7 @@ record QueueView(
   private static QueueView of(QueueName name, QueueSettings settings, Numbers numbers) {
     return new QueueView(
         name.value(),
-        settings.mode(),
-        settings.maxDeliveryCount(),
-        settings.lockDuration(),
-        settings.messageTtl(),
-        settings.duplicateWindow(),
-        settings.poisonPolicy(),
+        settings,
         numbers.depth(),
         numbers.ready(),
         numbers.inFlight(),
