@@ -72,8 +72,7 @@ public final class EventStream implements AutoCloseable {
     private HttpClient http = Http.SHARED;
     private TimeSource time = TimeSource.system();
     private Duration silence = Duration.ofSeconds(45);
-    private RetryPolicy retry =
-        new RetryPolicy(Integer.MAX_VALUE, Duration.ofMillis(200), 2, Duration.ofSeconds(10), 0.5);
+    private RetryPolicy retry = RetryPolicy.endless(Duration.ofMillis(200), Duration.ofSeconds(10));
 
     private Builder(Servers servers, String stream) {
       this.servers = servers;

@@ -64,7 +64,7 @@ public record UsageOptions(
         Duration.ofSeconds(10),
         Duration.ofSeconds(30),
         16,
-        new RetryPolicy(Integer.MAX_VALUE, Duration.ofSeconds(1), 2, Duration.ofMinutes(5), 0.5),
+        RetryPolicy.endless(Duration.ofSeconds(1), Duration.ofMinutes(5)),
         3,
         TimeSource.system(),
         event -> {});

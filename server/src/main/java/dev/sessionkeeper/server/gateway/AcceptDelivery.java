@@ -2,6 +2,8 @@ package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.Retry;
+import dev.sessionkeeper.RetryPolicy;
 import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.github.EventId;
 import dev.sessionkeeper.store.Database;
@@ -166,19 +168,18 @@ final class AcceptDelivery {
   }
 
   private List<Outcome> store(List<WaitingDelivery> group, Duration patience) {
-    for (int attempt = 1; ; attempt++) {
-      try {
-        // After a connection that broke during COMMIT another try finds the rows, or stores them.
-        return Database.untilKnown(
-            MOST_TRIES,
-            () -> database.inTransaction(connection -> store.store(connection, group, patience)));
-      } catch (StoreDeliveries.Forgotten e) {
-        // A row went away meanwhile. Trying again stores it.
-        if (attempt == MOST_TRIES) {
-          throw e;
-        }
-      }
-    }
+    // A row that went away meanwhile is stored by another attempt.
+    return Retry.call(
+        RetryPolicy.atOnce(MOST_TRIES),
+        StoreDeliveries.Forgotten.class::isInstance,
+        () ->
+            // The attempt after a connection that broke during COMMIT finds the rows or stores
+            // them.
+            Database.untilKnown(
+                MOST_TRIES,
+                () ->
+                    database.inTransaction(
+                        connection -> store.store(connection, group, patience))));
   }
 
   /** Consumers that do not hear of it look by themselves. */

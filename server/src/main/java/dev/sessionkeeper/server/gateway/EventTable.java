@@ -2,6 +2,7 @@ package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.github.EventId;
 import dev.sessionkeeper.server.json.Json;
+import dev.sessionkeeper.store.Columns;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -65,7 +66,7 @@ final class EventTable {
       return;
     }
     try (var statement = connection.prepareStatement(within(patience, LOCK))) {
-      statement.setArray(1, connection.createArrayOf("text", sessions.toArray()));
+      statement.setArray(1, Columns.array(connection, "text", sessions));
       statement.execute();
     }
   }
@@ -78,10 +79,10 @@ final class EventTable {
   /** Finds the events of these deliveries, by delivery id or by signed body. */
   static Found find(Connection connection, Collection<NewEvent> deliveries) throws SQLException {
     try (var statement = connection.prepareStatement(FIND)) {
-      var ids = deliveries.stream().map(one -> one.event().id().value()).toArray();
-      var digests = deliveries.stream().map(NewEvent::digest).toArray(byte[][]::new);
-      statement.setArray(1, connection.createArrayOf("uuid", ids));
-      statement.setArray(2, connection.createArrayOf("bytea", digests));
+      var ids = deliveries.stream().map(one -> one.event().id().value()).toList();
+      var digests = deliveries.stream().map(NewEvent::digest).toList();
+      statement.setArray(1, Columns.array(connection, "uuid", ids));
+      statement.setArray(2, Columns.array(connection, "bytea", digests));
       try (var rows = statement.executeQuery()) {
         var found = new Found();
         while (rows.next()) {

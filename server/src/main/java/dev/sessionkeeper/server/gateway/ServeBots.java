@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 final class ServeBots implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ServeBots.class);
   private static final RetryPolicy RETRY =
-      new RetryPolicy(Integer.MAX_VALUE, Duration.ofSeconds(1), 2, Duration.ofSeconds(10), 0.25);
+      RetryPolicy.endless(Duration.ofSeconds(1), Duration.ofSeconds(10));
 
   private final QueueProvider queues;
   private final PushBots pushed;
