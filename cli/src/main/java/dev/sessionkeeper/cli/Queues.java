@@ -21,13 +21,13 @@ import tools.jackson.databind.node.ObjectNode;
     name = "queues",
     description = {
       "List queues, or create, show, purge or delete one.",
-      "DEPTH counts messages; READY and IN FLIGHT count sessions, or messages of an unordered"
-          + " queue."
+      "The numbers of sessions count messages where the queue is unordered."
     },
     subcommands = {Queues.Create.class, Queues.Show.class, Queues.Purge.class, Queues.Delete.class})
 final class Queues implements Callable<Integer> {
   static final Table TABLE =
-      Table.of("name", "mode", "depth", "ready", "inFlight", "dead", "oldestAge");
+      Table.of(
+          "name", "mode", "depth", "readySessions", "heldSessions", "deadLetters", "oldestAge");
 
   @Mixin Remote remote = new Remote();
   @Mixin Paging paging = new Paging();
@@ -110,7 +110,7 @@ final class Queues implements Callable<Integer> {
                 + " with "
                 + contents(found, "depth")
                 + " and "
-                + contents(found, "dead").replace("messages", "dead letters");
+                + contents(found, "deadLetters").replace("messages", "dead letters");
         if (!confirm.isGiven(act)) {
           return Exit.FAILED;
         }

@@ -44,7 +44,7 @@ public final class EventStream implements AutoCloseable {
     return reading.lastEventId();
   }
 
-  /** Whether the server has refused the stream for good, or it was closed. */
+  /** Returns whether the server has refused the stream for good, or it was closed. */
   public boolean hasEnded() {
     return !thread.isAlive();
   }
@@ -62,7 +62,7 @@ public final class EventStream implements AutoCloseable {
     }
   }
 
-  /** What can be chosen for a stream. */
+  /** The options of a stream. */
   public static final class Builder {
     private final Servers servers;
     private final String stream;

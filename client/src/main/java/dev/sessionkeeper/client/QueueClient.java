@@ -150,7 +150,7 @@ public final class QueueClient {
   }
 
   /**
-   * What became of a message.
+   * The result of sending one message.
    *
    * @param duplicate whether its id was known already, so that nothing was stored
    */

@@ -209,7 +209,7 @@ final class ServeSession {
 
   private Optional<CloseReason> afterLast(Settlement sent) {
     return switch (sent) {
-      // What came behind it is void now, so nothing of this batch is handled any more (S-04).
+      // Later deliveries of this batch are void now, so none of them is handled (S-04).
       case Settlement.Retry retry -> afterRetry(retry.delay());
       case Settlement.Park park -> Optional.of(CloseReason.ERROR);
       case Settlement.Complete complete -> Optional.empty();

@@ -102,17 +102,17 @@ public interface HeldSession extends AutoCloseable {
   void close();
 
   /**
-   * Whether a receive that does not wait may bring something, as far as is known without asking the
-   * store. A caller with other sessions to serve can release this one if not: what has come
-   * meanwhile is seen then.
+   * Returns whether a receive that does not wait may bring something, as far as is known without
+   * asking the store. A caller with other sessions to serve can release this one if not: what has
+   * come meanwhile is seen then.
    */
   default boolean mayHaveMore() {
     return true;
   }
 
   /**
-   * Whether a close lets the settlements sent before it become durable, and itself with them. Then
-   * the caller need not wait for these first, and both are one step for the store.
+   * Returns whether a close lets the settlements sent before it become durable, and itself with
+   * them. Then the caller need not wait for these first, and both are one step for the store.
    */
   default boolean closesBehindSettlements() {
     return false;

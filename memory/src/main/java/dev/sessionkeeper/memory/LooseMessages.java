@@ -131,7 +131,7 @@ final class LooseMessages {
         : first.or(() -> back);
   }
 
-  /** The oldest message that is ready; it is in nobody's hands until it is locked. */
+  /** Returns the oldest ready message, which has no owner until it is locked. */
   Loose takeReady() {
     // A message that has died of age meanwhile is still in the queue of new ones.
     while (!fresh.isEmpty() && fresh.element().gone) {

@@ -23,7 +23,7 @@ final class Stored {
   /** When it becomes too old; ask {@link Lane#expiryOf}, because the time may stand still. */
   long expiresAt;
 
-  /** What went wrong last, for the person who looks; null when nothing did. */
+  /** The last error, for operators; null if there was none. */
   @Nullable Trouble trouble;
 
   Stored(

@@ -184,7 +184,7 @@ public final class KeeperServer implements AutoCloseable {
     return engine.description();
   }
 
-  /** Whether callers need a credential. */
+  /** Returns whether callers need a credential. */
   public boolean isClosed() {
     return guard.isClosed();
   }

@@ -112,12 +112,12 @@ final class GiveBackSessions {
     }
   }
 
-  /** What has to be changed of what the broker knows. */
+  /** The change of the broker's record. */
   private enum Change {
     NONE,
     /** The head was in hand and is not any more. */
     UNMARK,
-    /** Nothing is left that anybody would miss. */
+    /** The record holds nothing that must be kept. */
     FORGET
   }
 }

@@ -127,7 +127,7 @@ final class OpenSession {
     became(newRecord);
   }
 
-  /** Whether the broker has a state of this session. */
+  /** Returns whether the broker has a state of this session. */
   boolean isStored() {
     return isStored;
   }

@@ -110,7 +110,7 @@ final class ServiceBusDeadLetters {
     return !taken.isEmpty();
   }
 
-  /** Deletes all letters that are here now, and returns how many they were. */
+  /** Deletes all present dead letters and returns their number. */
   long discardAll() {
     var taken = take(sequencesOf(peek(1, dead -> true, Integer.MAX_VALUE)));
     taken.forEach(receiver::complete);

@@ -80,7 +80,7 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
     }
   }
 
-  /** A message that its owner never settled is somebody else's by now. */
+  /** Forgets messages whose lock has expired: another consumer has them by now. */
   private void forgetLost() {
     long longAgo = queue.nanoTime() - queue.settings().lockDuration().multipliedBy(2).toNanos();
     inHand.values().removeIf(held -> held.lockedAt() - longAgo < 0);
@@ -93,7 +93,7 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
     var age = from.ageOf(message, queue.nanoTime());
     queue.clock().lockTaken(until, lock, age);
     if (age.compareTo(lock.dividedBy(2)) > 0) {
-      // It lay in the inbox: somebody else may have it by now.
+      // The message waited in the inbox: another consumer may have it by now.
       try {
         until = renewed(held);
       } catch (KeeperException e) {

@@ -76,7 +76,7 @@ final class Translate {
         || (cause instanceof ServiceBusException && isLockLost(cause));
   }
 
-  /** Whether somebody else has the session: the SDK tells by the AMQP condition only. */
+  /** Returns whether the session has another owner: only the AMQP condition tells this. */
   static boolean isContention(Throwable failure) {
     var cause = causeOf(failure);
     return (cause instanceof AmqpException amqp

@@ -90,7 +90,7 @@ final class SettleDeliveries {
   }
 
   private CompletableFuture<Void> deadLetter(Item first, String reason, String error) {
-    // Renewed first: a copy of a message that somebody else has by now would be one too many.
+    // Renewed first: another consumer may have the message by now, and a copy would be a duplicate.
     if (!inFlight.hideAll(queue.lockSeconds())) {
       return CompletableFuture.failedFuture(
           inFlight.isClosed()

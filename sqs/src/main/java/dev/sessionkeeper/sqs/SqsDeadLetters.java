@@ -21,7 +21,7 @@ import java.util.function.Predicate;
 /**
  * The dead-letter queue of one queue.
  *
- * <p>SQS lets nobody look without receiving: every call receives all of it, hides it for half a
+ * <p>SQS has no call that only lists: every call receives all dead letters, hides them for half a
  * minute, and gives back what it does not take. Two processes that look at once see a part each.
  */
 final class SqsDeadLetters {

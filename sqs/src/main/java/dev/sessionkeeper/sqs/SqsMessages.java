@@ -159,7 +159,7 @@ final class SqsMessages implements MessageSource, AutoCloseable {
     return queue.clock().now().plus(queue.settings().lockDuration());
   }
 
-  /** A standard queue lets a late delete pass until somebody else receives; we do not. */
+  /** A standard queue accepts a late delete until another consumer receives; we refuse it. */
   private boolean isOver(InHand held) {
     return queue.time().nanoTime() - held.deadline() >= 0;
   }

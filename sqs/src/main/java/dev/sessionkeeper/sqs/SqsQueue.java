@@ -12,7 +12,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 /**
- * What everything that works on one queue needs to know.
+ * The state that all workers of one queue share.
  *
  * @param io threads that may block in a request for as long as it takes
  */

@@ -21,7 +21,7 @@ final class VetMessages {
   /**
    * Sets aside what is too old or used up, from the head on; true when a good one is at the head.
    */
-  boolean hasGoodHead(Deque<Item> items) {
+  boolean findGoodHead(Deque<Item> items) {
     while (!items.isEmpty()) {
       var head = items.peek();
       if (queue.isExpired(head.received())) {
@@ -56,10 +56,10 @@ final class VetMessages {
         reason);
   }
 
-  /** As {@link #hasGoodHead}, where a failure of SQS means that there is none. */
-  boolean hasGoodHeadNow(Deque<Item> items) {
+  /** As {@link #findGoodHead}, where a failure of SQS means that there is none. */
+  boolean findGoodHeadNow(Deque<Item> items) {
     try {
-      return hasGoodHead(items);
+      return findGoodHead(items);
     } catch (KeeperException e) {
       log.debug("A message of {} could not be set aside now", queue.name(), e);
       return false;

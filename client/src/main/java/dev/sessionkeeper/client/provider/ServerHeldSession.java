@@ -120,7 +120,7 @@ final class ServerHeldSession implements HeldSession {
     }
   }
 
-  /** What was handed out behind a retried message is void, and comes again. */
+  /** Forgets deliveries behind a retried message: the server delivers these messages again. */
   private void forget(List<Settled> settlements) {
     for (var settled : settlements) {
       open.remove(settled.sequence());
@@ -170,7 +170,7 @@ final class ServerHeldSession implements HeldSession {
     try {
       calls.delete(about, path);
     } catch (KeeperException.LockLost e) {
-      // Somebody else has it already, which is what a close wants.
+      // Another owner has the session already, so there is nothing to release.
     }
   }
 

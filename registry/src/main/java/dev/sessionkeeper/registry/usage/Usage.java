@@ -118,7 +118,7 @@ public final class Usage {
     if (now.endpoint().isEmpty()) {
       return 0;
     }
-    var lanes = new UsageLanes(database, now);
+    var lanes = new DeliveryLeases(database, now);
     var post = new PostBatch(WebhookSender.create(now.time()), now.endpoint().get(), now);
     return new DeliverUsage(lanes, post, now).whileDue(goOn);
   }

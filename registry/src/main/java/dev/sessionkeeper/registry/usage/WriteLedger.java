@@ -52,7 +52,7 @@ final class WriteLedger {
                            ?::numeric[], ?::uuid[], ?::int[])
       """;
 
-  // What the database knows of a session it need not be told: only what was computed travels.
+  // The database knows the session already, so only computed values are sent.
   private static final String MOVE_AND_INSERT =
       """
       WITH moved AS (

@@ -253,7 +253,7 @@ public final class KeeperConfig {
         : text;
   }
 
-  /** What a person should know about, such as secrets in the file itself. */
+  /** Returns warnings for the operator, such as secrets in the file itself. */
   public List<String> warnings() {
     return warnings;
   }

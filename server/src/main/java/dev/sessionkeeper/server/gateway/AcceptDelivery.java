@@ -56,7 +56,7 @@ final class AcceptDelivery {
     this.line = new GatherDeliveries(groups, this::acceptAll);
   }
 
-  /** What became of a delivery. */
+  /** The result of storing a webhook delivery. */
   sealed interface Outcome {
     EventId id();
 
@@ -82,7 +82,7 @@ final class AcceptDelivery {
    *
    * @param bots those that match
    */
-  Outcome accept(NewEvent added, List<Bot> bots) throws InterruptedException {
+  Outcome accept(NewDelivery added, List<Bot> bots) throws InterruptedException {
     var delivery = new WaitingDelivery(added, bots);
     line.add(delivery);
     try {
@@ -182,7 +182,7 @@ final class AcceptDelivery {
                         connection -> store.store(connection, group, patience))));
   }
 
-  /** Consumers that do not hear of it look by themselves. */
+  /** Best effort: consumers that miss the notification poll. */
   private void wake(List<WaitingDelivery> group) {
     var queues = new LinkedHashSet<QueueName>();
     group.forEach(delivery -> delivery.bots().forEach(bot -> queues.add(bot.queue())));

@@ -66,7 +66,7 @@ public final class GatewayFeature implements Feature {
     routes =
         Stream.of(
                 new WebhookRoutes(bots::current, accept, letters, meters).routes(),
-                new EventRoutes(new ReadEvents(database, () -> bots.current().bots()), replay)
+                new EventRoutes(new FindEvents(database, () -> bots.current().bots()), replay)
                     .routes())
             .flatMap(List::stream)
             .toList();

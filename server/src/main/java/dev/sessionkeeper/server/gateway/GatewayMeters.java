@@ -66,7 +66,7 @@ final class GatewayMeters {
             .description("Waiting messages of a bot over which an alert is raised")
             .register(registry);
     this.revived =
-        Counter.builder("keeper.webhook.revived")
+        Counter.builder("keeper.webhook.replayed")
             .description("Dead letters put back because GitHub delivered again")
             .register(registry);
     // An alert on an increase misses the first one of a counter that was not there before.
@@ -113,12 +113,12 @@ final class GatewayMeters {
 
   /** Deliveries that are in line for a transaction. */
   void line(IntSupplier waiting) {
-    Gauge.builder("keeper.webhooks.waiting", () -> waiting.getAsInt())
+    Gauge.builder("keeper.webhooks.queued", () -> waiting.getAsInt())
         .description("Deliveries that wait to be stored together")
         .register(registry);
   }
 
-  /** What each bot allows, for the alert on queue depth, and what it has in hand. */
+  /** Shows the limit of each bot, for the alert on queue depth, and its open deliveries. */
   void bots(List<Bot> bots) {
     byQueue =
         bots.stream()

@@ -73,7 +73,10 @@ final class InsertDeliveries {
    * @param announcement a JSON document for subscribers
    */
   record Row(
-      NewEvent added, byte @Nullable [] shared, List<RoutedMessage> routes, String announcement) {
+      NewDelivery added,
+      byte @Nullable [] shared,
+      List<RoutedMessage> routes,
+      String announcement) {
     private UUID id() {
       return added.event().id().value();
     }
@@ -150,7 +153,7 @@ final class InsertDeliveries {
     return routes;
   }
 
-  private static @Nullable String repositoryOf(NewEvent added) {
+  private static @Nullable String repositoryOf(NewDelivery added) {
     return added
         .event()
         .repository()

@@ -43,7 +43,7 @@ final class ServeBots implements AutoCloseable {
     this.current = new Routing(Optional.empty(), List.of());
   }
 
-  /** What deliveries are routed by now. */
+  /** Returns the current routing rules. */
   Routing current() {
     return current;
   }
@@ -55,7 +55,7 @@ final class ServeBots implements AutoCloseable {
         : Optional.of("The bots of the configuration wait until their queues answer");
   }
 
-  /** What stands against these bots here, although each is valid. */
+  /** Returns why these bots cannot run on this server, although each of them is valid. */
   List<ConfigError> objectionsTo(List<Bot> bots) {
     var errors = new ArrayList<ConfigError>();
     for (var bot : bots) {

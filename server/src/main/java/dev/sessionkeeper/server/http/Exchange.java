@@ -164,7 +164,7 @@ final class Exchange {
     }
   }
 
-  /** What happens when the body is there, or is out of the way. */
+  /** Runs when the body has been read or skipped. */
   private final class Then implements ReadBody.Then {
     @Override
     public void serve(byte[] bytes) {

@@ -12,7 +12,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What all requests of a server share. */
+/** The dependencies that all requests of a server share. */
 final class Kernel {
   private static final Duration TICK = Duration.ofMillis(100);
   private static final Duration READMIT_EVERY = Duration.ofSeconds(30);
@@ -159,7 +159,7 @@ final class Kernel {
     return connections.get();
   }
 
-  /** Whether each answer is the last one of its connection. */
+  /** Returns whether each answer is the last one of its connection. */
   boolean isLeaving() {
     return leaving;
   }

@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** The answer to a request. Immutable; the methods that add to it return a copy. */
 public final class Response {
-  /** What follows the head. */
+  /** The body of a response. */
   sealed interface Body {
     record Bytes(byte[] bytes) implements Body {}
 

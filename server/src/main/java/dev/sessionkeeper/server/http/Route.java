@@ -183,7 +183,7 @@ public final class Route {
     return docs;
   }
 
-  /** As people write it: {@code GET /queues/{queue}}. */
+  /** Returns method and path, such as {@code GET /queues/{queue}}. */
   @Override
   public String toString() {
     return method + " " + path.text();

@@ -5,7 +5,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends a request's wait when nobody listens any more.
+ * Ends the wait of a request whose client is gone.
  *
  * <p>Two threads meet here: the request's own, and the event loop that learns of the end. I1: the
  * thread is interrupted only while it is inside {@link #await}, and leaves it with a clear
@@ -134,7 +134,7 @@ final class Waiting {
     }
   }
 
-  /** Whether the wait was ended from outside, by the drain. */
+  /** Returns whether the wait was ended from outside, by the drain. */
   private boolean leave() {
     leaveQuietly();
     lock.lock();

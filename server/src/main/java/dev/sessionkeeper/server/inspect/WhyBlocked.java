@@ -13,7 +13,7 @@ final class WhyBlocked {
   private WhyBlocked() {}
 
   /**
-   * What is known of a session.
+   * The known facts about a session.
    *
    * @param view empty for a session that has no message, no owner and no reason to be set aside
    * @param last the newest failed attempt

@@ -175,7 +175,7 @@ final class HeldSessions implements AutoCloseable {
     return keyOf(queue, owner, leaseId).hold();
   }
 
-  /** Whether leases of this queue live in the store. */
+  /** Returns whether leases of this queue live in the store. */
   boolean areShared(QueueName queue) {
     return queues.provider().sessions(queue) instanceof ResumableSessions;
   }
@@ -229,7 +229,7 @@ final class HeldSessions implements AutoCloseable {
   }
 
   /**
-   * What an id says.
+   * The parts of a lease id.
    *
    * @param server the server that had the lease in its memory first, or {@link #IN_STORE}
    */

@@ -31,14 +31,14 @@ final class LeaseRoutes {
   private final Queues queues;
   private final HeldSessions held;
   private final LimitLeases limits;
-  private final QueueMeters meters;
+  private final LeaseMeters meters;
   private final TraceMessages traces;
 
   LeaseRoutes(
       Queues queues,
       HeldSessions held,
       LimitLeases limits,
-      QueueMeters meters,
+      LeaseMeters meters,
       TraceMessages traces) {
     this.traces = traces;
     this.limits = limits;
@@ -55,7 +55,8 @@ final class LeaseRoutes {
             .answers(201, "Held", LeaseView.class)
             .answers(
                 204,
-                "No session had work ready in that time, or the bot of the queue allows no more at once")
+                "No session had work ready in that time, or the bot of the queue allows no more at"
+                    + " once")
             .problems(
                 ProblemType.UNKNOWN_QUEUE,
                 ProblemType.SESSION_LOCKED,

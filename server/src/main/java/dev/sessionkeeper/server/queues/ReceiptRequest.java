@@ -46,7 +46,7 @@ record ReceiptRequest(List<Item> settlements) {
     }
   }
 
-  /** What to receive. */
+  /** The wanted number of messages and the longest wait. */
   record Receive(Optional<Integer> max, @JsonProperty("wait") Optional<Duration> patience) {
     static Receive read(Fields in) {
       var max = in.optional("max", Decode.integer(1, 1000));
@@ -68,7 +68,7 @@ record ReceiptRequest(List<Item> settlements) {
   /** When the lock ends now. */
   record Renewed(Instant lockedUntil) {}
 
-  /** What became of each settlement, in the order asked for. */
+  /** The result of each settlement, in the order of the request. */
   record Answer(List<Done> settlements) {}
 
   /**

@@ -73,7 +73,7 @@ record WorkRequest(
     return take.orElse(WorkTake.DEFAULT);
   }
 
-  /** What follows the settlements of a session. */
+  /** The wish of a worker after its settlements of a session. */
   enum Then {
     /** The session goes on with its next messages; without any it is given back. */
     NEXT,

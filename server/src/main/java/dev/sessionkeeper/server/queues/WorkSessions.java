@@ -35,14 +35,14 @@ final class WorkSessions {
   private final Queues queues;
   private final HeldSessions held;
   private final LimitLeases limits;
-  private final QueueMeters meters;
+  private final LeaseMeters meters;
   private final TraceMessages traces;
 
   WorkSessions(
       Queues queues,
       HeldSessions held,
       LimitLeases limits,
-      QueueMeters meters,
+      LeaseMeters meters,
       TraceMessages traces) {
     this.queues = queues;
     this.held = held;
@@ -54,7 +54,7 @@ final class WorkSessions {
   /** A session with messages that this round hands out. */
   record InHand(String leaseId, HeldSession session, List<Delivery> deliveries) {}
 
-  /** What became of settlements, and the session if it goes on. */
+  /** The result of settlements, and the session if the worker keeps it. */
   record Settled(WorkSettled view, Optional<InHand> next) {}
 
   /** Settles one session, and does what follows. */
@@ -229,7 +229,7 @@ final class WorkSessions {
   }
 
   /**
-   * What the worker gets of these sessions. The states of all are one question to the store.
+   * Returns the answer for these sessions. The states of all sessions are read in one query.
    *
    * @throws KeeperException if the store does not tell the states
    */

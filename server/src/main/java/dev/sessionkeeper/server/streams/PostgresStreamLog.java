@@ -38,7 +38,7 @@ final class PostgresStreamLog implements StreamLog {
   private static final String LAST_IDS =
       "SELECT name, last_id FROM keeper.stream WHERE name = ANY (?)";
 
-  // What goes is a prefix of each stream, also when the clock was set back in between.
+  // The removed events are a prefix of each stream, also after the clock was set back.
   private static final String FORGET =
       """
       WITH old AS (

@@ -92,7 +92,7 @@ final class ReadStream implements Response.StreamBody {
     return start.gap().isEmpty() || sendGap(out, start.gap().get());
   }
 
-  /** What follows, from memory; from the log when this reader is too far behind for that. */
+  /** Returns the next events, from memory or, for a reader that is far behind, from the log. */
   private List<Frame> next(Tail tail) {
     if (only.isPresent()) {
       return nextVisible(only.get());

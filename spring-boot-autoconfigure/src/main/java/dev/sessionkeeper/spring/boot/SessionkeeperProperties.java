@@ -83,7 +83,7 @@ public record SessionkeeperProperties(
   }
 
   /**
-   * What all listeners share.
+   * The settings of all listeners.
    *
    * @param concurrency Sessions that one listener handles at once.
    * @param drainTimeout How long a stop waits for handlers. Must be shorter than

@@ -22,7 +22,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Finds events, newest first. */
-final class ReadEvents {
+final class FindEvents {
   private static final String LIST = "events";
   private static final String COLUMNS =
       """
@@ -65,7 +65,7 @@ final class ReadEvents {
   private final Database database;
   private final Supplier<List<Bot>> bots;
 
-  ReadEvents(Database database, Supplier<List<Bot>> bots) {
+  FindEvents(Database database, Supplier<List<Bot>> bots) {
     this.database = database;
     this.bots = bots;
   }
