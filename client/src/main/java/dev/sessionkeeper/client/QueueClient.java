@@ -152,7 +152,7 @@ public final class QueueClient {
   /**
    * The result of sending one message.
    *
-   * @param duplicate whether its id was known already, so that nothing was stored
+   * @param duplicate whether the queue knew the message id, so that nothing was stored
    */
   public record Sent(String messageId, long sequence, boolean duplicate) {}
 

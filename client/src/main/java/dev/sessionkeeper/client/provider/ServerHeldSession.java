@@ -3,6 +3,7 @@ package dev.sessionkeeper.client.provider;
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Lease;
+import dev.sessionkeeper.Limits;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
@@ -26,7 +27,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** A lease at the server. A settlement is one request, and durable when its stage is returned. */
 final class ServerHeldSession implements HeldSession {
-  private static final int MOST_MESSAGES = 1000;
+  private static final int MOST_MESSAGES = Limits.DEFAULT.maxBatch();
   private static final String OCTETS = "application/octet-stream";
 
   private final ServerCalls calls;

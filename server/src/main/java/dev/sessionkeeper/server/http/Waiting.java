@@ -50,15 +50,6 @@ final class Waiting {
     }
   }
 
-  boolean isClientGone() {
-    lock.lock();
-    try {
-      return clientGone;
-    } finally {
-      lock.unlock();
-    }
-  }
-
   /** Ends the wait with a refusal, because the caller may not call any more. */
   void refuse(Problem problem) {
     lock.lock();
