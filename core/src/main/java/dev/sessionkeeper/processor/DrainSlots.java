@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Brings all slots to their end within the drain timeout, whatever handlers and provider do.
  *
- * <p>Three steps: wait for what runs; interrupt what still runs; give back the leases of what does
+ * <p>Three steps: wait for what runs; interrupt what still runs; release the leases of what does
  * not even listen to that. The last two share the last tenth of the time, one second at most.
  */
 final class DrainSlots {

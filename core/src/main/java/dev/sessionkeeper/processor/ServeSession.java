@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>I1: message n+1 is handled after the settlement of n was sent, and sent settlements take
  * effect in order; after one that fails, or asks for a retry, nothing of the batch is handled. I2:
  * the open hook comes before the first message, the close hook once after the last. I3: all
- * settlements are durable, or known to have failed, before the session is given back, or with it.
+ * settlements are durable, or known to have failed, before the session is released, or with it.
  */
 final class ServeSession {
   /**

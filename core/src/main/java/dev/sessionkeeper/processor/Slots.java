@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The places for sessions; as many as wished, also while running.
  *
- * <p>I1: sessions in hand never exceed the wish, except those that were in hand when it was
- * lowered. So a slot that was to end is kept before a new one is started.
+ * <p>I1: held sessions never exceed the wish, except those that were in hand when it was lowered.
+ * So a slot that was to end is kept before a new one is started.
  */
 final class Slots {
   private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);

@@ -21,7 +21,7 @@ public interface HeldSession extends AutoCloseable {
   SessionId id();
 
   /**
-   * The lease as it was last seen: taken, or renewed. Where a session without messages in hand
+   * The lease as it was last seen: taken, or renewed. Where a session without open deliveries
    * cannot be kept, a {@link #receive} may have taken it anew, with a higher epoch.
    */
   Lease lease();
@@ -95,8 +95,8 @@ public interface HeldSession extends AutoCloseable {
   SessionState writeState(SessionState.Write write);
 
   /**
-   * Gives the session back at once. Deliveries in hand become void. Closing twice, or a lost one,
-   * does nothing.
+   * Releases the session at once. Open deliveries become void. Closing twice, or a lost one, does
+   * nothing.
    */
   @Override
   void close();

@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * }
  *
  * <p>All nodes register the same jobs. A due job is taken by one statement, kept by renewals, and
- * given back when its run ends; a node that dies is replaced within the lease and a poll. Only the
+ * released when its run ends; a node that dies is replaced within the lease and a poll. Only the
  * clock of the database decides. docs/explanation/jobs.md has the protocol.
  *
  * <p>Threads: all methods may be called from any thread. Each run has a virtual thread of its own.

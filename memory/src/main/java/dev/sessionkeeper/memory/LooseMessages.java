@@ -73,9 +73,9 @@ final class LooseMessages {
   }
 
   /**
-   * Puts an unlocked message where it belongs.
+   * Puts an unlocked message among the ready messages, or among those that wait for their time.
    *
-   * @return whether it can be received now, and could not before
+   * @return whether the message became ready by this call
    */
   boolean place(Loose message, long now) {
     boolean isDue = message.stored.dueAt <= now;

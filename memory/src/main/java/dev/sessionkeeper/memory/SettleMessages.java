@@ -30,7 +30,7 @@ final class SettleMessages {
     }
   }
 
-  /** The lease ran out: the message in hand had its attempt, those behind it had none (S-05). */
+  /** The lease ran out: the current message had its attempt, those behind it had none (S-05). */
   void leaseRanOut(Lane lane, long now) {
     if (lane.handed > 0) {
       var head = lane.messages.get(0);

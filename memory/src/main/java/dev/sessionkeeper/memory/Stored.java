@@ -14,13 +14,13 @@ final class Stored {
   final Instant enqueuedAt;
   final int replays;
 
-  /** Attempts that have ended; the delivery in hand is one more. */
+  /** Attempts that have ended; the open delivery is one more. */
   int attempts;
 
   /** Not handed out before this moment. */
   long dueAt;
 
-  /** When it becomes too old; ask {@link Lane#expiryOf}, because the time may stand still. */
+  /** When the message expires, unless its TTL is stopped; callers ask {@link Lane#expiryOf}. */
   long expiresAt;
 
   /** The last error, for operators; null if there was none. */

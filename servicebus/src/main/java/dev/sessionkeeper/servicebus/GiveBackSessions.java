@@ -76,7 +76,7 @@ final class GiveBackSessions {
         case NONE -> {}
       }
     } catch (KeeperException e) {
-      // The lock ended meanwhile; then there is nothing to give back.
+      // The lock ended meanwhile; then there is nothing to release.
     }
   }
 
@@ -86,7 +86,7 @@ final class GiveBackSessions {
     }
   }
 
-  /** Waits until that session is given back, if it is about to be. */
+  /** Waits until that session is released, if it is about to be. */
   void await(SessionId session) throws InterruptedException {
     var done = underWay.get(session);
     if (done != null) {

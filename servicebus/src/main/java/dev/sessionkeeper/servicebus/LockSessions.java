@@ -59,7 +59,7 @@ final class LockSessions {
     }
   }
 
-  /** Returns whether there is a session to lock, for a caller that will ask again soon. */
+  /** Locks the next session in advance, for a caller that will ask for one soon. */
   void probe() {
     ready.keepNext();
     lockFor(1);

@@ -36,7 +36,7 @@ record NamedEntities(Map<QueueName, Named> all) {
     return all.keySet().stream().sorted((a, b) -> a.value().compareTo(b.value())).toList();
   }
 
-  /** A declaration changes nothing here, and is refused if it does not fit. */
+  /** Checks the settings against the existing queue, and refuses settings that differ. */
   boolean declare(QueueName queue, QueueSettings settings) {
     var known = settings(queue);
     if (known.isEmpty()) {

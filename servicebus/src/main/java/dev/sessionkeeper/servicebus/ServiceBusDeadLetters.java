@@ -123,7 +123,7 @@ final class ServiceBusDeadLetters {
         .collect(Collectors.toSet());
   }
 
-  /** Locks the messages of these numbers; what comes with them is given back. */
+  /** Locks the messages of these numbers; what comes with them is released. */
   private List<ServiceBusReceivedMessage> take(Set<Long> sequences) {
     var chosen = new ArrayList<ServiceBusReceivedMessage>();
     var others = new ArrayList<ServiceBusReceivedMessage>();

@@ -29,7 +29,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * The messages of a queue without sessions. A message that is tried again later stays locked here,
- * renewed, until it is due, and is then given back to the broker, which counts the attempt.
+ * renewed, until it is due, and is then released to the broker, which counts the attempt.
  */
 final class ServiceBusMessages implements MessageSource, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ServiceBusMessages.class);

@@ -14,7 +14,7 @@ import java.util.concurrent.ExecutionException;
 final class Translate {
   private Translate() {}
 
-  /** For calls that are about a queue. */
+  /** Translates a failure of a call on a queue. */
   static KeeperException error(QueueName queue, Throwable failure) {
     var cause = causeOf(failure);
     if (cause instanceof KeeperException known) {

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * The messages of one group that are in flight to this process: handed out, or waiting behind
  * those.
  *
- * <p>I1: they are renewed together and given back together, in one call and the last one first; a
+ * <p>I1: they are renewed together and released together, in one call and the last one first; a
  * head that became visible before its batch-mates would be delivered to another consumer. The
  * caller holds the session's lock.
  */

@@ -22,7 +22,7 @@ import java.util.function.Predicate;
  * The dead-letter queue of one queue.
  *
  * <p>SQS has no call that only lists: every call receives all dead letters, hides them for half a
- * minute, and gives back what it does not take. Two processes that look at once see a part each.
+ * minute, and releases what it does not take. Two processes that look at once see a part each.
  */
 final class SqsDeadLetters {
   private static final String LIST = "sqs-dead";
@@ -124,7 +124,7 @@ final class SqsDeadLetters {
         });
   }
 
-  /** Receives all of it, oldest first, and gives back what the action leaves in the list. */
+  /** Receives all of it, oldest first, and releases what the action leaves in the list. */
   private synchronized <T> T withAll(Function<List<Received>, T> action) {
     var all = new ArrayList<Received>();
     var others = new ArrayList<Received>();

@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * The message groups of one FIFO queue.
  *
  * <p>A receive brings messages of any groups. Those of a group that an owner here holds and has
- * used up go to him, the others to whoever waits for a session; what nobody wants is given back at
+ * used up go to him, the others to whoever waits for a session; what nobody wants is released at
  * once.
  */
 final class SqsSessions implements SessionSource, AutoCloseable {

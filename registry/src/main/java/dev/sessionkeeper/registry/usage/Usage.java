@@ -72,7 +72,8 @@ public final class Usage {
   }
 
   /**
-   * Meters up to the end of a slot without a lease. Any number of callers at once stay exact.
+   * Meters up to the end of a slot without a lease. The result is exact with any number of
+   * concurrent callers.
    *
    * @param slotEnd not in the future of the database
    * @return how many ledger rows were written; 0 while metering is held

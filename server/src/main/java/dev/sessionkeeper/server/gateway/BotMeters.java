@@ -70,7 +70,7 @@ final class BotMeters implements Consumer<ProcessorEvent>, AutoCloseable {
         closed.reason());
   }
 
-  /** A request was answered, or not. */
+  /** Records one request to a bot and its outcome. */
   void pushed(String outcome, Duration took) {
     requests(outcome).record(took);
   }

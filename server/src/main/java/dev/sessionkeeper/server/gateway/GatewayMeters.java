@@ -50,11 +50,11 @@ final class GatewayMeters {
     this.queues = queues;
     this.active =
         MultiGauge.builder("keeper.active.sessions")
-            .description("Sessions in hand, over all servers")
+            .description("Held sessions, over all servers")
             .register(registry);
     this.utilization =
         MultiGauge.builder("keeper.concurrent.session.utilization")
-            .description("Sessions in hand by those allowed, over all servers")
+            .description("Held sessions by those allowed, over all servers")
             .register(registry);
     this.sizes =
         MultiGauge.builder("keeper.queue.size.limit")
@@ -166,8 +166,8 @@ final class GatewayMeters {
   }
 
   /**
-   * Asked for at every look. Of an unordered bot it is the messages in hand, where the provider can
-   * tell.
+   * Asked for at every look. For an unordered bot this is the number of open deliveries, where the
+   * provider can tell.
    */
   private double sessionsOf(Bot bot) {
     var sampled = held.get(bot.name());

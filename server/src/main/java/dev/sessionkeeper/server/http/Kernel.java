@@ -92,7 +92,10 @@ final class Kernel {
     return answers;
   }
 
-  /** Grows whenever the callers of running requests are judged again. */
+  /**
+   * Returns a number that grows with each change of credentials, after which callers of running
+   * requests are checked again.
+   */
   long admissions() {
     return admissions.get();
   }

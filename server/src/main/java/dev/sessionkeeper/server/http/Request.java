@@ -167,7 +167,7 @@ public final class Request {
     return exchange.reserve(least, most);
   }
 
-  /** Gives back what was reserved, while the handler waits. */
+  /** Releases what was reserved, while the handler waits. */
   public void unreserve() {
     exchange.unreserve();
   }

@@ -147,7 +147,7 @@ final class HeldSessions implements AutoCloseable {
   }
 
   /**
-   * Gives the session back.
+   * Releases the session.
    *
    * @throws KeeperException.LockLost if it is not, or no longer, held
    */
@@ -180,7 +180,7 @@ final class HeldSessions implements AutoCloseable {
     return queues.provider().sessions(queue) instanceof ResumableSessions;
   }
 
-  /** The session was given back. */
+  /** The session was released. */
   void remove(QueueName queue, Actor owner, String leaseId) {
     local.remove(leaseId);
     fresh.remove(holdOf(queue, owner, leaseId));

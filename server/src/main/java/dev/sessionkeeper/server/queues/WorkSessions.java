@@ -28,7 +28,7 @@ import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Settles, continues, takes and gives back the sessions of a worker's round. */
+/** Settles, continues, takes and releases the sessions of a worker's round. */
 final class WorkSessions {
   private static final Logger log = LoggerFactory.getLogger(WorkSessions.class);
 
@@ -267,8 +267,9 @@ final class WorkSessions {
   }
 
   /**
-   * A provider that bounds bytes through the number of messages hands out a few at a time. A handle
-   * that remembers nothing begins again at the first open message, which ends the loop.
+   * Receives until the limit is reached: a provider that bounds bytes may return few messages per
+   * call. A handle that remembers nothing begins again at the first open message, which ends the
+   * loop.
    */
   private static List<Delivery> receiveAll(HeldSession session, BatchLimit limit)
       throws InterruptedException {
@@ -320,7 +321,7 @@ final class WorkSessions {
     }
   }
 
-  /** Gives back a session that this round does not hand out after all. */
+  /** Releases a session that this round does not hand out after all. */
   void giveBack(QueueName queue, Actor actor, InHand taken) {
     try {
       release(queue, actor, taken.leaseId(), taken.session());

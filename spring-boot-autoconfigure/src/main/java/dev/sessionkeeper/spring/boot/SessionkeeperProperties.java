@@ -90,7 +90,7 @@ public record SessionkeeperProperties(
    *     spring.lifecycle.timeout-per-shutdown-phase.
    * @param autoStartup Whether listeners start with the application.
    * @param deadLetterOn Exception types that make a message a dead letter at its first failure.
-   * @param sessionIdleTimeout When a held session without work is given back.
+   * @param sessionIdleTimeout When a held session without work is released.
    * @param prefetch Messages taken from a session at once.
    * @param retry How long a failed message waits. The queue says how many attempts there are.
    */
