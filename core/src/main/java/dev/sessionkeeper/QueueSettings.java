@@ -1,14 +1,17 @@
 package dev.sessionkeeper;
 
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
 
 /**
- * How a queue behaves.
+ * How a queue behaves. {@link QueueSetting} declares the meaning, default and range of each
+ * setting.
  *
- * @param maxDeliveryCount attempts before the poison policy decides; 1 to 1,000
- * @param lockDuration how long a lease lasts without renewal; 1 second to 12 hours
- * @param messageTtl after which a waiting message becomes a dead letter with reason {@code expired}
- * @param duplicateWindow how long the id of a message is remembered
+ * @param mode whether messages belong to sessions; cannot change
+ * @param messageTtl an expired message becomes a dead letter with the reason {@code expired}
  */
 public record QueueSettings(
     QueueMode mode,
@@ -18,36 +21,51 @@ public record QueueSettings(
     Duration duplicateWindow,
     PoisonPolicy poisonPolicy) {
   public QueueSettings {
-    if (maxDeliveryCount < 1 || maxDeliveryCount > 1000) {
-      throw new IllegalArgumentException(
-          "maxDeliveryCount must be 1 to 1000, was " + maxDeliveryCount);
-    }
-    requireRange("lockDuration", lockDuration, Duration.ofSeconds(1), Duration.ofHours(12));
-    requireRange("messageTtl", messageTtl, Duration.ofSeconds(1), Duration.ofDays(366));
-    requireRange("duplicateWindow", duplicateWindow, Duration.ZERO, Duration.ofDays(7));
+    QueueSetting.MAX_DELIVERY_COUNT.require(maxDeliveryCount);
+    QueueSetting.LOCK_DURATION.require(lockDuration);
+    QueueSetting.MESSAGE_TTL.require(messageTtl);
+    QueueSetting.DUPLICATE_WINDOW.require(duplicateWindow);
   }
 
   /**
-   * Ordered: 5 attempts, a lock of 1 minute, 24 hours to live, duplicates known for 10 minutes,
-   * dead letters.
+   * Returns the defaults for an ordered queue: 5 attempts, a lock of 1 minute, 24 hours to live,
+   * duplicates known for 10 minutes, dead letters.
    */
   public static QueueSettings ordered() {
     return defaults(QueueMode.ORDERED);
   }
 
-  /** Unordered, with the same defaults. */
+  /** Returns the same defaults for an unordered queue. */
   public static QueueSettings unordered() {
     return defaults(QueueMode.UNORDERED);
   }
 
-  private static QueueSettings defaults(QueueMode mode) {
+  /** Returns the defaults for a queue of this mode. */
+  public static QueueSettings defaults(QueueMode mode) {
     return new QueueSettings(
         mode,
-        5,
-        Duration.ofMinutes(1),
-        Duration.ofHours(24),
-        Duration.ofMinutes(10),
-        PoisonPolicy.DEAD_LETTER);
+        QueueSetting.MAX_DELIVERY_COUNT.initially(),
+        QueueSetting.LOCK_DURATION.initially(),
+        QueueSetting.MESSAGE_TTL.initially(),
+        QueueSetting.DUPLICATE_WINDOW.initially(),
+        QueueSetting.POISON_POLICY.initially());
+  }
+
+  /**
+   * Reads settings from texts, such as the members of a JSON object or the tags of a queue.
+   *
+   * @param textOf gives the text of a setting; empty where it has its default
+   */
+  public static QueueSettings parse(
+      QueueMode mode, Function<QueueSetting<?>, Optional<String>> textOf) {
+    var settings = defaults(mode);
+    for (var setting : QueueSetting.all()) {
+      var text = textOf.apply(setting);
+      if (text.isPresent()) {
+        settings = setting.parse(settings, text.get());
+      }
+    }
+    return settings;
   }
 
   public QueueSettings withMaxDeliveryCount(int count) {
@@ -75,30 +93,49 @@ public record QueueSettings(
   }
 
   /**
-   * For providers: these settings for a queue that another client created. A value that is our
-   * default counts as not given, and the queue keeps its own.
+   * Returns the mode and all settings by name, as JSON has them: each is an Integer or a String.
+   */
+  public Map<String, Object> members() {
+    var members = new LinkedHashMap<String, Object>();
+    members.put("mode", mode.name());
+    for (var setting : QueueSetting.all()) {
+      members.put(
+          setting.name(), setting.of(this) instanceof Integer number ? number : setting.text(this));
+    }
+    return members;
+  }
+
+  /**
+   * For providers: returns these settings for a queue that another client created. A value that is
+   * the default counts as not given, and the queue keeps its own.
    */
   public QueueSettings adopting(QueueSettings existing) {
     var defaults = defaults(mode);
-    return new QueueSettings(
-        mode,
-        maxDeliveryCount == defaults.maxDeliveryCount
-            ? existing.maxDeliveryCount
-            : maxDeliveryCount,
-        given(lockDuration, defaults.lockDuration, existing.lockDuration),
-        given(messageTtl, defaults.messageTtl, existing.messageTtl),
-        given(duplicateWindow, defaults.duplicateWindow, existing.duplicateWindow),
-        poisonPolicy == defaults.poisonPolicy ? existing.poisonPolicy : poisonPolicy);
-  }
-
-  private static Duration given(Duration wanted, Duration standard, Duration existing) {
-    return wanted.equals(standard) ? existing : wanted;
-  }
-
-  private static void requireRange(String name, Duration value, Duration least, Duration most) {
-    if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
-      throw new IllegalArgumentException(
-          name + " must be " + least + " to " + most + ", was " + value);
+    var adopted = this;
+    for (var setting : QueueSetting.all()) {
+      if (setting.isSame(this, defaults)) {
+        adopted = setting.copy(adopted, existing);
+      }
     }
+    return adopted;
+  }
+
+  /**
+   * For providers: returns how a message ends for which a retry was asked. While attempts are left,
+   * and for a retry without limit, the answer is that retry; otherwise the poison policy decides.
+   *
+   * @param attempts the failed attempts of the message, the one just counted included
+   */
+  public Settlement settlementAfter(int attempts, Settlement.Retry retry) {
+    return retry.limited() && attempts >= maxDeliveryCount
+        ? poisonPolicy.settlement(mode, retry.reason(), retry)
+        : retry;
+  }
+
+  /**
+   * For providers: returns whether a message becomes a dead letter after so many failed attempts.
+   */
+  public boolean isDeadLetterAfter(int attempts) {
+    return attempts >= maxDeliveryCount && poisonPolicy.setsAside(mode);
   }
 }

@@ -15,6 +15,9 @@ import java.util.random.RandomGenerator;
  */
 public record RetryPolicy(
     int maxAttempts, Duration first, double factor, Duration most, double jitter) {
+  private static final double FACTOR = 2;
+  private static final double JITTER = 0.25;
+
   public RetryPolicy {
     if (maxAttempts < 1) {
       throw new IllegalArgumentException("maxAttempts must be at least 1, was " + maxAttempts);
@@ -29,9 +32,9 @@ public record RetryPolicy(
     }
   }
 
-  /** 5 attempts, from 1 second doubling to 16, give or take a quarter. */
+  /** For messages: 5 attempts, from 1 second doubling to 16, give or take a quarter. */
   public static RetryPolicy ofDefaults() {
-    return new RetryPolicy(5, Duration.ofSeconds(1), 2, Duration.ofSeconds(16), 0.25);
+    return new RetryPolicy(5, Duration.ofSeconds(1), FACTOR, Duration.ofSeconds(16), JITTER);
   }
 
   /**
@@ -39,7 +42,17 @@ public record RetryPolicy(
    * spread.
    */
   public static RetryPolicy forStore(int maxAttempts) {
-    return new RetryPolicy(maxAttempts, Duration.ofMillis(50), 2, Duration.ofSeconds(5), 0.5);
+    return new RetryPolicy(maxAttempts, Duration.ofMillis(50), FACTOR, Duration.ofSeconds(5), 0.5);
+  }
+
+  /** For calls whose next attempt can succeed at once: so many attempts without a delay. */
+  public static RetryPolicy atOnce(int maxAttempts) {
+    return new RetryPolicy(maxAttempts, Duration.ZERO, FACTOR, Duration.ZERO, 0);
+  }
+
+  /** For background work that must not give up: doubling from one delay to another, for ever. */
+  public static RetryPolicy endless(Duration first, Duration most) {
+    return new RetryPolicy(Integer.MAX_VALUE, first, FACTOR, most, JITTER);
   }
 
   public RetryPolicy withMaxAttempts(int attempts) {

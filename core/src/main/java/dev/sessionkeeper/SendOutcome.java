@@ -1,7 +1,7 @@
 package dev.sessionkeeper;
 
 /**
- * What became of one message of a send. A send that returns is durable on durable providers (Q-02).
+ * The result of sending one message. A send that returns is durable on durable providers (Q-02).
  */
 public sealed interface SendOutcome {
   /** The sequence where the broker does not tell it to senders. */

@@ -1,6 +1,6 @@
 /**
- * What every user of Sessionkeeper meets: sessions, messages, deliveries, settlements and their
- * errors.
+ * The types that every user of Sessionkeeper needs: sessions, messages, deliveries, settlements and
+ * their errors.
  */
 @NullMarked
 package dev.sessionkeeper;

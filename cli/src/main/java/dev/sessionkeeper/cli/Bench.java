@@ -75,14 +75,14 @@ final class Bench implements Callable<Integer> {
     }
   }
 
-  /** What one thread does; it reports how many more it has done, until all are. */
+  /** The work of one thread, which reports its progress until all messages are done. */
   private interface Work {
     void run(QueueClient queue, AtomicLong next, IntConsumer did);
   }
 
   private double measure(String what, Work work, QueueClient queue)
       throws InterruptedException, ExecutionException {
-    var progress = new Progress(Terminal.standard(), time, what, messages);
+    var progress = new ProgressBar(Terminal.standard(), time, what, messages);
     var next = new AtomicLong();
     var done = new AtomicLong();
     try (var pool = Executors.newVirtualThreadPerTaskExecutor()) {

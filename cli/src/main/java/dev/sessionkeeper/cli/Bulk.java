@@ -24,7 +24,7 @@ final class Bulk {
 
   private static final Duration LOOK_EVERY = Duration.ofMillis(500);
 
-  /** What is meant, and why. */
+  /** The chosen sessions or dead letters, and the operator's reason. */
   static final class Target {
     @Mixin Remote remote = new Remote();
 

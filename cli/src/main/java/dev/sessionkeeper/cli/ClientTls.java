@@ -14,9 +14,9 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The certificates of a command: the authority it believes, and the one it shows.
+ * The certificates of a command: the trusted authority, and the command's own certificate.
  *
- * @param authority the only authority that is believed; those of Java where it is empty
+ * @param authority the only trusted authority; those of Java where it is empty
  */
 record ClientTls(Optional<Path> authority, Optional<Path> certificate, Optional<Path> key) {
 

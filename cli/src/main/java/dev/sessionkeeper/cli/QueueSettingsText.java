@@ -1,23 +1,20 @@
 package dev.sessionkeeper.cli;
 
+import dev.sessionkeeper.QueueSetting;
 import dev.sessionkeeper.time.DurationText;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
 /** Shows the settings of a queue under the names that {@code queues create} takes. */
 final class QueueSettingsText {
   private static final List<String> SETTINGS =
-      List.of(
-          "mode",
-          "maxDeliveryCount",
-          "lockDuration",
-          "messageTtl",
-          "duplicateWindow",
-          "poisonPolicy");
+      Stream.concat(Stream.of("mode"), QueueSetting.all().stream().map(QueueSetting::name))
+          .toList();
 
   private QueueSettingsText() {}
 

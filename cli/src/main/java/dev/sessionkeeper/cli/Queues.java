@@ -3,14 +3,15 @@ package dev.sessionkeeper.cli;
 import dev.sessionkeeper.client.KeeperClient;
 import dev.sessionkeeper.client.ProblemException;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
@@ -20,12 +21,13 @@ import tools.jackson.databind.node.ObjectNode;
     name = "queues",
     description = {
       "List queues, or create, show, purge or delete one.",
-      "DEPTH counts messages; READY and IN FLIGHT count sessions, or messages of an unordered queue."
+      "The numbers of sessions count messages where the queue is unordered."
     },
     subcommands = {Queues.Create.class, Queues.Show.class, Queues.Purge.class, Queues.Delete.class})
 final class Queues implements Callable<Integer> {
   static final Table TABLE =
-      Table.of("name", "mode", "depth", "ready", "inFlight", "dead", "oldestAge");
+      Table.of(
+          "name", "mode", "depth", "readySessions", "heldSessions", "deadLetters", "oldestAge");
 
   @Mixin Remote remote = new Remote();
   @Mixin Paging paging = new Paging();
@@ -108,7 +110,7 @@ final class Queues implements Callable<Integer> {
                 + " with "
                 + contents(found, "depth")
                 + " and "
-                + contents(found, "dead").replace("messages", "dead letters");
+                + contents(found, "deadLetters").replace("messages", "dead letters");
         if (!confirm.isGiven(act)) {
           return Exit.FAILED;
         }
@@ -129,6 +131,7 @@ final class Queues implements Callable<Integer> {
 
   @Command(
       name = "create",
+      modelTransformer = QueueSettingOptions.class,
       description = {
         "Create a queue.",
         "If the queue exists, only the settings that you name change; its mode cannot change."
@@ -142,28 +145,7 @@ final class Queues implements Callable<Integer> {
     @Option(names = "--mode", description = "ORDERED or UNORDERED. Default: ORDERED")
     @Nullable String mode;
 
-    @Option(
-        names = "--max-delivery-count",
-        description = "Attempts before the poison policy decides. Default: 5")
-    @Nullable Integer maxDeliveryCount;
-
-    @Option(names = "--lock-duration", description = "Such as 60s or PT1M. Default: 1m")
-    @Nullable String lockDuration;
-
-    @Option(
-        names = "--message-ttl",
-        description = "How long a message may wait, such as 48h. Default: 24h")
-    @Nullable String messageTtl;
-
-    @Option(
-        names = "--duplicate-window",
-        description = "How long message ids are remembered, such as 1h. Default: 10m")
-    @Nullable String duplicateWindow;
-
-    @Option(
-        names = "--poison-policy",
-        description = "dead-letter, park-session, block or stop. Default: dead-letter")
-    @Nullable String poisonPolicy;
+    @Spec CommandSpec command = CommandSpec.create();
 
     @Override
     public Integer call() {
@@ -188,26 +170,11 @@ final class Queues implements Callable<Integer> {
 
     private ObjectNode wish(boolean isNew) {
       var body = JsonNodeFactory.instance.objectNode();
-      put(body, "mode", mode == null && isNew ? "ORDERED" : mode);
-      if (maxDeliveryCount != null) {
-        body.put("maxDeliveryCount", maxDeliveryCount);
+      if (mode != null || isNew) {
+        body.put("mode", mode == null ? "ORDERED" : mode);
       }
-      put(body, "lockDuration", lockDuration);
-      put(body, "messageTtl", messageTtl);
-      put(body, "duplicateWindow", duplicateWindow);
-      put(body, "poisonPolicy", constant(poisonPolicy));
+      QueueSettingOptions.addGiven(command, body);
       return body;
-    }
-
-    /** {@code park-session} as well as {@code PARK_SESSION}. */
-    private static @Nullable String constant(@Nullable String word) {
-      return word == null ? null : word.toUpperCase(Locale.ROOT).replace('-', '_');
-    }
-
-    private static void put(ObjectNode body, String member, @Nullable String value) {
-      if (value != null) {
-        body.put(member, value);
-      }
     }
 
     private String again(JsonNode before, JsonNode after) {

@@ -54,7 +54,8 @@ final class Remote {
       paramLabel = "NAME",
       defaultValue = "${env:KEEPER_CONTEXT}",
       description =
-          "A server by its name; see keeper context. Default: $KEEPER_CONTEXT, else the current one")
+          "A server by its name; see keeper context. Default: $KEEPER_CONTEXT, else the current"
+              + " one")
   @Nullable String context;
 
   @Option(
@@ -185,7 +186,7 @@ final class Remote {
     }
   }
 
-  /** What a process of ours needs in its environment to reach the same server in the same way. */
+  /** Returns the environment that a child process needs to reach the same server. */
   Map<String, String> environment() {
     var variables = new LinkedHashMap<String, String>();
     credential().ifPresent(word -> variables.put("KEEPER_API_KEY", word));

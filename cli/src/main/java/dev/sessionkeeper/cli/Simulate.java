@@ -16,9 +16,10 @@ import tools.jackson.databind.node.JsonNodeFactory;
 @Command(
     name = "simulate",
     description = {
-      "Let owners crash, stall and come back too late, on one thread and virtual time, and check order,"
-          + " ownership and loss.",
-      "Runs the engine that keeps everything in memory; needs no server. The same seed is the same run."
+      "Let owners crash, stall and come back too late, on one thread and virtual time, and check"
+          + " order, ownership and loss.",
+      "Runs the engine that keeps everything in memory; needs no server. The same seed is the same"
+          + " run."
     })
 final class Simulate implements Callable<Integer> {
   @Spec
@@ -52,7 +53,7 @@ final class Simulate implements Callable<Integer> {
       throw new ParameterException(spec.commandLine(), "--runs must be at least 1, was " + runs);
     }
     var terminal = Terminal.standard();
-    var progress = new Progress(terminal, TimeSource.system(), "simulating", runs);
+    var progress = new ProgressBar(terminal, TimeSource.system(), "simulating", runs);
     int failed = 0;
     for (long next = seed; next < seed + runs; next++) {
       var outcome = Simulation.run(plan(next), MemoryQueueProvider::create);
@@ -121,8 +122,8 @@ final class Simulate implements Callable<Integer> {
   private static String line(long ofSeed, Simulation.Outcome outcome) {
     return String.format(
         Locale.ROOT,
-        "Seed %d: %,d steps, %,d messages handled, %,d leases lost, %,d dead letters, %.1f simulated seconds;"
-            + " %d violations. Fingerprint %s.",
+        "Seed %d: %,d steps, %,d messages handled, %,d leases lost, %,d dead letters, %.1f"
+            + " simulated seconds; %d violations. Fingerprint %s.",
         ofSeed,
         outcome.steps(),
         outcome.handled(),

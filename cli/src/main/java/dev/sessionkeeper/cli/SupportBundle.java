@@ -77,7 +77,9 @@ final class SupportBundle implements Callable<Integer> {
     return missing.size() == PARTS.size() ? Exit.UNAVAILABLE : Exit.OK;
   }
 
-  /** A server that is not ready says why in its body. */
+  /**
+   * Returns the body also of an error answer: a server that is not ready gives its reason there.
+   */
   private static byte[] body(KeeperClient client, String path) {
     return client.getBytes(path);
   }

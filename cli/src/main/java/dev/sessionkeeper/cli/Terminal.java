@@ -84,7 +84,7 @@ final class Terminal {
     return paint(DIM, text);
   }
 
-  /** Draws lines over those drawn before; where nobody looks, only when {@code important}. */
+  /** Replaces the lines drawn before; without a terminal, prints only {@code important} lines. */
   void draw(String block, boolean important) {
     if (!colours) {
       if (important) {

@@ -44,7 +44,7 @@ public final class EventStream implements AutoCloseable {
     return reading.lastEventId();
   }
 
-  /** Whether the server has refused the stream for good, or it was closed. */
+  /** Returns whether the server has refused the stream for good, or it was closed. */
   public boolean hasEnded() {
     return !thread.isAlive();
   }
@@ -62,7 +62,7 @@ public final class EventStream implements AutoCloseable {
     }
   }
 
-  /** What can be chosen for a stream. */
+  /** The options of a stream. */
   public static final class Builder {
     private final Servers servers;
     private final String stream;
@@ -72,8 +72,7 @@ public final class EventStream implements AutoCloseable {
     private HttpClient http = Http.SHARED;
     private TimeSource time = TimeSource.system();
     private Duration silence = Duration.ofSeconds(45);
-    private RetryPolicy retry =
-        new RetryPolicy(Integer.MAX_VALUE, Duration.ofMillis(200), 2, Duration.ofSeconds(10), 0.5);
+    private RetryPolicy retry = RetryPolicy.endless(Duration.ofMillis(200), Duration.ofSeconds(10));
 
     private Builder(Servers servers, String stream) {
       this.servers = servers;

@@ -34,8 +34,8 @@ import tools.jackson.databind.json.JsonMapper;
  * <p>A refusal of the server is a {@link ProblemException}; no answer is {@link
  * KeeperException.Unavailable}, or {@link KeeperException.OutcomeUnknown} if the call may have
  * taken effect. With several servers a call goes to the next one when it is certain that it had no
- * effect: nobody listened, the server said so, or it only reads. Apart from that a call is never
- * repeated by itself: whether repeating is safe is the caller's to know.
+ * effect: no server listened, the server said so, or the call only reads. Apart from that a call is
+ * never repeated by itself: whether repeating is safe is the caller's to know.
  */
 public final class KeeperClient implements AutoCloseable {
   // Numbers stay what the server wrote: an amount of money is no double.
@@ -178,7 +178,7 @@ public final class KeeperClient implements AutoCloseable {
         response.statusCode(), response.headers().firstValue("ETag"), response.body());
   }
 
-  /** What a server answered, as it came. */
+  /** The unchanged answer of a server. */
   public record RawAnswer(int status, Optional<String> etag, byte[] body) {}
 
   /** Bytes as the server keeps them, such as a webhook's payload. */

@@ -85,7 +85,7 @@ public final class LeaseClient implements AutoCloseable {
     lockedUntil = Instant.parse(answer.path("lockedUntil").asString());
   }
 
-  /** Gives the session back. */
+  /** Releases the session. */
   @Override
   public void close() {
     client.delete(path);

@@ -23,14 +23,7 @@ public final class QueueClient {
 
   /** Creates the queue, or gives it these settings. */
   public void declare(QueueSettings settings) {
-    var body = object();
-    body.put("mode", settings.mode().name());
-    body.put("maxDeliveryCount", settings.maxDeliveryCount());
-    body.put("lockDuration", settings.lockDuration().toString());
-    body.put("messageTtl", settings.messageTtl().toString());
-    body.put("duplicateWindow", settings.duplicateWindow().toString());
-    body.put("poisonPolicy", settings.poisonPolicy().name());
-    client.put(path, body);
+    client.put(path, KeeperClient.json().valueToTree(settings.members()));
   }
 
   /** Depth, ready, in flight, dead, oldest age and settings, as the server gives them. */
@@ -157,9 +150,9 @@ public final class QueueClient {
   }
 
   /**
-   * What became of a message.
+   * The result of sending one message.
    *
-   * @param duplicate whether its id was known already, so that nothing was stored
+   * @param duplicate whether the queue knew the message id, so that nothing was stored
    */
   public record Sent(String messageId, long sequence, boolean duplicate) {}
 

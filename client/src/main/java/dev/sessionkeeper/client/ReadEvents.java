@@ -43,7 +43,7 @@ final class ReadEvents implements Runnable {
   private volatile long lastSign;
   private int failures;
 
-  /** What stays the same over all connections. */
+  /** The settings that all connections share. */
   record Settings(
       Servers addresses,
       Map<String, String> headers,

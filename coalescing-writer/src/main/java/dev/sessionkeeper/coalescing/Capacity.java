@@ -30,7 +30,10 @@ final class Capacity {
     return size <= maxBytes;
   }
 
-  /** Takes room for so many more items and bytes (which may be fewer), if there is. */
+  /**
+   * Reserves room for more items and bytes (either may be negative). Returns whether there was
+   * room.
+   */
   boolean tryTake(int moreItems, long moreBytes) {
     lock.lock();
     try {

@@ -114,7 +114,7 @@ final class FlushStripe<K, V> implements Runnable {
     }
   }
 
-  private List<Slot<K, V>> take() {
+  private List<PendingValue<K, V>> take() {
     return stripe.take(around.time().nanoTime());
   }
 

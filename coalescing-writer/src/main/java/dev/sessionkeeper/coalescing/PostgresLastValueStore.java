@@ -1,6 +1,7 @@
 package dev.sessionkeeper.coalescing;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.store.Columns;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.Migrations;
 import dev.sessionkeeper.store.SqlErrors;
@@ -52,7 +53,8 @@ public final class PostgresLastValueStore implements LastValueStore<String, Stri
       """; // last_value_pkey (space, key)
 
   private static final String BURY =
-      "INSERT INTO keeper.last_value_dead (space, key, version, value, cause) VALUES (?, ?, ?, ?, ?)";
+      "INSERT INTO keeper.last_value_dead (space, key, version, value, cause) VALUES (?, ?, ?, ?,"
+          + " ?)";
 
   private static final String READ =
       "SELECT version, value FROM keeper.last_value WHERE space = ? AND key = ?";
@@ -148,19 +150,11 @@ public final class PostgresLastValueStore implements LastValueStore<String, Stri
 
   private void bind(PreparedStatement statement, List<Entry<String, String>> entries)
       throws SQLException {
-    var keys = new ArrayList<String>();
-    var versions = new ArrayList<Long>();
-    var values = new ArrayList<String>();
-    for (var entry : entries) {
-      keys.add(entry.key());
-      versions.add(entry.version());
-      values.add(entry.value());
-    }
-    var connection = statement.getConnection();
-    statement.setString(1, space);
-    statement.setArray(2, connection.createArrayOf("text", keys.toArray()));
-    statement.setArray(3, connection.createArrayOf("bigint", versions.toArray()));
-    statement.setArray(4, connection.createArrayOf("text", values.toArray()));
+    new Columns<>(statement, entries)
+        .addText(space)
+        .add("text", Entry::key)
+        .addLongs(Entry::version)
+        .add("text", Entry::value);
   }
 
   @Override

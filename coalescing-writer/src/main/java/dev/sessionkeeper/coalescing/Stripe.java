@@ -30,10 +30,11 @@ import java.util.random.RandomGenerator;
  */
 final class Stripe<K, V> {
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<K, Slot<K, V>> fresh = new LinkedHashMap<>();
-  private final Map<K, Slot<K, V>> retrying = new HashMap<>();
-  private final Map<K, Slot<K, V>> inFlight = new HashMap<>();
-  private final PriorityQueue<Slot<K, V>> byDueTime = new PriorityQueue<>(Slot::compareDue);
+  private final Map<K, PendingValue<K, V>> fresh = new LinkedHashMap<>();
+  private final Map<K, PendingValue<K, V>> retrying = new HashMap<>();
+  private final Map<K, PendingValue<K, V>> inFlight = new HashMap<>();
+  private final PriorityQueue<PendingValue<K, V>> byDueTime =
+      new PriorityQueue<>(PendingValue::compareDue);
 
   private final Capacity room;
   private final int batchSize;
@@ -85,7 +86,9 @@ final class Stripe<K, V> {
         return new Offered.NoRoom();
       }
       var slot =
-          flying == null ? new Slot<>(entry, bytes, now) : flying.successor(entry, bytes, now);
+          flying == null
+              ? new PendingValue<>(entry, bytes, now)
+              : flying.successor(entry, bytes, now);
       fresh.put(entry.key(), slot);
       return new Offered.Taken(slot.stage(), false);
     } finally {
@@ -93,7 +96,7 @@ final class Stripe<K, V> {
     }
   }
 
-  private Offered coalesce(Slot<K, V> slot, Entry<K, V> entry, long bytes) {
+  private Offered coalesce(PendingValue<K, V> slot, Entry<K, V> entry, long bytes) {
     if (entry.version() > slot.version) {
       if (!room.tryTake(0, bytes - slot.bytes)) {
         return new Offered.NoRoom();
@@ -104,16 +107,16 @@ final class Stripe<K, V> {
     return new Offered.Taken(slot.stage(), true);
   }
 
-  private Optional<Slot<K, V>> waiting(K key) {
+  private Optional<PendingValue<K, V>> waiting(K key) {
     var slot = fresh.get(key);
     return Optional.ofNullable(slot != null ? slot : retrying.get(key));
   }
 
   /** Puts what is due in flight: retries by their due time first, then the longest waiting. */
-  List<Slot<K, V>> take(long now) {
+  List<PendingValue<K, V>> take(long now) {
     lock.lock();
     try {
-      var batch = new ArrayList<Slot<K, V>>();
+      var batch = new ArrayList<PendingValue<K, V>>();
       while (batch.size() < batchSize && isRetryDue(now)) {
         var slot = byDueTime.remove();
         retrying.remove(slot.key);
@@ -129,8 +132,8 @@ final class Stripe<K, V> {
     }
   }
 
-  private void takeFresh(List<Slot<K, V>> batch) {
-    for (Iterator<Slot<K, V>> slots = fresh.values().iterator();
+  private void takeFresh(List<PendingValue<K, V>> batch) {
+    for (Iterator<PendingValue<K, V>> slots = fresh.values().iterator();
         slots.hasNext() && batch.size() < batchSize; ) {
       batch.add(slots.next());
       slots.remove();
@@ -170,7 +173,7 @@ final class Stripe<K, V> {
   }
 
   /** The slot has its outcome and leaves. Returns false if close has given it up before. */
-  boolean settle(Slot<K, V> slot) {
+  boolean settle(PendingValue<K, V> slot) {
     lock.lock();
     try {
       if (abandoned) {
@@ -185,7 +188,7 @@ final class Stripe<K, V> {
   }
 
   /** The slot's write failed in a way that passes: it waits for its retry, under a newer value. */
-  void fail(Slot<K, V> slot, String cause, long now) {
+  void fail(PendingValue<K, V> slot, String cause, long now) {
     lock.lock();
     try {
       if (abandoned) {
@@ -205,7 +208,7 @@ final class Stripe<K, V> {
     }
   }
 
-  private void retryLater(Slot<K, V> slot, long now) {
+  private void retryLater(PendingValue<K, V> slot, long now) {
     long delay = retry.delayAfter(slot.attempts, random).toNanos();
     slot.due = now + (draining ? Math.min(delay, DRAIN_DELAY.toNanos()) : delay);
     slot.order = ++lastOrder;
@@ -243,11 +246,11 @@ final class Stripe<K, V> {
   }
 
   /** Gives up what is left, and tells what that is. Writes that end later change nothing here. */
-  List<Slot<K, V>> abandon() {
+  List<PendingValue<K, V>> abandon() {
     lock.lock();
     try {
       abandoned = true;
-      var left = new ArrayList<Slot<K, V>>(inFlight.values());
+      var left = new ArrayList<PendingValue<K, V>>(inFlight.values());
       left.addAll(fresh.values());
       left.addAll(retrying.values());
       inFlight.clear();
@@ -262,7 +265,7 @@ final class Stripe<K, V> {
   }
 
   /** Returns the slots in flight, after their worker died. */
-  List<Slot<K, V>> inFlight() {
+  List<PendingValue<K, V>> inFlight() {
     lock.lock();
     try {
       return List.copyOf(inFlight.values());
@@ -284,7 +287,7 @@ final class Stripe<K, V> {
   Optional<Entry<K, V>> newest(K key) {
     lock.lock();
     try {
-      return waiting(key).or(() -> Optional.ofNullable(inFlight.get(key))).map(Slot::entry);
+      return waiting(key).or(() -> Optional.ofNullable(inFlight.get(key))).map(PendingValue::entry);
     } finally {
       lock.unlock();
     }

@@ -28,8 +28,8 @@ final class WriteBatch<K, V> {
   }
 
   /** Returns the outcomes for the submits that wait. */
-  List<Runnable> write(List<Slot<K, V>> batch) {
-    var live = new ArrayList<Slot<K, V>>(batch.size());
+  List<Runnable> write(List<PendingValue<K, V>> batch) {
+    var live = new ArrayList<PendingValue<K, V>>(batch.size());
     for (var slot : batch) {
       if (slot.attempts > 0) {
         around.counters().retriesProcessed.increment();
@@ -44,13 +44,13 @@ final class WriteBatch<K, V> {
     return news;
   }
 
-  private void attempt(List<Slot<K, V>> slots) {
+  private void attempt(List<PendingValue<K, V>> slots) {
     if (slots.isEmpty()) {
       return;
     }
     long began = around.time().nanoTime();
     try {
-      var results = around.store().write(slots.stream().map(Slot::entry).toList());
+      var results = around.store().write(slots.stream().map(PendingValue::entry).toList());
       if (results.size() != slots.size()) {
         throw new AssertionError(
             "The store answered " + results.size() + " results to " + slots.size() + " entries");
@@ -65,7 +65,7 @@ final class WriteBatch<K, V> {
     }
   }
 
-  private void succeeded(List<Slot<K, V>> slots, List<Result> results, long began) {
+  private void succeeded(List<PendingValue<K, V>> slots, List<Result> results, long began) {
     var took = around.time().since(began);
     stripe.wrote(took, true);
     around.vitals().writeSucceeded();
@@ -84,7 +84,7 @@ final class WriteBatch<K, V> {
             new WriterListener.Flush(slots.size(), submits, around.time().since(oldest), took));
   }
 
-  private Outcome outcomeOf(Slot<K, V> slot, Result result) {
+  private Outcome outcomeOf(PendingValue<K, V> slot, Result result) {
     var counters = around.counters();
     return switch (result) {
       case WRITTEN -> {
@@ -102,7 +102,7 @@ final class WriteBatch<K, V> {
     };
   }
 
-  private void failed(List<Slot<K, V>> slots, KeeperException e, long began) {
+  private void failed(List<PendingValue<K, V>> slots, KeeperException e, long began) {
     var cause = String.valueOf(e.getMessage());
     stripe.wrote(around.time().since(began), false);
     around.vitals().writeFailed(cause);
@@ -117,7 +117,7 @@ final class WriteBatch<K, V> {
     }
   }
 
-  private void blame(List<Slot<K, V>> slots, RuntimeException e) {
+  private void blame(List<PendingValue<K, V>> slots, RuntimeException e) {
     if (slots.size() == 1) {
       condemn(slots.getFirst(), e.toString());
       return;
@@ -127,13 +127,13 @@ final class WriteBatch<K, V> {
     attempt(slots.subList(half, slots.size()));
   }
 
-  private void condemn(Slot<K, V> slot, String cause) {
+  private void condemn(PendingValue<K, V> slot, String cause) {
     slot.toBury = true;
     slot.cause = cause;
     setAside(slot);
   }
 
-  private void setAside(Slot<K, V> slot) {
+  private void setAside(PendingValue<K, V> slot) {
     try {
       around.store().setAside(slot.entry(), slot.cause);
       log.warn("Set aside version {} of {}: {}", slot.version, slot.key, slot.cause);
@@ -152,7 +152,7 @@ final class WriteBatch<K, V> {
     settle(slot, new Outcome.Dead(slot.cause));
   }
 
-  private void settle(Slot<K, V> slot, Outcome outcome) {
+  private void settle(PendingValue<K, V> slot, Outcome outcome) {
     if (stripe.settle(slot)) {
       for (CompletableFuture<Outcome> waiter : slot.waiters()) {
         news.add(() -> waiter.complete(outcome));

@@ -3,7 +3,7 @@ package dev.sessionkeeper.coalescing;
 import java.time.Duration;
 
 /**
- * What a writer has done since it started, and what it holds now. The names are those of the
+ * The counters of a writer since it started, and its present contents. The names are those of the
  * metrics, without their prefix {@code persistence_}.
  *
  * @param queueDepth values that wait for their first attempt or are in flight

@@ -1,6 +1,6 @@
 package dev.sessionkeeper.processor;
 
-/** Why a session was given back. */
+/** Why a session was released. */
 public enum CloseReason {
   /** No work came for the idle timeout. */
   IDLE,

@@ -9,7 +9,7 @@ public interface DeadLetterHandler {
   /** Decides about one dead letter. When the handler throws, it is shown the dead letter again. */
   Decision handle(DeadLetter letter) throws Exception;
 
-  /** What becomes of a dead letter. */
+  /** The handler's decision about a dead letter. */
   enum Decision {
     /** It goes back into its queue, before newer messages of its session where possible. */
     REPLAY,

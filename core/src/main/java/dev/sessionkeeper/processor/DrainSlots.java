@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Brings all slots to their end within the drain timeout, whatever handlers and provider do.
  *
- * <p>Three steps: wait for what runs; interrupt what still runs; give back the leases of what does
+ * <p>Three steps: wait for what runs; interrupt what still runs; release the leases of what does
  * not even listen to that. The last two share the last tenth of the time, one second at most.
  */
 final class DrainSlots {
@@ -43,12 +43,12 @@ final class DrainSlots {
   DrainReport run() {
     var inHand = holds();
     slots.stop();
-    if (!isDoneWithin(patience, slots.ended())) {
+    if (!awaitDone(patience, slots.ended())) {
       inHand.addAll(holds());
       for (var hold : holds()) {
         hold.calling.interrupt();
       }
-      if (!isDoneWithin(grace, slots.ended())) {
+      if (!awaitDone(grace, slots.ended())) {
         abandon(holds());
       }
     }
@@ -59,7 +59,7 @@ final class DrainSlots {
   }
 
   /** An interrupted drain ends its current step at once, and still releases every lease. */
-  private boolean isDoneWithin(Duration atMost, CompletableFuture<Void> done) {
+  private boolean awaitDone(Duration atMost, CompletableFuture<Void> done) {
     try {
       return Pause.await(time, done, atMost);
     } catch (InterruptedException e) {
@@ -75,7 +75,7 @@ final class DrainSlots {
         givenBack.add(giveBack(hold));
       }
     }
-    isDoneWithin(grace, CompletableFuture.allOf(givenBack.toArray(CompletableFuture[]::new)));
+    awaitDone(grace, CompletableFuture.allOf(givenBack.toArray(CompletableFuture[]::new)));
   }
 
   /** On a thread of its own: a provider that does not answer must not keep the drain. */

@@ -53,7 +53,7 @@ final class HandleMessages implements Slots.TakeWork {
     }
     long now = time.nanoTime();
     for (var receipted : attempt.batch) {
-      // A message that is given back has used up an attempt, so quick ones are rather finished.
+      // A message that is released has used up an attempt, so quick ones are rather finished.
       if (slot.isCalledAway() && usualNanos > QUICK_NANOS) {
         giveBack(receipted);
         continue;

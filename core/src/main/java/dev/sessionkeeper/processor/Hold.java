@@ -54,7 +54,7 @@ abstract sealed class Hold permits SessionHold, MessageHold {
   /** Renews the lease in the store. */
   abstract void renewLease();
 
-  /** Gives the lease back, from a thread that is not its worker's. */
+  /** Releases the lease, from a thread that is not its worker's. */
   abstract void giveBack();
 
   Status status() {

@@ -44,7 +44,10 @@ final class InterruptGate {
     return interrupted;
   }
 
-  /** Interrupts the worker if it is inside; tells whether it is, or was when interrupted before. */
+  /**
+   * Interrupts the worker if it runs a handler. Returns whether this or an earlier call interrupted
+   * the worker.
+   */
   boolean interrupt() {
     if (STATE.compareAndSet(this, INSIDE, SENDING)) {
       worker.interrupt();

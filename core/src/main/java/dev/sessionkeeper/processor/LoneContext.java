@@ -43,7 +43,7 @@ record LoneContext(MessageHold hold, String provider) implements SessionContext 
     throw noState();
   }
 
-  /** Nothing to give back: the lane ends with its message. */
+  /** Nothing to release: the lane ends with its message. */
   @Override
   public void releaseSession() {}
 

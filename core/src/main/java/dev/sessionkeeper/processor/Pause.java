@@ -7,7 +7,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
-/** Waits by the clock that came in, so that a test which moves it moves the waiting, too. */
+/** Waits by the clock of the processor, so that a test that moves this clock also ends the wait. */
 final class Pause {
   private Pause() {}
 

@@ -193,7 +193,7 @@ final class ProcessorBuilder implements SessionProcessor.Builder {
     return new LeasedSessionProcessor(
         setup,
         (shared, stop) -> {
-          var lastResort = new RetryThenPoison(effective.retry(), poison, jitter, stop);
+          var lastResort = new RetryThenPoison(effective, settings, jitter, stop);
           // The provider makes a dead letter of an unordered message that is to be parked.
           boolean takesPark = parks || settings.mode() == QueueMode.UNORDERED;
           var policy = new RulesThenPolicy(List.copyOf(rules), failurePolicy.orElse(lastResort));

@@ -11,7 +11,7 @@ public sealed interface ProcessorEvent {
   /** A session was taken. */
   record SessionOpened(SessionId session, long epoch) implements ProcessorEvent {}
 
-  /** A session was given back. */
+  /** A session was released. */
   record SessionClosed(
       SessionId session, long epoch, CloseReason reason, int messages, Duration held)
       implements ProcessorEvent {}

@@ -4,15 +4,16 @@ import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.RetryPolicy;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * How a processor works; a running one shows what is really set.
  *
  * @param maxConcurrentSessions sessions held at once
- * @param sessionIdleTimeout a held session without work is given back after this; the clock stops
+ * @param sessionIdleTimeout a held session without work is released after this; the clock stops
  *     while a handler runs
  * @param sessionMaxDuration then no new message is taken, the current one is finished, the session
- *     given back
+ *     released
  * @param maxMessagesPerHold the share of one session before others come; the same ending
  * @param maxAutoRenew how long the lease is renewed for one message
  * @param prefetch messages taken from a session at once
@@ -52,133 +53,43 @@ public record ProcessorOptions(
    * drain.
    */
   public static ProcessorOptions ofDefaults() {
-    return new ProcessorOptions(
-        8,
-        Duration.ofMinutes(2),
-        Duration.ofMinutes(30),
-        1000,
-        Duration.ofMinutes(5),
-        32,
-        RetryPolicy.ofDefaults(),
-        Optional.empty(),
-        Duration.ofSeconds(30));
+    return new Draft().build();
   }
 
   public ProcessorOptions withMaxConcurrentSessions(int value) {
-    return new ProcessorOptions(
-        value,
-        sessionIdleTimeout,
-        sessionMaxDuration,
-        maxMessagesPerHold,
-        maxAutoRenew,
-        prefetch,
-        retry,
-        poisonPolicy,
-        drainTimeout);
+    return with(draft -> draft.maxConcurrentSessions = value);
   }
 
   public ProcessorOptions withSessionIdleTimeout(Duration value) {
-    return new ProcessorOptions(
-        maxConcurrentSessions,
-        value,
-        sessionMaxDuration,
-        maxMessagesPerHold,
-        maxAutoRenew,
-        prefetch,
-        retry,
-        poisonPolicy,
-        drainTimeout);
+    return with(draft -> draft.sessionIdleTimeout = value);
   }
 
   public ProcessorOptions withSessionMaxDuration(Duration value) {
-    return new ProcessorOptions(
-        maxConcurrentSessions,
-        sessionIdleTimeout,
-        value,
-        maxMessagesPerHold,
-        maxAutoRenew,
-        prefetch,
-        retry,
-        poisonPolicy,
-        drainTimeout);
+    return with(draft -> draft.sessionMaxDuration = value);
   }
 
   public ProcessorOptions withMaxMessagesPerHold(int value) {
-    return new ProcessorOptions(
-        maxConcurrentSessions,
-        sessionIdleTimeout,
-        sessionMaxDuration,
-        value,
-        maxAutoRenew,
-        prefetch,
-        retry,
-        poisonPolicy,
-        drainTimeout);
+    return with(draft -> draft.maxMessagesPerHold = value);
   }
 
   public ProcessorOptions withMaxAutoRenew(Duration value) {
-    return new ProcessorOptions(
-        maxConcurrentSessions,
-        sessionIdleTimeout,
-        sessionMaxDuration,
-        maxMessagesPerHold,
-        value,
-        prefetch,
-        retry,
-        poisonPolicy,
-        drainTimeout);
+    return with(draft -> draft.maxAutoRenew = value);
   }
 
   public ProcessorOptions withPrefetch(int value) {
-    return new ProcessorOptions(
-        maxConcurrentSessions,
-        sessionIdleTimeout,
-        sessionMaxDuration,
-        maxMessagesPerHold,
-        maxAutoRenew,
-        value,
-        retry,
-        poisonPolicy,
-        drainTimeout);
+    return with(draft -> draft.prefetch = value);
   }
 
   public ProcessorOptions withRetry(RetryPolicy value) {
-    return new ProcessorOptions(
-        maxConcurrentSessions,
-        sessionIdleTimeout,
-        sessionMaxDuration,
-        maxMessagesPerHold,
-        maxAutoRenew,
-        prefetch,
-        value,
-        poisonPolicy,
-        drainTimeout);
+    return with(draft -> draft.retry = value);
   }
 
   public ProcessorOptions withPoisonPolicy(PoisonPolicy value) {
-    return new ProcessorOptions(
-        maxConcurrentSessions,
-        sessionIdleTimeout,
-        sessionMaxDuration,
-        maxMessagesPerHold,
-        maxAutoRenew,
-        prefetch,
-        retry,
-        Optional.of(value),
-        drainTimeout);
+    return with(draft -> draft.poisonPolicy = Optional.of(value));
   }
 
   public ProcessorOptions withDrainTimeout(Duration value) {
-    return new ProcessorOptions(
-        maxConcurrentSessions,
-        sessionIdleTimeout,
-        sessionMaxDuration,
-        maxMessagesPerHold,
-        maxAutoRenew,
-        prefetch,
-        retry,
-        poisonPolicy,
-        value);
+    return with(draft -> draft.drainTimeout = value);
   }
 
   private static void requireAtLeastOne(String name, int value) {
@@ -190,6 +101,52 @@ public record ProcessorOptions(
   private static void requirePositive(String name, Duration value) {
     if (value.isNegative() || value.isZero()) {
       throw new IllegalArgumentException(name + " must be longer than zero, was " + value);
+    }
+  }
+
+  private ProcessorOptions with(Consumer<Draft> change) {
+    var draft = new Draft(this);
+    change.accept(draft);
+    return draft.build();
+  }
+
+  /** The options while one of them is changed; a new draft has the defaults. */
+  private static final class Draft {
+    private int maxConcurrentSessions = 8;
+    private Duration sessionIdleTimeout = Duration.ofMinutes(2);
+    private Duration sessionMaxDuration = Duration.ofMinutes(30);
+    private int maxMessagesPerHold = 1000;
+    private Duration maxAutoRenew = Duration.ofMinutes(5);
+    private int prefetch = 32;
+    private RetryPolicy retry = RetryPolicy.ofDefaults();
+    private Optional<PoisonPolicy> poisonPolicy = Optional.empty();
+    private Duration drainTimeout = Duration.ofSeconds(30);
+
+    Draft() {}
+
+    Draft(ProcessorOptions from) {
+      maxConcurrentSessions = from.maxConcurrentSessions;
+      sessionIdleTimeout = from.sessionIdleTimeout;
+      sessionMaxDuration = from.sessionMaxDuration;
+      maxMessagesPerHold = from.maxMessagesPerHold;
+      maxAutoRenew = from.maxAutoRenew;
+      prefetch = from.prefetch;
+      retry = from.retry;
+      poisonPolicy = from.poisonPolicy;
+      drainTimeout = from.drainTimeout;
+    }
+
+    ProcessorOptions build() {
+      return new ProcessorOptions(
+          maxConcurrentSessions,
+          sessionIdleTimeout,
+          sessionMaxDuration,
+          maxMessagesPerHold,
+          maxAutoRenew,
+          prefetch,
+          retry,
+          poisonPolicy,
+          drainTimeout);
     }
   }
 }

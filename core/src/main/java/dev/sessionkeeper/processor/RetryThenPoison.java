@@ -2,6 +2,8 @@ package dev.sessionkeeper.processor;
 
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.PoisonPolicy;
+import dev.sessionkeeper.QueueMode;
+import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.RetryPolicy;
 import dev.sessionkeeper.Settlement;
 import java.time.Duration;
@@ -13,17 +15,18 @@ import org.slf4j.LoggerFactory;
  */
 final class RetryThenPoison implements FailurePolicy {
   private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
-  private static final String USED_UP = "max delivery count reached";
   private static final int MAX_TEXT = 1000;
 
   private final RetryPolicy retry;
   private final PoisonPolicy poison;
   private final Jitter jitter;
+  private final QueueMode mode;
   private final Runnable stop;
 
-  RetryThenPoison(RetryPolicy retry, PoisonPolicy poison, Jitter jitter, Runnable stop) {
-    this.retry = retry;
-    this.poison = poison;
+  RetryThenPoison(ProcessorOptions options, QueueSettings settings, Jitter jitter, Runnable stop) {
+    this.retry = options.retry();
+    this.poison = options.poisonPolicy().orElse(settings.poisonPolicy());
+    this.mode = settings.mode();
     this.jitter = jitter;
     this.stop = stop;
   }
@@ -46,15 +49,12 @@ final class RetryThenPoison implements FailurePolicy {
         poison,
         error,
         failure);
-    return switch (poison) {
-      case DEAD_LETTER -> Settlement.deadLetter(USED_UP, error);
-      case PARK_SESSION -> Settlement.park(USED_UP + ": " + error);
-      case BLOCK -> Settlement.keepRetrying(jitter.delayAfter(retry, retry.maxAttempts()), error);
-      case STOP -> {
-        stop.run();
-        yield Settlement.keepRetrying(Duration.ZERO, error);
-      }
-    };
+    boolean stops = poison == PoisonPolicy.STOP;
+    if (stops) {
+      stop.run();
+    }
+    var delay = stops ? Duration.ZERO : jitter.delayAfter(retry, retry.maxAttempts());
+    return poison.settlement(mode, error, Settlement.keepRetrying(delay, error));
   }
 
   private static String describe(Exception failure) {

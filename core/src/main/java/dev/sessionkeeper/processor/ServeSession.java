@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>I1: message n+1 is handled after the settlement of n was sent, and sent settlements take
  * effect in order; after one that fails, or asks for a retry, nothing of the batch is handled. I2:
  * the open hook comes before the first message, the close hook once after the last. I3: all
- * settlements are durable, or known to have failed, before the session is given back, or with it.
+ * settlements are durable, or known to have failed, before the session is released, or with it.
  */
 final class ServeSession {
   /**
@@ -209,7 +209,7 @@ final class ServeSession {
 
   private Optional<CloseReason> afterLast(Settlement sent) {
     return switch (sent) {
-      // What came behind it is void now, so nothing of this batch is handled any more (S-04).
+      // Later deliveries of this batch are void now, so none of them is handled (S-04).
       case Settlement.Retry retry -> afterRetry(retry.delay());
       case Settlement.Park park -> Optional.of(CloseReason.ERROR);
       case Settlement.Complete complete -> Optional.empty();

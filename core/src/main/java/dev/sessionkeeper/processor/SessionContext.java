@@ -38,9 +38,9 @@ public interface SessionContext {
    */
   SessionState writeState(SessionState.Write write);
 
-  /** Replaces the session's memory together with the settlement of the message in hand (S-09). */
+  /** Replaces the session's memory together with the settlement of the current message (S-09). */
   void writeStateOnSettle(SessionState.Write write);
 
-  /** Gives the session back after the message in hand, so that others come first. */
+  /** Releases the session after the current message, so that others come first. */
   void releaseSession();
 }

@@ -41,7 +41,7 @@ public interface SessionProcessor extends AutoCloseable {
     RUNNING,
     /** The processor takes no session until it is resumed. */
     PAUSED,
-    /** The processor finishes the messages in hand and takes no new session. */
+    /** The processor finishes the current messages and takes no new session. */
     DRAINING,
     /** The processor has ended for good. */
     CLOSED
@@ -60,7 +60,7 @@ public interface SessionProcessor extends AutoCloseable {
 
   /**
    * Changes how many sessions are held at once, while the processor runs. With a smaller number,
-   * the processor finishes the message in hand before it gives a session back.
+   * the processor finishes the current message before it releases a session.
    */
   void changeConcurrency(int maxConcurrentSessions);
 
@@ -81,8 +81,8 @@ public interface SessionProcessor extends AutoCloseable {
   void resume();
 
   /**
-   * Takes no new session, finishes the messages in hand and gives every session back. Returns
-   * within the drain timeout: the processor interrupts and reports handlers that still run then.
+   * Takes no new session, finishes the current messages and releases every session. Returns within
+   * the drain timeout: the processor interrupts and reports handlers that still run then.
    */
   DrainReport drain();
 

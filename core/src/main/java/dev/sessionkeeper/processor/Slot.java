@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class Slot extends SlotsApart {
   private static final RetryPolicy BACK_OFF = RetryPolicy.forStore(Integer.MAX_VALUE);
 
-  /** A slot on its way from one session to the next has nothing in hand either, for so long. */
+  /** The longest time that a slot between two sessions may count as idle. */
   private static final long ON_ITS_WAY = Pause.nanos(Duration.ofMillis(1));
 
   private static final long LONG_AGO = Pause.nanos(Duration.ofDays(365));

@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The places for sessions; as many as wished, also while running.
  *
- * <p>I1: sessions in hand never exceed the wish, except those that were in hand when it was
- * lowered. So a slot that was to end is kept before a new one is started.
+ * <p>I1: held sessions never exceed the wish, except those that were in hand when it was lowered.
+ * So a slot that was to end is kept before a new one is started.
  */
 final class Slots {
   private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
@@ -66,9 +66,9 @@ final class Slots {
   }
 
   /**
-   * Whether no slot is free for another session. One that has just given a session back, and is
-   * about to take the next, is not: an idle session kept for its sake would keep a slot from work.
-   * One that is about to start is.
+   * Returns whether no slot is free for another session. One that has just given a session back,
+   * and is about to take the next, is not: an idle session kept for its sake would keep a slot from
+   * work. One that is about to start is.
    */
   boolean areAllTaken(long now) {
     if (live.size() < wished) {
@@ -83,8 +83,8 @@ final class Slots {
   }
 
   /**
-   * Whether so few slots are free that a session without work makes place before anybody needs it:
-   * a new session is then taken the moment it comes. Of fewer than eight slots none is kept free.
+   * Returns whether so few slots are free that an idle session should be released early: a new
+   * session is then taken the moment it comes. Of fewer than eight slots none is kept free.
    */
   boolean isCrowded() {
     int reserve = wished / 8;

@@ -34,7 +34,7 @@ final class WaitForMessages {
   /** Messages, in order. */
   record Come(List<Delivery> batch) implements Next {}
 
-  /** None; the session is to be given back. */
+  /** None; the session is to be released. */
   record Over(CloseReason reason) implements Next {}
 
   /** The provider failed; it is reported. */

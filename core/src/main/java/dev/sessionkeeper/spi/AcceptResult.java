@@ -2,9 +2,7 @@ package dev.sessionkeeper.spi;
 
 import java.time.Instant;
 
-/**
- * What became of an attempt to lock a session. Not getting one is a result, not an error (S-10).
- */
+/** The result of an attempt to lock a session. Not getting one is a result, not an error (S-10). */
 public sealed interface AcceptResult {
 
   /** Locked; close it to let another owner take it. */

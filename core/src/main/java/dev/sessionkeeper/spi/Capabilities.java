@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a provider can and cannot keep of the contract. It tells the truth: a rule that is named
- * here shows as skipped in the test kit, with the reason, and never as green.
+ * The parts of the contract that a provider keeps and cannot keep. A rule that is named impossible
+ * here is skipped by the test kit, with the reason, and never shown as green.
  *
  * @param provider the technology, for messages: {@code memory}, {@code postgres}, {@code sqs},
  *     {@code servicebus}
@@ -28,7 +28,7 @@ public record Capabilities(
     impossible = Map.copyOf(impossible);
   }
 
-  /** Why this provider cannot keep a rule; empty when it does. */
+  /** Returns why this provider cannot keep a rule; empty if the provider keeps the rule. */
   public Optional<String> reasonAgainst(String rule) {
     return Optional.ofNullable(impossible.get(rule));
   }

@@ -18,7 +18,7 @@ public interface CountableQueues {
    * The numbers of a queue.
    *
    * @param depth messages accepted and not yet completed or dead
-   * @param inFlight messages in hand; empty when the broker does not tell
+   * @param inFlight open deliveries; empty when the broker does not tell
    */
   record Counts(long depth, OptionalLong inFlight, long deadLetters) {}
 }

@@ -21,7 +21,7 @@ public interface HeldSession extends AutoCloseable {
   SessionId id();
 
   /**
-   * The lease as it was last seen: taken, or renewed. Where a session without messages in hand
+   * The lease as it was last seen: taken, or renewed. Where a session without open deliveries
    * cannot be kept, a {@link #receive} may have taken it anew, with a higher epoch.
    */
   Lease lease();
@@ -95,24 +95,24 @@ public interface HeldSession extends AutoCloseable {
   SessionState writeState(SessionState.Write write);
 
   /**
-   * Gives the session back at once. Deliveries in hand become void. Closing twice, or a lost one,
-   * does nothing.
+   * Releases the session at once. Open deliveries become void. Closing twice, or a lost one, does
+   * nothing.
    */
   @Override
   void close();
 
   /**
-   * Whether a receive that does not wait may bring something, as far as is known without asking the
-   * store. A caller with other sessions to serve can release this one if not: what has come
-   * meanwhile is seen then.
+   * Returns whether a receive that does not wait may bring something, as far as is known without
+   * asking the store. A caller with other sessions to serve can release this one if not: what has
+   * come meanwhile is seen then.
    */
   default boolean mayHaveMore() {
     return true;
   }
 
   /**
-   * Whether a close lets the settlements sent before it become durable, and itself with them. Then
-   * the caller need not wait for these first, and both are one step for the store.
+   * Returns whether a close lets the settlements sent before it become durable, and itself with
+   * them. Then the caller need not wait for these first, and both are one step for the store.
    */
   default boolean closesBehindSettlements() {
     return false;

@@ -18,7 +18,7 @@ public interface OperableSessions {
     /** Set it aside with everything in it until it is resumed. */
     PARK,
     /**
-     * Take it from its owner; the message in hand is delivered again, without counting an attempt.
+     * Take it from its owner; the current message is delivered again, without counting an attempt.
      */
     RELEASE,
     /** Make its first message a dead letter. */

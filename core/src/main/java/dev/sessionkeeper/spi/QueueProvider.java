@@ -73,7 +73,7 @@ public interface QueueProvider extends AutoCloseable {
    */
   MessageSource messages(QueueName queue);
 
-  /** Frees what this provider holds. Leases in hand are released. */
+  /** Frees what this provider holds. Held leases are released. */
   @Override
   void close();
 }

@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What the inspector shows of a session that has work, an owner or a reason to be set aside.
+ * The inspector's view of a session that has work, an owner or a reason to be set aside.
  *
  * @param headAge how long ago the first waiting message was sent; zero when there is none
  * @param attempts how often the first waiting message was tried

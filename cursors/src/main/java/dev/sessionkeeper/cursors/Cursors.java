@@ -35,7 +35,7 @@ public final class Cursors {
 
   /**
    * The last event that the subscriber has acknowledged; empty for a subscriber that never did.
-   * What this process has not written yet counts as well.
+   * Positions that this process has not written yet count as well.
    */
   public OptionalLong position(CursorKey key) {
     // The writer first: a value that is written in between is then seen in the store.

@@ -109,7 +109,7 @@ final class DescribeMetrics {
   private static final Map<String, String> UNDESCRIBED =
       Map.of(
           "keeper_job_alerts_total", "Alerts: three failed attempts of a job in a row",
-          "keeper_job_clock_followed_total",
+          "keeper_job_clock_corrections_total",
               "Jobs that were planned anew after the database's clock was set back",
           "keeper_job_leases_lost_total", "Runs that lost their lease",
           "keeper_job_slots_dropped_total",

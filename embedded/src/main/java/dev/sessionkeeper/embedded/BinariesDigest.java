@@ -56,7 +56,7 @@ record BinariesDigest(String platform, String hex) {
     return new BinariesDigest(platform, HexFormat.of().formatHex(digest.digest()));
   }
 
-  /** Programs of different releases lie side by side. */
+  /** Returns the name of the folder. Programs of different releases have folders of their own. */
   String folderName() {
     return "postgres-" + hex.substring(0, 16);
   }

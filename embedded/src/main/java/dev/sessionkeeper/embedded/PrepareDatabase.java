@@ -28,7 +28,7 @@ final class PrepareDatabase {
   boolean succeeds() {
     try (var connection = connectAsAdmin(endpoint, folder)) {
       createRole(connection, folder.password());
-      createDatabase(connection, EmbeddedPostgres.DATABASE);
+      createDatabase(connection, EmbeddedPostgres.DATABASE, "template1");
       return true;
     } catch (SQLException e) {
       lastError = String.valueOf(e.getMessage());
@@ -49,9 +49,11 @@ final class PrepareDatabase {
   }
 
   /** Creates a database that keeper's role owns, unless it exists. */
-  static void createDatabase(Connection admin, String name) throws SQLException {
+  static void createDatabase(Connection admin, String name, String template) throws SQLException {
     if (!exists(admin, "SELECT 1 FROM pg_database WHERE datname = ?", name)) {
-      execute(admin, "CREATE DATABASE " + name + " OWNER " + EmbeddedPostgres.USER);
+      execute(
+          admin,
+          "CREATE DATABASE " + name + " TEMPLATE " + template + " OWNER " + EmbeddedPostgres.USER);
       // Every role may connect to a new database by default.
       execute(admin, "REVOKE ALL ON DATABASE " + name + " FROM PUBLIC");
     }

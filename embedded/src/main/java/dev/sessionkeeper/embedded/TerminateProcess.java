@@ -41,7 +41,8 @@ final class TerminateProcess {
   }
 
   /**
-   * Whether the process is dead and only waits for its parent to notice: it holds nothing any more.
+   * Returns whether the process is dead and only waits for its parent to notice: it holds nothing
+   * any more.
    */
   static boolean isUnreaped(long pid) {
     try {

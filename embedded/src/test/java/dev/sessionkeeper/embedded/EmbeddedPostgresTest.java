@@ -37,6 +37,23 @@ class EmbeddedPostgresTest {
   }
 
   @Test
+  void aCopiedDatabaseHasTheTablesOfItsTemplate() throws Exception {
+    try (var postgres = EmbeddedPostgres.start(data)) {
+      try (var connection = postgres.createDatabase("migrated").getConnection();
+          var statement = connection.createStatement()) {
+        statement.execute("CREATE TABLE copied (n int)");
+        statement.execute("INSERT INTO copied VALUES (7)");
+      }
+      try (var connection = postgres.copyDatabase("migrated", "copy").getConnection();
+          var statement = connection.createStatement();
+          var rows = statement.executeQuery("SELECT n FROM copied")) {
+        rows.next();
+        assertThat(rows.getInt(1)).isEqualTo(7);
+      }
+    }
+  }
+
+  @Test
   void itWaitsForTheDisk() throws Exception {
     try (var postgres = EmbeddedPostgres.start(data)) {
       assertThat(read(postgres, "SHOW fsync")).isEqualTo("on");

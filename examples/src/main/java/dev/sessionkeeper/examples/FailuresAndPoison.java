@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** What happens to a message that fails, and to those behind it. */
+/** Shows the fate of a failing message, and of the messages behind it. */
 public final class FailuresAndPoison {
   private FailuresAndPoison() {}
 

@@ -2,6 +2,7 @@ package dev.sessionkeeper.github;
 
 import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSetting;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.webhook.WebhookRequest;
 import dev.sessionkeeper.webhook.WebhookSignature;
@@ -107,14 +108,13 @@ final class BindBot {
           values.pathOf(BotKey.SESSIONS_ENABLED.key()),
           "must be " + ordered + " with this ordering_scope, was " + !ordered);
     }
-    var window =
-        values.duration(BotKey.DUPLICATE_DETECTION_WINDOW, Duration.ZERO, Duration.ofDays(7));
+    var window = values.setting(BotKey.DUPLICATE_DETECTION_WINDOW, QueueSetting.DUPLICATE_WINDOW);
     var policies = List.of(PoisonPolicy.DEAD_LETTER, PoisonPolicy.PARK_SESSION, PoisonPolicy.BLOCK);
     return new QueueSettings(
         ordering.mode(),
-        values.number(BotKey.MAX_DELIVERY_COUNT, 1, 1000),
-        values.duration(BotKey.SESSION_TIMEOUT, Duration.ofSeconds(1), Duration.ofHours(12)),
-        values.duration(BotKey.DEFAULT_MESSAGE_TTL, Duration.ofSeconds(1), Duration.ofDays(366)),
+        values.setting(BotKey.MAX_DELIVERY_COUNT, QueueSetting.MAX_DELIVERY_COUNT),
+        values.setting(BotKey.SESSION_TIMEOUT, QueueSetting.LOCK_DURATION),
+        values.setting(BotKey.DEFAULT_MESSAGE_TTL, QueueSetting.MESSAGE_TTL),
         values.flag(BotKey.DUPLICATE_DETECTION_ENABLED) ? window : Duration.ZERO,
         values.choice(BotKey.ON_POISON, policies));
   }

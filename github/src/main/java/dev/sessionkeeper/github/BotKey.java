@@ -1,5 +1,8 @@
 package dev.sessionkeeper.github;
 
+import dev.sessionkeeper.QueueSetting;
+import dev.sessionkeeper.time.DurationText;
+import java.time.Duration;
 import java.util.Optional;
 
 /** The keys of a bot in the configuration, each with its default and what it may be. */
@@ -14,15 +17,15 @@ public enum BotKey {
   FORMAT("format", "raw", "raw or envelope"),
   MAX_CONCURRENT_SESSIONS("max_concurrent_sessions", "50", "1 to 10000"),
   QUEUE_DEPTH_THRESHOLD("queue_depth_threshold", "100", "1 to 1000000000"),
-  SESSION_TIMEOUT("session_timeout", "5m", "1s to 12h"),
+  SESSION_TIMEOUT("session_timeout", "5m", allowed(QueueSetting.LOCK_DURATION)),
   SESSION_IDLE_TIMEOUT("session_idle_timeout", "2m", "100ms to 24h"),
   SESSION_MAX_DURATION("session_max_duration", "30m", "1s to 7d"),
-  MAX_DELIVERY_COUNT("max_delivery_count", "5", "1 to 1000"),
+  MAX_DELIVERY_COUNT("max_delivery_count", QueueSetting.MAX_DELIVERY_COUNT),
   ON_POISON("on_poison", "dead_letter", "dead_letter, park_session or block"),
   SESSIONS_ENABLED("sessions_enabled", "", "true or false"),
   DUPLICATE_DETECTION_ENABLED("duplicate_detection_enabled", "true", "true or false"),
-  DUPLICATE_DETECTION_WINDOW("duplicate_detection_window", "10m", "0s to 7d"),
-  DEFAULT_MESSAGE_TTL("default_message_ttl", "24h", "1s to 366d"),
+  DUPLICATE_DETECTION_WINDOW("duplicate_detection_window", QueueSetting.DUPLICATE_WINDOW),
+  DEFAULT_MESSAGE_TTL("default_message_ttl", QueueSetting.MESSAGE_TTL),
   MAX_SIZE_IN_MEGABYTES("max_size_in_megabytes", "5120", "1 to 1000000"),
   DELIVER("deliver", "", "url, secret, github_secret, timeout, allow_private_targets"),
   RETRY("retry", "", "first, factor, max, for");
@@ -35,6 +38,23 @@ public enum BotKey {
     this.key = key;
     this.initially = initially;
     this.allowed = allowed;
+  }
+
+  /** A key that is a setting of the bot's queue, with its default and range. */
+  BotKey(String key, QueueSetting<?> setting) {
+    this(key, initially(setting), allowed(setting));
+  }
+
+  private static String initially(QueueSetting<?> setting) {
+    return setting.initially() instanceof Duration span
+        ? DurationText.readable(span)
+        : setting.initially().toString();
+  }
+
+  private static String allowed(QueueSetting<?> setting) {
+    return setting.values() instanceof QueueSetting.TimeSpan span
+        ? DurationText.readable(span.least()) + " to " + DurationText.readable(span.most())
+        : setting.values().allowed();
   }
 
   /** As written in the file. */

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.github;
 
+import dev.sessionkeeper.QueueSetting;
 import dev.sessionkeeper.time.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -103,6 +104,20 @@ final class BotValues {
                     .filter(number -> number >= least && number <= most)
                     .map(Long::intValue))
         .orElseGet(() -> Integer.valueOf(byDefault(key)));
+  }
+
+  /** A setting of the bot's queue, within the range that every queue has. */
+  <T> T setting(BotKey key, QueueSetting<T> setting) {
+    return setting
+        .values()
+        .parse(
+            switch (setting.values()) {
+              case QueueSetting.WholeNumber range ->
+                  String.valueOf(number(key, range.least(), range.most()));
+              case QueueSetting.TimeSpan range ->
+                  duration(key, range.least(), range.most()).toString();
+              case QueueSetting.Choice<?> choices -> throw new IllegalArgumentException(key.key());
+            });
   }
 
   Optional<Double> decimal(String key, double least, double most) {

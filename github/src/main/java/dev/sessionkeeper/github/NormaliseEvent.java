@@ -18,7 +18,7 @@ final class NormaliseEvent {
   private static final String PULL_REQUEST = "pull_request";
   private static final Pattern FULL_NAME = Pattern.compile("[^/]+/[^/]+");
 
-  /** Every path this class asks for. */
+  /** The JSON paths that this class reads. */
   static final Set<String> WANTED = wanted();
 
   private NormaliseEvent() {}

@@ -1,6 +1,6 @@
 package dev.sessionkeeper.github;
 
-/** What one session of a bot covers: an entity, a repository, or no order. */
+/** The part of GitHub that one session of a bot covers: an entity, a repository, or no order. */
 public enum OrderingScope {
   /** Nothing is ordered: the queue is unordered, and any number of workers share it. */
   NONE,

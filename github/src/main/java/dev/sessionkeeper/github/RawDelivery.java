@@ -3,7 +3,7 @@ package dev.sessionkeeper.github;
 import java.util.Optional;
 
 /**
- * What arrived at the webhook endpoint, unchecked. Headers that a request does not have are empty.
+ * An unchecked request at the webhook endpoint. A header that the request does not have is empty.
  *
  * @param event {@code X-GitHub-Event}
  * @param deliveryId {@code X-GitHub-Delivery}

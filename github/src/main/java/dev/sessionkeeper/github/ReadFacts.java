@@ -178,7 +178,7 @@ final class ReadFacts {
   }
 
   /**
-   * Whether the parser would take the body for UTF-16 or UTF-32, or pass over a mark at its
+   * Returns whether the parser would take the body for UTF-16 or UTF-32, or pass over a mark at its
    * beginning. The bots get the same bytes, and their parsers would not.
    */
   private static boolean hasOtherEncodingsMark(byte[] body) {

@@ -6,8 +6,8 @@ import java.time.Duration;
  * How many sessions a bot works on at once, for how long, and when a person hears of it.
  *
  * @param maxConcurrentSessions held at once
- * @param idleTimeout a held session without work is given back after this
- * @param maxDuration then the current message is finished and the session given back
+ * @param idleTimeout a held session without work is released after this
+ * @param maxDuration then the current message is finished and the session released
  * @param queueDepthThreshold waiting messages over which an alert is raised
  * @param maxSizeInMegabytes size of the queue over which an alert is raised; where a broker has
  *     quotas, the quota

@@ -84,7 +84,7 @@ final class HeldLease {
     }
   }
 
-  /** Takes a task back. */
+  /** Removes a task that was registered for the loss of a lease. */
   @FunctionalInterface
   interface Registration {
     void cancel();

@@ -14,8 +14,8 @@ public interface JobContext {
   JobSlot slot();
 
   /**
-   * Whether this run still owns the job, as far as this process can know without asking. Long work
-   * asks between its steps, and stops at a no.
+   * Returns whether this run still owns the job, as far as this process can know without asking.
+   * Long work asks between its steps, and stops at a no.
    */
   boolean isHeld();
 

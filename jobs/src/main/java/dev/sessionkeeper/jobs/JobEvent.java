@@ -34,7 +34,7 @@ public sealed interface JobEvent {
   record HandedOver(String job, long epoch) implements JobEvent {}
 
   /** The database's clock was set back, and the job was planned anew by it. */
-  record FollowedClock(String job) implements JobEvent {}
+  record ClockCorrected(String job) implements JobEvent {}
 
   /** Slots were dropped by the misfire policy. */
   record SlotsDropped(String job, long count) implements JobEvent {}

@@ -151,7 +151,7 @@ final class JobLeases {
         connection, lease.resource(), lease.owner().name(), lease.epoch(), options.lease());
   }
 
-  /** Marks the slot as done and gives the lease back; false if it is no longer held. */
+  /** Marks the slot as done and releases the lease; false if it is no longer held. */
   boolean complete(Connection connection, Lease lease, JobSlot slot, Instant next)
       throws SQLException {
     var sql = slot.manual() ? COMPLETE_MANUAL : COMPLETE;
@@ -167,7 +167,7 @@ final class JobLeases {
     }
   }
 
-  /** Gives the lease back after a failed attempt, to be tried again after the pause. */
+  /** Releases the lease after a failed attempt, to be tried again after the pause. */
   boolean fail(Lease lease, String error, Duration pause) {
     return database.inTransaction(
         connection -> {
@@ -181,7 +181,7 @@ final class JobLeases {
         });
   }
 
-  /** Gives the lease back in the middle of a run: the next look of any node takes it. */
+  /** Releases the lease in the middle of a run: the next poll of any node takes the job. */
   boolean release(Lease lease) {
     return database.inTransaction(
         connection -> {

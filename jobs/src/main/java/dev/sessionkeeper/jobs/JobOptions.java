@@ -49,7 +49,7 @@ public record JobOptions(
         Owner.ofProcess("node"),
         Duration.ofSeconds(15),
         Duration.ofSeconds(1),
-        new RetryPolicy(Integer.MAX_VALUE, Duration.ofSeconds(5), 2, Duration.ofMinutes(5), 0.25),
+        RetryPolicy.endless(Duration.ofSeconds(5), Duration.ofMinutes(5)),
         3,
         100,
         TimeSource.system(),

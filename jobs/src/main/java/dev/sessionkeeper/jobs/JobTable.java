@@ -27,7 +27,7 @@ final class JobTable {
                        AND (not_before IS NULL OR not_before <= clock.now))))
        ORDER BY next_run_at
       """
-          .formatted(FollowClock.IS_AHEAD); // A table of a few rows.
+          .formatted(CorrectForClock.IS_AHEAD); // A table of a few rows.
 
   private static final String VIEW =
       """
@@ -65,15 +65,15 @@ final class JobTable {
       "UPDATE keeper.job SET paused = false, not_before = NULL WHERE name = ?";
 
   private final Database database;
-  private final FollowClock clock;
+  private final CorrectForClock clock;
 
-  JobTable(Database database, FollowClock clock) {
+  JobTable(Database database, CorrectForClock clock) {
     this.database = database;
     this.clock = clock;
   }
 
   /**
-   * What a look at the jobs finds.
+   * The result of one poll for due jobs.
    *
    * @param due jobs that can be taken now
    * @param isClockBack whether the database's clock is behind what some job was planned by

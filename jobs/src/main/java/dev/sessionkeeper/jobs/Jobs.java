@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * }
  *
  * <p>All nodes register the same jobs. A due job is taken by one statement, kept by renewals, and
- * given back when its run ends; a node that dies is replaced within the lease and a poll. Only the
+ * released when its run ends; a node that dies is replaced within the lease and a poll. Only the
  * clock of the database decides. docs/explanation/jobs.md has the protocol.
  *
  * <p>Threads: all methods may be called from any thread. Each run has a virtual thread of its own.
@@ -42,7 +42,7 @@ public final class Jobs implements AutoCloseable {
   private final JobOptions options;
   private final JobLeases leases;
   private final JobTable table;
-  private final FollowClock clock;
+  private final CorrectForClock clock;
   private final RenewLeases renewals;
   private final ReportProgress progress;
   private final Map<String, RunJob.Registered> registered = new ConcurrentHashMap<>();
@@ -57,7 +57,7 @@ public final class Jobs implements AutoCloseable {
     this.options = options;
     var database = Database.of(work);
     this.leases = new JobLeases(database, options);
-    this.clock = new FollowClock(database, options);
+    this.clock = new CorrectForClock(database, options);
     this.table = new JobTable(database, clock);
     this.renewals = new RenewLeases(lease, leases, options);
     this.progress = new ReportProgress(database, options);
@@ -147,7 +147,7 @@ public final class Jobs implements AutoCloseable {
       log.warn(
           "The database's clock was set back: job {} was planned ahead of it and follows it now",
           name);
-      tell(new JobEvent.FollowedClock(name));
+      tell(new JobEvent.ClockCorrected(name));
     }
     return table.look(registered.keySet()).due();
   }

@@ -40,7 +40,7 @@ class ClockExcursionTest {
     assertThat(isTrue("next_run_at <= clock_timestamp() + interval '2 s'")).isTrue();
     assertThat(isTrue("extract(epoch FROM next_run_at) % 1 = 0")).as("on its grid").isTrue();
     assertThat(isTrue("last_success_at <= clock_timestamp()")).isTrue();
-    assertThat(events.of(JobEvent.FollowedClock.class)).isNotEmpty();
+    assertThat(events.of(JobEvent.ClockCorrected.class)).isNotEmpty();
   }
 
   @TestInRealTime
@@ -113,7 +113,7 @@ class ClockExcursionTest {
     clock("- interval '300 ms'");
     awaitRuns(3);
     assertThat(events.of(JobEvent.Failed.class)).isEmpty();
-    assertThat(events.of(JobEvent.FollowedClock.class)).isEmpty();
+    assertThat(events.of(JobEvent.ClockCorrected.class)).isEmpty();
   }
 
   private void effectOfSlot(JobContext context) {

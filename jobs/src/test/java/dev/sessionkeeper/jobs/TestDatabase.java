@@ -15,14 +15,14 @@ final class TestDatabase {
   }
 
   private static final EmbeddedPostgres POSTGRES = start();
+  private static final String TEMPLATE = migrated("jobs_template");
   private static final AtomicInteger COUNT = new AtomicInteger();
 
   final String name = "jobs" + COUNT.incrementAndGet();
-  final DataSource source = POSTGRES.createDatabase(name);
+  final DataSource source = POSTGRES.copyDatabase(TEMPLATE, name);
   final Database database = Database.of(source);
 
   TestDatabase() {
-    Jobs.migrate(source);
     execute(
         "CREATE TABLE effect (at bigserial PRIMARY KEY, job text, epoch bigint, slot timestamptz)");
   }
@@ -64,6 +64,12 @@ final class TestDatabase {
             return String.valueOf(rows.getString(1));
           }
         });
+  }
+
+  /** The migrations run once; each test gets a copy. */
+  private static String migrated(String name) {
+    Jobs.migrate(POSTGRES.createDatabase(name));
+    return name;
   }
 
   private static EmbeddedPostgres start() {

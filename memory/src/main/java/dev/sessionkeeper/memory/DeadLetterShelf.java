@@ -62,7 +62,7 @@ final class DeadLetterShelf {
         letter -> PageCursor.after(cursorName, letter.id()));
   }
 
-  /** What a selection means now, in the order in which it was sent. */
+  /** Returns the selected dead letters in the order in which their messages were sent. */
   List<DeadLetter> select(Selection selection) {
     return letters.values().stream()
         .filter(chosenBy(selection))
@@ -75,7 +75,7 @@ final class DeadLetterShelf {
     return isNumber(id) ? Optional.ofNullable(letters.get(Long.parseLong(id))) : Optional.empty();
   }
 
-  /** Takes all letters away that are here now, and returns how many they were. */
+  /** Removes all present dead letters and returns their number. */
   long clear() {
     return letters.keySet().stream().filter(id -> remove(Long.toString(id))).count();
   }

@@ -34,7 +34,7 @@ final class DueTimes<T extends Due> {
     return next;
   }
 
-  /** Whether the thing will be looked at no later than this. */
+  /** Returns whether the thing will be looked at no later than this. */
   static boolean isRegistered(Due thing, long moment) {
     var bucket = thing.dueBucket;
     return bucket != null && bucket.tick <= tickOf(moment);
@@ -113,7 +113,7 @@ final class DueTimes<T extends Due> {
     return Math.ceilDiv(moment, TICK);
   }
 
-  /** What is due in one millisecond, in the order it was registered. */
+  /** The entries that are due in one millisecond, in the order of their registration. */
   static final class Bucket {
     final long tick;
     final Row<Due> things = new Row<>((thing, place) -> thing.duePlace = place);

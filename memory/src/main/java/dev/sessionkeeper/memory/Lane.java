@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * One session: its messages, who holds it, its memory.
  *
  * <p>Invariants: (1) the first {@code handed} messages are in the hands of the owner, so {@code
- * handed} is zero while nobody holds it; (2) messages behind those are in growing sequence; (3) a
- * lane that is {@code gone} is in no map and is never used again. Everything is guarded by {@link
- * #lock}, but for the places.
+ * handed} is zero while the session has no owner; (2) messages behind those are in growing
+ * sequence; (3) a lane that is {@code gone} is in no map and is never used again. Everything is
+ * guarded by {@link #lock}, but for the places.
  */
 final class Lane extends Due {
   final SessionId id;
@@ -61,7 +61,7 @@ final class Lane extends Due {
     return held && epoch == claimed && leaseEnd > now;
   }
 
-  /** Whether whoever has it, or had it last, under this epoch has nothing to lose. */
+  /** Returns whether whoever has it, or had it last, under this epoch has nothing to lose. */
   boolean isEmptyUnder(long claimed) {
     return held && epoch == claimed && messages.isEmpty();
   }
@@ -70,7 +70,7 @@ final class Lane extends Due {
     return aside == null && handed < messages.size() && messages.get(handed).dueAt <= now;
   }
 
-  /** Whether an owner may have it now. */
+  /** Returns whether an owner may have it now. */
   boolean isFreeToTake(long now) {
     return !gone && !held && hasWork(now) && expiryOf(messages.get(0)) > now;
   }
@@ -116,7 +116,7 @@ final class Lane extends Due {
     }
   }
 
-  /** Whether nobody would miss it (S-08). */
+  /** Returns whether the session is empty and can be forgotten (S-08). */
   boolean leavesNothing() {
     return !held
         && aside == null
@@ -138,7 +138,7 @@ final class Lane extends Due {
     lockedUntil = null;
   }
 
-  /** When the lease ends by the wall clock; worked out when somebody wants to know. */
+  /** Returns when the lease ends by the wall clock. */
   Instant lockedUntil(Ticks ticks) {
     if (lockedUntil == null) {
       lockedUntil = ticks.wallAt(leaseEnd);
@@ -156,7 +156,7 @@ final class Lane extends Due {
     }
   }
 
-  /** What is in hand will be handed out again. */
+  /** Makes all open deliveries void: their messages are delivered again. */
   void voidDeliveries() {
     handed = 0;
     if (replayedWhileHeld) {
@@ -165,7 +165,7 @@ final class Lane extends Due {
     }
   }
 
-  /** Puts a replayed message before newer ones, but behind what is in somebody's hands (D-02). */
+  /** Puts a replayed message before newer messages, but behind open deliveries (D-02). */
   void putBack(Stored stored, long now) {
     beginLife(stored, now);
     messages.insert(stored, handed);
@@ -216,6 +216,6 @@ final class Lane extends Due {
     };
   }
 
-  /** Why nobody may have the session until a person resumes it. */
+  /** The reason why the session has no owner until an operator resumes it. */
   record Aside(SessionStatus status, String reason, Instant since) {}
 }

@@ -73,9 +73,9 @@ final class LooseMessages {
   }
 
   /**
-   * Puts an unlocked message where it belongs.
+   * Puts an unlocked message among the ready messages, or among those that wait for their time.
    *
-   * @return whether it can be received now, and could not before
+   * @return whether the message became ready by this call
    */
   boolean place(Loose message, long now) {
     boolean isDue = message.stored.dueAt <= now;
@@ -131,7 +131,7 @@ final class LooseMessages {
         : first.or(() -> back);
   }
 
-  /** The oldest message that is ready; it is in nobody's hands until it is locked. */
+  /** Returns the oldest ready message, which has no owner until it is locked. */
   Loose takeReady() {
     // A message that has died of age meanwhile is still in the queue of new ones.
     while (!fresh.isEmpty() && fresh.element().gone) {

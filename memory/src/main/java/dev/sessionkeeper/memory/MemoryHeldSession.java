@@ -237,7 +237,7 @@ final class MemoryHeldSession implements HeldSession {
     lane.lock.lock();
     try {
       if (lane.isEmptyUnder(epoch)) {
-        // Whether its lease has run out makes no difference, so nobody needs to know the time.
+        // An expired lease makes no difference here, so the clock is not read.
         queue.release(lane);
         queue.place(lane, Ticks.NEVER);
         return;

@@ -153,7 +153,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     }
     var lane = locked(session);
     try {
-      // A lane that somebody waits for is not forgotten, even if it is empty.
+      // A session that a consumer waits for is not forgotten, even if it is empty.
       waiter.ifPresent(w -> waitFor(lane, w));
       long now = ticks.now();
       look(lane, now);
@@ -187,7 +187,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
       }
       look(lane, ticks.now());
       if (lane.isFreeToTake(ticks.now()) && (lane.acceptors == null || !lane.acceptors.wakeOne())) {
-        // It may have been woken for this lane and then interrupted; then somebody else must know.
+        // This consumer may have been woken for the session and then interrupted: wake another one.
         turnstile.wakeAnother();
       }
     } finally {

@@ -18,8 +18,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What a queue of either mode keeps account of: its settings, the numbering of its messages, ids
- * seen lately, dead letters and counts.
+ * The state that queues of both modes have: settings, the numbering of messages, ids seen lately,
+ * dead letters and counts.
  *
  * <p>One thread at a time takes messages in, so that sequences grow in the order in which messages
  * reach their lanes. Lock order: this one, then a lane's, then the turnstile's.
@@ -82,7 +82,7 @@ final class QueueBooks {
     return depth.sum();
   }
 
-  /** A message was completed. */
+  /** Counts a completed message. */
   void left() {
     if (countsDepth) {
       depth.decrement();

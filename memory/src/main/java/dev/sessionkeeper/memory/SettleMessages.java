@@ -1,14 +1,15 @@
 package dev.sessionkeeper.memory;
 
-import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.SessionStatus;
+import java.time.Duration;
 
 /** Applies what became of the first message of a lane. Callers hold the lane's lock. */
 final class SettleMessages {
   static final String EXPIRED = "expired";
-  static final String USED_UP = "max delivery count reached";
   private static final String LEASE_RAN_OUT = "the lease ran out before the message was settled";
+  private static final Settlement.Retry FAILED_BY_LEASE =
+      new Settlement.Retry(Duration.ZERO, true, true, LEASE_RAN_OUT);
 
   private final QueueBooks books;
 
@@ -18,15 +19,9 @@ final class SettleMessages {
 
   void settle(Lane lane, Settlement settlement, long now) {
     switch (settlement) {
-      case Settlement.Complete complete -> {
-        removeHead(lane, now);
-        books.left();
-      }
+      case Settlement.Complete complete -> complete(lane, now);
       case Settlement.Retry retry -> retry(lane, retry, now);
-      case Settlement.DeadLetter letter -> {
-        var dead = removeHead(lane, now);
-        books.setAside(dead, dead.attempts + 1, letter.reason(), errorOf(letter, dead));
-      }
+      case Settlement.DeadLetter letter -> deadLetter(lane, letter, 1, now);
       case Settlement.Park park -> {
         failed(lane, park.reason());
         lane.voidDeliveries();
@@ -35,14 +30,12 @@ final class SettleMessages {
     }
   }
 
-  /** The lease ran out: the message in hand had its attempt, those behind it had none (S-05). */
+  /** The lease ran out: the current message had its attempt, those behind it had none (S-05). */
   void leaseRanOut(Lane lane, long now) {
     if (lane.handed > 0) {
       var head = lane.messages.get(0);
       failed(lane, LEASE_RAN_OUT);
-      if (isUsedUp(head)) {
-        poisoned(lane, LEASE_RAN_OUT, now);
-      }
+      settleFailed(lane, head, FAILED_BY_LEASE, now);
     }
     lane.free();
   }
@@ -72,9 +65,7 @@ final class SettleMessages {
       troubled(head, retry.reason());
     }
     head.dueAt = Ticks.later(now, retry.delay());
-    if (retry.limited() && isUsedUp(head)) {
-      poisoned(lane, retry.reason(), now);
-    }
+    settleFailed(lane, head, retry, now);
     lane.voidDeliveries();
   }
 
@@ -88,10 +79,6 @@ final class SettleMessages {
     message.trouble = new Stored.Trouble(error, books.ticks.instant());
   }
 
-  private boolean isUsedUp(Stored message) {
-    return message.attempts >= books.settings().maxDeliveryCount();
-  }
-
   /** Forgets the first message; if it blocked its session, the session is blocked no more. */
   private static Stored removeHead(Lane lane, long now) {
     var head = lane.removeHead();
@@ -99,25 +86,32 @@ final class SettleMessages {
     return head;
   }
 
-  private void poisoned(Lane lane, String error, long now) {
-    switch (books.settings().poisonPolicy()) {
-      case DEAD_LETTER -> {
-        var dead = removeHead(lane, now);
-        books.setAside(dead, dead.attempts, USED_UP, error);
+  /** The message failed: the settings of the queue say whether it is tried again. */
+  private void settleFailed(Lane lane, Stored head, Settlement.Retry retry, long now) {
+    switch (books.settings().settlementAfter(head.attempts, retry)) {
+      case Settlement.Complete complete -> complete(lane, now);
+      case Settlement.DeadLetter letter -> deadLetter(lane, letter, 0, now);
+      case Settlement.Park park -> park(lane, park.reason(), now);
+      case Settlement.Retry again -> {
+        if (retry.limited() && head.attempts >= books.settings().maxDeliveryCount()) {
+          lane.freeze(now);
+        }
       }
-      case PARK_SESSION -> park(lane, error.isEmpty() ? USED_UP : USED_UP + ": " + error, now);
-      // It stays where it is and is tried again.
-      case BLOCK, STOP -> lane.freeze(now);
     }
+  }
+
+  private void complete(Lane lane, long now) {
+    removeHead(lane, now);
+    books.left();
+  }
+
+  private void deadLetter(Lane lane, Settlement.DeadLetter letter, int more, long now) {
+    var dead = removeHead(lane, now);
+    books.setAside(dead, dead.attempts + more, letter.reason(), errorOf(letter, dead));
   }
 
   private void park(Lane lane, String reason, long now) {
     lane.aside = new Lane.Aside(SessionStatus.PARKED, reason, books.ticks.instant());
     lane.freeze(now);
-  }
-
-  /** The policy for a message that has no session to be parked. */
-  static PoisonPolicy withoutSession(PoisonPolicy policy) {
-    return policy == PoisonPolicy.PARK_SESSION ? PoisonPolicy.DEAD_LETTER : policy;
   }
 }

@@ -14,16 +14,16 @@ final class Stored {
   final Instant enqueuedAt;
   final int replays;
 
-  /** Attempts that have ended; the delivery in hand is one more. */
+  /** Attempts that have ended; the open delivery is one more. */
   int attempts;
 
   /** Not handed out before this moment. */
   long dueAt;
 
-  /** When it becomes too old; ask {@link Lane#expiryOf}, because the time may stand still. */
+  /** When the message expires, unless its TTL is stopped; callers ask {@link Lane#expiryOf}. */
   long expiresAt;
 
-  /** What went wrong last, for the person who looks; null when nothing did. */
+  /** The last error, for operators; null if there was none. */
   @Nullable Trouble trouble;
 
   Stored(

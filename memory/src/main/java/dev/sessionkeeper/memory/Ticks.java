@@ -41,7 +41,7 @@ final class Ticks {
     return later(now, Duration.between(time.instant(), wall));
   }
 
-  /** What the wall clock will show at a moment, if it does not jump. */
+  /** Returns the wall-clock time of a tick, if the clock does not jump. */
   Instant wallAt(long moment) {
     return time.instant().plusNanos(moment - now()).truncatedTo(ChronoUnit.MICROS);
   }

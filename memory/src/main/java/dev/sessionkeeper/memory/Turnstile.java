@@ -140,7 +140,7 @@ final class Turnstile {
     if (lane.ready && lane.readyPlace == taken.place()) {
       lane.ready = false;
     }
-    // Otherwise somebody has moved it meanwhile, and it may be ready for the second time.
+    // Otherwise another thread has moved the session meanwhile, and it may be ready again.
   }
 
   /** The next epoch, for who takes a lane without waiting in the row. */
@@ -192,7 +192,7 @@ final class Turnstile {
     }
   }
 
-  /** Somebody was woken for a lane and did not take it; then another one is. */
+  /** Wakes another consumer after the one that was woken for a session did not take it. */
   void wakeAnother() {
     enter();
     try {
@@ -215,7 +215,7 @@ final class Turnstile {
     }
   }
 
-  /** What is done under the lock is much shorter than to park and to be woken. */
+  /** Spinning is cheaper than parking: the work under the lock is very short. */
   private void enter() {
     for (int i = 0; i < SPINS; i++) {
       if (!lock.isLocked() && lock.tryLock()) {
@@ -227,7 +227,7 @@ final class Turnstile {
   }
 
   private void wakeOneFor(Lane lane) {
-    // Who waits for just this lane has no other chance, so it goes first.
+    // A consumer that waits for this session only has no other chance, so it goes first.
     if (lane.acceptors == null || !lane.acceptors.wakeOne()) {
       owners.wakeOne();
     }
@@ -244,7 +244,7 @@ final class Turnstile {
 
   private void noteNextDue() {
     long next = due.next();
-    // Everybody glances at it, so it is written only when it changes.
+    // All threads read this field, so it is written only when its value changes.
     if (nextDue != next) {
       nextDue = next;
     }

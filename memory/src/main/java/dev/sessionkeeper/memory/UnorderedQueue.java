@@ -19,7 +19,9 @@ import java.util.concurrent.locks.ReentrantLock;
 /** A queue without sessions: each message is its own lane and is locked on its own. */
 final class UnorderedQueue implements MemoryQueue, MessageSource {
   private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
-  private static final String LOCK_RAN_OUT = "the lock ran out before the message was settled";
+  private static final Settlement.Retry LOCK_RAN_OUT =
+      new Settlement.Retry(
+          Duration.ZERO, true, true, "the lock ran out before the message was settled");
 
   private final QueueBooks books;
   private final Ticks ticks;
@@ -157,44 +159,42 @@ final class UnorderedQueue implements MemoryQueue, MessageSource {
 
   private void apply(LooseMessages.Loose message, Settlement settlement, long now) {
     switch (settlement) {
-      case Settlement.Complete complete -> {
-        messages.forget(message);
-        books.left();
-      }
+      case Settlement.Complete complete -> complete(message);
       case Settlement.Retry retry -> {
         message.stored.dueAt = Ticks.later(now, retry.delay());
         if (retry.counted()) {
-          failed(message, retry.limited(), retry.reason(), now);
+          failed(message, retry, now);
         } else {
           message.stored.trouble = new Stored.Trouble(retry.reason(), ticks.instant());
           place(message, now);
         }
       }
-      case Settlement.DeadLetter letter ->
-          setAside(
-              message,
-              message.stored.attempts + 1,
-              letter.reason(),
-              SettleMessages.errorOf(letter, message.stored));
+      case Settlement.DeadLetter letter -> deadLetter(message, letter, 1);
       // There is no session that could wait with it, so it is set aside alone.
       case Settlement.Park park ->
           setAside(message, message.stored.attempts + 1, park.reason(), message.stored.lastError());
     }
   }
 
-  private void failed(LooseMessages.Loose message, boolean limited, String error, long now) {
+  private void failed(LooseMessages.Loose message, Settlement.Retry retry, long now) {
     message.stored.attempts++;
-    message.stored.trouble = new Stored.Trouble(error, ticks.instant());
-    boolean usedUp = message.stored.attempts >= books.settings().maxDeliveryCount();
-    if (!limited || !usedUp) {
-      place(message, now);
-      return;
+    message.stored.trouble = new Stored.Trouble(retry.reason(), ticks.instant());
+    switch (books.settings().settlementAfter(message.stored.attempts, retry)) {
+      case Settlement.Complete complete -> complete(message);
+      case Settlement.DeadLetter letter -> deadLetter(message, letter, 0);
+      case Settlement.Park park -> throw new IllegalStateException("Nothing to park: " + park);
+      case Settlement.Retry again -> place(message, now);
     }
-    switch (SettleMessages.withoutSession(books.settings().poisonPolicy())) {
-      case DEAD_LETTER, PARK_SESSION ->
-          setAside(message, message.stored.attempts, SettleMessages.USED_UP, error);
-      case BLOCK, STOP -> place(message, now);
-    }
+  }
+
+  private void complete(LooseMessages.Loose message) {
+    messages.forget(message);
+    books.left();
+  }
+
+  private void deadLetter(LooseMessages.Loose message, Settlement.DeadLetter letter, int more) {
+    var error = SettleMessages.errorOf(letter, message.stored);
+    setAside(message, message.stored.attempts + more, letter.reason(), error);
   }
 
   private void setAside(
@@ -239,7 +239,7 @@ final class UnorderedQueue implements MemoryQueue, MessageSource {
           messages.extend(message, message.lockEnd);
         } else {
           messages.unlock(message);
-          failed(message, true, LOCK_RAN_OUT, now);
+          failed(message, LOCK_RAN_OUT, now);
         }
       } else if (message.stored.expiresAt <= now) {
         setAside(

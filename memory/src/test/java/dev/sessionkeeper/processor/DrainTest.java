@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How a processor ends: within its time, with every lease given back. */
+/** How a processor ends: within its time, with every lease released. */
 @Timeout(60)
 class DrainTest {
   private static final Duration DRAIN = Duration.ofMinutes(1);

@@ -73,7 +73,7 @@ public final class ProcessorMeters implements Consumer<ProcessorEvent> {
               .register(registry));
     }
     Gauge.builder("sessionkeeper.sessions.active", active, AtomicInteger::get)
-        .description("Sessions in hand")
+        .description("Held sessions")
         .tags(tags)
         .strongReference(true)
         .register(registry);

@@ -3,7 +3,7 @@ package dev.sessionkeeper.registry;
 import java.math.BigDecimal;
 
 /**
- * What a session may be. A higher number is a higher kind.
+ * The price class of a session. A higher number is a higher kind.
  *
  * @param factor how much of the price a session of this kind costs, in thousandths at the finest
  */

@@ -21,6 +21,7 @@ public final class TestDatabase implements AutoCloseable {
   }
 
   private static final EmbeddedPostgres POSTGRES = start();
+  private static final String TEMPLATE = migrated("registry_template");
   private static final AtomicInteger COUNT = new AtomicInteger();
 
   public final HikariDataSource source;
@@ -29,8 +30,7 @@ public final class TestDatabase implements AutoCloseable {
   private final String name = "registry" + COUNT.incrementAndGet();
 
   public TestDatabase() {
-    var plain = POSTGRES.createDatabase(name);
-    SessionRegistry.migrate(plain);
+    var plain = POSTGRES.copyDatabase(TEMPLATE, name);
     var config = new HikariConfig();
     config.setDataSource(plain);
     config.setMaximumPoolSize(16);
@@ -119,6 +119,12 @@ public final class TestDatabase implements AutoCloseable {
   @Override
   public void close() {
     source.close();
+  }
+
+  /** The migrations run once; each test gets a copy. */
+  private static String migrated(String name) {
+    SessionRegistry.migrate(POSTGRES.createDatabase(name));
+    return name;
   }
 
   private static EmbeddedPostgres start() {

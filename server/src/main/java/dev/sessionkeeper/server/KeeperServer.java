@@ -168,7 +168,7 @@ public final class KeeperServer implements AutoCloseable {
     return new KeeperServer(config, sources, time, openEngine, telemetry);
   }
 
-  /** Where it listens. */
+  /** Returns the address that the server listens on. */
   public String address() {
     var scheme = server().tls().isPresent() ? "https" : "http";
     var host = server().host().contains(":") ? "[" + server().host() + "]" : server().host();
@@ -184,7 +184,7 @@ public final class KeeperServer implements AutoCloseable {
     return engine.description();
   }
 
-  /** Whether callers need a credential. */
+  /** Returns whether callers need a credential. */
   public boolean isClosed() {
     return guard.isClosed();
   }

@@ -64,7 +64,7 @@ public final class Serve {
   }
 
   /**
-   * Starts, says where, and waits.
+   * Starts the server, prints its address, and waits for the end.
    *
    * @param flags values by key path, such as {@code server.port}; they go before file and
    *     environment
@@ -116,7 +116,7 @@ public final class Serve {
     out.println(
         server.isClosed()
             ? "Callers need a credential."
-            : "Open to everybody on this machine: no credential is asked for on loopback.");
+            : "Open to all users of this machine: loopback needs no credential.");
     out.println("Next, in a second terminal: " + next(server));
     out.flush();
   }

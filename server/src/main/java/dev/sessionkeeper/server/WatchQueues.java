@@ -13,7 +13,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Asks a cloud every now and then whether its queues answer, so that health need not wait for it.
  *
- * <p>The server starts and takes webhooks in while they do not: events wait in the store.
+ * <p>While the queues do not answer, the server still starts and stores webhooks: their events
+ * wait.
  */
 final class WatchQueues implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(WatchQueues.class);

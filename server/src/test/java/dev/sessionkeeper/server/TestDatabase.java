@@ -1,7 +1,9 @@
 package dev.sessionkeeper.server;
 
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import dev.sessionkeeper.store.Migrations;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
@@ -14,13 +16,28 @@ public final class TestDatabase {
     Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
   }
 
+  /** In the order in which a server applies them. */
+  private static final List<String> MODULES =
+      List.of(
+          "store",
+          "health",
+          "queues",
+          "jobs",
+          "registry",
+          "gateway",
+          "streams",
+          "bulk",
+          "work",
+          "inspect",
+          "last_values");
+
   private static final AtomicInteger COUNT = new AtomicInteger();
 
   private final DataSource source;
   private final Map<String, String> environment;
 
-  private TestDatabase(EmbeddedPostgres postgres, String name) {
-    this.source = postgres.createDatabase(name);
+  private TestDatabase(EmbeddedPostgres postgres, String name, DataSource source) {
+    this.source = source;
     this.environment =
         Map.of(
             "KEEPER_STORE_URL", postgres.jdbcUrl(name),
@@ -44,9 +61,32 @@ public final class TestDatabase {
     return Shared.POSTGRES;
   }
 
-  /** A database of its own. */
+  /** A database with all tables, migrated once and copied since. */
+  private static final class Template {
+    static final String NAME = migrated("server_template");
+
+    private static String migrated(String name) {
+      var source = Shared.POSTGRES.createDatabase(name);
+      MODULES.forEach(module -> Migrations.apply(source, module));
+      return name;
+    }
+  }
+
+  /** A database of its own, with all tables. */
   public static TestDatabase create() {
-    return new TestDatabase(Shared.POSTGRES, "server_" + COUNT.incrementAndGet());
+    var name = "server_" + COUNT.incrementAndGet();
+    return new TestDatabase(Shared.POSTGRES, name, copy(name));
+  }
+
+  /** Copies the database that has all tables. */
+  public static DataSource copy(String name) {
+    return Shared.POSTGRES.copyDatabase(Template.NAME, name);
+  }
+
+  /** A database of its own, without tables. */
+  public static TestDatabase empty() {
+    var name = "server_" + COUNT.incrementAndGet();
+    return new TestDatabase(Shared.POSTGRES, name, Shared.POSTGRES.createDatabase(name));
   }
 
   public DataSource source() {

@@ -12,7 +12,7 @@ sealed interface Access {
 
   ServiceBusAdministrationClientBuilder open(ServiceBusAdministrationClientBuilder builder);
 
-  /** What to tell when the SDK refuses it. */
+  /** The advice for a connection that the SDK refuses. */
   KeeperException.Misconfigured refused();
 
   /** By a shared key. */

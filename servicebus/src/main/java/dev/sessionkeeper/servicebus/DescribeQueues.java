@@ -10,6 +10,7 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSetting;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.spi.CountableQueues.Counts;
 import java.time.Duration;
@@ -22,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Exceptions;
@@ -35,6 +37,15 @@ import reactor.core.Exceptions;
 final class DescribeQueues {
   private static final int BROKER_DELIVERIES = 2000;
   private static final Duration LONGEST_LOCK = Duration.ofMinutes(5);
+  private static final Duration LONGEST_TTL = Duration.ofDays(366);
+  private static final int MOST_DELIVERIES = 1000;
+
+  /** The settings that Service Bus has an attribute for. All others are in the metadata. */
+  private static final Set<QueueSetting<?>> ATTRIBUTES =
+      Set.of(QueueSetting.LOCK_DURATION, QueueSetting.MESSAGE_TTL, QueueSetting.DUPLICATE_WINDOW);
+
+  private static final List<QueueSetting<?>> OF_METADATA =
+      QueueSetting.all().stream().filter(setting -> !ATTRIBUTES.contains(setting)).toList();
   private static final String METADATA = "sessionkeeper";
   private static final String ADOPTED = " sessionkeeper-adopted";
 
@@ -120,8 +131,7 @@ final class DescribeQueues {
     if (!before.messageTtl().equals(after.messageTtl())) {
       existing.setDefaultMessageTimeToLive(after.messageTtl());
     }
-    if (before.maxDeliveryCount() != after.maxDeliveryCount()
-        || before.poisonPolicy() != after.poisonPolicy()) {
+    if (!OF_METADATA.stream().allMatch(setting -> setting.isSame(before, after))) {
       existing.setMaxDeliveryCount(
           Math.max(existing.getMaxDeliveryCount(), after.maxDeliveryCount()));
       existing.setUserMetadata(metadata(existing, after));
@@ -253,11 +263,9 @@ final class DescribeQueues {
   }
 
   private static String metadata(QueueSettings settings) {
-    return METADATA
-        + ";maxDeliveryCount="
-        + settings.maxDeliveryCount()
-        + ";poisonPolicy="
-        + settings.poisonPolicy();
+    return OF_METADATA.stream()
+        .map(setting -> ";" + setting.name() + "=" + setting.text(settings))
+        .collect(Collectors.joining("", METADATA, ""));
   }
 
   /** The metadata of a queue that another client created stays, in front of ours. */
@@ -278,21 +286,18 @@ final class DescribeQueues {
    */
   private static QueueSettings settingsOf(QueueProperties properties) {
     var own = parse(properties.getUserMetadata());
-    var defaults =
-        properties.isSessionRequired() ? QueueSettings.ordered() : QueueSettings.unordered();
-    return new QueueSettings(
-        defaults.mode(),
-        Optional.ofNullable(own.get("maxDeliveryCount"))
-            .map(Integer::parseInt)
-            .orElseGet(() -> Math.clamp(properties.getMaxDeliveryCount(), 1, 1000)),
-        properties.getLockDuration(),
-        shorter(properties.getDefaultMessageTimeToLive(), Duration.ofDays(366)),
-        properties.isDuplicateDetectionRequired()
-            ? properties.getDuplicateDetectionHistoryTimeWindow()
-            : Duration.ZERO,
-        Optional.ofNullable(own.get("poisonPolicy"))
-            .map(PoisonPolicy::valueOf)
-            .orElse(defaults.poisonPolicy()));
+    var mode = properties.isSessionRequired() ? QueueMode.ORDERED : QueueMode.UNORDERED;
+    var attributes =
+        QueueSettings.defaults(mode)
+            .withMaxDeliveryCount(Math.clamp(properties.getMaxDeliveryCount(), 1, MOST_DELIVERIES))
+            .withLockDuration(properties.getLockDuration())
+            .withMessageTtl(shorter(properties.getDefaultMessageTimeToLive(), LONGEST_TTL))
+            .withDuplicateWindow(
+                properties.isDuplicateDetectionRequired()
+                    ? properties.getDuplicateDetectionHistoryTimeWindow()
+                    : Duration.ZERO);
+    return QueueSettings.parse(
+        mode, setting -> Optional.of(own.getOrDefault(setting.name(), setting.text(attributes))));
   }
 
   private static Duration shorter(Duration one, Duration other) {

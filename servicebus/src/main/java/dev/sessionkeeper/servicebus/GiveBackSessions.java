@@ -76,7 +76,7 @@ final class GiveBackSessions {
         case NONE -> {}
       }
     } catch (KeeperException e) {
-      // The lock ended meanwhile; then there is nothing to give back.
+      // The lock ended meanwhile; then there is nothing to release.
     }
   }
 
@@ -86,7 +86,7 @@ final class GiveBackSessions {
     }
   }
 
-  /** Waits until that session is given back, if it is about to be. */
+  /** Waits until that session is released, if it is about to be. */
   void await(SessionId session) throws InterruptedException {
     var done = underWay.get(session);
     if (done != null) {
@@ -112,12 +112,12 @@ final class GiveBackSessions {
     }
   }
 
-  /** What has to be changed of what the broker knows. */
+  /** The change of the broker's record. */
   private enum Change {
     NONE,
     /** The head was in hand and is not any more. */
     UNMARK,
-    /** Nothing is left that anybody would miss. */
+    /** The record holds nothing that must be kept. */
     FORGET
   }
 }

@@ -26,7 +26,7 @@ final class HandOut {
     this.queue = queue;
   }
 
-  /** What is here and due, behind what is out already. */
+  /** Returns the due messages behind the open deliveries. */
   List<Delivery> next(int max) {
     queue.askedFor(max);
     open.inbox.want(max);
@@ -48,7 +48,7 @@ final class HandOut {
     if (isUsedUp(attempt)) {
       open.deadLetter(
               message,
-              QueueContext.USED_UP,
+              PoisonPolicy.USED_UP,
               open.record().lastError(),
               queue.deadLetterProperties(message, attempt - 1))
           .join();
@@ -85,12 +85,9 @@ final class HandOut {
     }
   }
 
-  /** Owners have died over it as often as it may fail; a block of the queue is kept up. */
+  /** Returns whether former owners have used all attempts without settling the message. */
   private boolean isUsedUp(int attempt) {
-    var settings = queue.settings();
-    return attempt > settings.maxDeliveryCount()
-        && settings.poisonPolicy() == PoisonPolicy.DEAD_LETTER
-        && !open.record().keepsTrying();
+    return queue.settings().isDeadLetterAfter(attempt - 1) && !open.record().keepsTrying();
   }
 
   private int attemptOf(ServiceBusReceivedMessage message) {
@@ -98,7 +95,7 @@ final class HandOut {
     return record.head() == message.getSequenceNumber() ? record.failures() + 1 : 1;
   }
 
-  /** Whether anything was handed out in this hold. */
+  /** Returns whether this hold has delivered any message. */
   boolean hasBegun() {
     return begun;
   }

@@ -12,7 +12,7 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 
 /**
- * The messages that a receiver has got and nobody has taken yet, in order.
+ * The messages that a receiver has got and no handler has taken yet, in order.
  *
  * <p>The receivers of the SDK that block wait a second for a second message, so this asks for
  * messages itself: credit is given only for what is wanted, and stays given until it is used.
@@ -43,7 +43,7 @@ final class Inbox extends BaseSubscriber<ServiceBusReceivedMessage> {
 
   @Override
   protected void hookOnSubscribe(Subscription subscription) {
-    // Nothing is asked for before somebody wants it.
+    // No credit is given before a caller waits.
   }
 
   /** Gives credit until this many messages are here or on their way. */

@@ -17,7 +17,7 @@ final class LockNamedSession {
   private static final Duration PAUSE = Duration.ofMillis(30);
   private static final Duration LOCAL_PATIENCE = Duration.ofSeconds(1);
 
-  /** What came of it. */
+  /** The result of the attempt. */
   sealed interface Result {}
 
   /** It is ours. */

@@ -59,7 +59,7 @@ final class LockSessions {
     }
   }
 
-  /** Looks whether there is a session to lock, for somebody who will ask again soon. */
+  /** Locks the next session in advance, for a caller that will ask for one soon. */
   void probe() {
     ready.keepNext();
     lockFor(1);
@@ -138,7 +138,7 @@ final class LockSessions {
     return client.acceptSession(session.value()).toFuture();
   }
 
-  /** Whether the session has work for an owner now. One whose head waits is shelved. */
+  /** Returns whether the session has work for an owner now. One whose head waits is shelved. */
   boolean isReady(OpenSession session, Duration wait) throws InterruptedException {
     session.inbox.want(queue.usualBatch());
     var head = session.inbox.peek(wait);

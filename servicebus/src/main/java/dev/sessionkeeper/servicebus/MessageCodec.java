@@ -108,7 +108,7 @@ final class MessageCodec {
         Optional.ofNullable(received.getSessionId())
             .filter(NativeFields::isSessionId)
             .map(SessionId::of),
-        ReadBody.of(received, formIn(all)),
+        ReadPayload.of(received, formIn(all)),
         properties,
         number(received, TTL).map(Duration::ofMillis),
         number(received, NOT_BEFORE).map(Instant::ofEpochMilli));

@@ -17,15 +17,15 @@ record NamedEntities(Map<QueueName, Named> all) {
   }
 
   /** One of them. */
-  record Named(Entity entity, QueueSettings settings) {}
+  record Named(BrokerEntity entity, QueueSettings settings) {}
 
   boolean isEmpty() {
     return all.isEmpty();
   }
 
-  Entity entity(QueueName queue) {
+  BrokerEntity entity(QueueName queue) {
     var named = all.get(queue);
-    return named == null ? new Entity.Queue(queue) : named.entity();
+    return named == null ? new BrokerEntity.Queue(queue) : named.entity();
   }
 
   Optional<QueueSettings> settings(QueueName queue) {
@@ -36,7 +36,7 @@ record NamedEntities(Map<QueueName, Named> all) {
     return all.keySet().stream().sorted((a, b) -> a.value().compareTo(b.value())).toList();
   }
 
-  /** A declaration changes nothing here, and is refused if it does not fit. */
+  /** Checks the settings against the existing queue, and refuses settings that differ. */
   boolean declare(QueueName queue, QueueSettings settings) {
     var known = settings(queue);
     if (known.isEmpty()) {
@@ -50,7 +50,7 @@ record NamedEntities(Map<QueueName, Named> all) {
   }
 
   void requireReplayable(QueueName queue) {
-    if (entity(queue) instanceof Entity.Subscription subscription) {
+    if (entity(queue) instanceof BrokerEntity.Subscription subscription) {
       throw new KeeperException.NotSupported(
           "servicebus",
           "replay dead letters of subscription "

@@ -98,7 +98,7 @@ final class OpenSession {
     return receiver.getSessionState().defaultIfEmpty(new byte[0]).map(SessionRecord::decode);
   }
 
-  /** The record of a new owner, from now on; the broker need not know it yet. */
+  /** Uses the record of a new owner from now on, before the broker has stored it. */
   void taken(SessionRecord newRecord) {
     record = newRecord;
   }
@@ -127,7 +127,7 @@ final class OpenSession {
     became(newRecord);
   }
 
-  /** Whether the broker has a state of this session. */
+  /** Returns whether the broker has a state of this session. */
   boolean isStored() {
     return isStored;
   }
@@ -251,7 +251,7 @@ final class OpenSession {
         : Translate.underLock(queue, "session " + id, record.epoch(), failure);
   }
 
-  /** Gives the session back; what was not settled is free again when this returns. */
+  /** Releases the session; what was not settled is free again when this returns. */
   void close() {
     if (!closed.compareAndSet(false, true)) {
       return;

@@ -14,9 +14,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** What everything that works on one queue needs to know. Safe for any thread. */
+/** The state that all workers of one queue share. Safe for any thread. */
 final class QueueContext {
-  static final String USED_UP = "max delivery count reached";
   static final String EXPIRED = "expired";
   static final String UNREADABLE = "unreadable message";
   private static final int REMEMBERED = 10_000;
@@ -90,7 +89,9 @@ final class QueueContext {
     }
   }
 
-  /** Whether the message was in hand when a lock ran out, since this process saw it last. */
+  /**
+   * Returns whether the message was in hand when a lock ran out, since this process saw it last.
+   */
   private boolean hasExpired(ServiceBusReceivedMessage message) {
     synchronized (deliveryCounts) {
       return message.getDeliveryCount()
@@ -124,7 +125,7 @@ final class QueueContext {
     return message.getEnqueuedTime().toInstant();
   }
 
-  /** What a dead letter keeps beside what the broker keeps (D-01). */
+  /** Returns the properties that a dead letter has in addition to the broker's (D-01). */
   Map<String, Object> deadLetterProperties(ServiceBusReceivedMessage message, int attempts) {
     var kept = new HashMap<String, Object>();
     // One that was replayed before keeps the place that it had first.

@@ -13,8 +13,8 @@ import java.util.function.IntConsumer;
 /**
  * Sessions that are locked and wait for a worker of this process, and the workers that wait.
  *
- * <p>A lock that nobody waits for keeps others from working, so it is given back at once, or after
- * {@link #KEPT} when somebody has just asked whether there is one.
+ * <p>A lock without a waiting caller keeps other processes from working, so it is released at once,
+ * or after {@link #KEPT} when a caller has just asked whether there is one.
  */
 final class ReadySessions {
   private static final Duration KEPT = Duration.ofSeconds(1);
@@ -96,7 +96,7 @@ final class ReadySessions {
     }
   }
 
-  /** Offers a locked session; false when nobody wants it. */
+  /** Offers a locked session; returns false if no caller waits. */
   boolean offer(OpenSession session) {
     lock.lock();
     try {
@@ -145,7 +145,7 @@ final class ReadySessions {
     }
   }
 
-  /** Keeps what is offered soon, for somebody who asks again. */
+  /** Keeps the next offered session for a caller that asks again. */
   void keepNext() {
     lock.lock();
     try {
@@ -155,7 +155,7 @@ final class ReadySessions {
     }
   }
 
-  /** Wakes everybody, because something changed elsewhere. */
+  /** Wakes all callers, because another process has changed the queue. */
   void wake() {
     lock.lock();
     try {

@@ -5,6 +5,7 @@ import com.azure.messaging.servicebus.ServiceBusReceiverClient;
 import com.azure.messaging.servicebus.ServiceBusSenderClient;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
+import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.DeadLetter;
 import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
@@ -109,7 +110,7 @@ final class ServiceBusDeadLetters {
     return !taken.isEmpty();
   }
 
-  /** Deletes all letters that are here now, and returns how many they were. */
+  /** Deletes all present dead letters and returns their number. */
   long discardAll() {
     var taken = take(sequencesOf(peek(1, dead -> true, Integer.MAX_VALUE)));
     taken.forEach(receiver::complete);
@@ -122,7 +123,7 @@ final class ServiceBusDeadLetters {
         .collect(Collectors.toSet());
   }
 
-  /** Locks the messages of these numbers; what comes with them is given back. */
+  /** Locks the messages of these numbers; what comes with them is released. */
   private List<ServiceBusReceivedMessage> take(Set<Long> sequences) {
     var chosen = new ArrayList<ServiceBusReceivedMessage>();
     var others = new ArrayList<ServiceBusReceivedMessage>();
@@ -183,7 +184,7 @@ final class ServiceBusDeadLetters {
     }
     return switch (reason) {
       case BROKER_EXPIRED -> QueueContext.EXPIRED;
-      case BROKER_USED_UP -> QueueContext.USED_UP;
+      case BROKER_USED_UP -> PoisonPolicy.USED_UP;
       default -> reason;
     };
   }

@@ -188,7 +188,7 @@ final class ServiceBusHeldSession implements HeldSession {
     }
   }
 
-  /** A delivery in somebody's hands. */
+  /** An open delivery. */
   record Handed(ServiceBusReceivedMessage message, int attempt) {
     long sequence() {
       return message.getSequenceNumber();

@@ -6,6 +6,7 @@ import com.azure.messaging.servicebus.models.DeadLetterOptions;
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Message;
+import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.MessageSource;
 import java.time.Duration;
@@ -28,7 +29,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * The messages of a queue without sessions. A message that is tried again later stays locked here,
- * renewed, until it is due, and is then given back to the broker, which counts the attempt.
+ * renewed, until it is due, and is then released to the broker, which counts the attempt.
  */
 final class ServiceBusMessages implements MessageSource, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ServiceBusMessages.class);
@@ -79,7 +80,7 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
     }
   }
 
-  /** A message that its owner never settled is somebody else's by now. */
+  /** Forgets messages whose lock has expired: another consumer has them by now. */
   private void forgetLost() {
     long longAgo = queue.nanoTime() - queue.settings().lockDuration().multipliedBy(2).toNanos();
     inHand.values().removeIf(held -> held.lockedAt() - longAgo < 0);
@@ -92,15 +93,15 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
     var age = from.ageOf(message, queue.nanoTime());
     queue.clock().lockTaken(until, lock, age);
     if (age.compareTo(lock.dividedBy(2)) > 0) {
-      // It lay in the inbox: somebody else may have it by now.
+      // The message waited in the inbox: another consumer may have it by now.
       try {
         until = renewed(held);
       } catch (KeeperException e) {
         return Optional.empty();
       }
     }
-    if (held.attempt() > queue.settings().maxDeliveryCount() && isDeadLetterPolicy()) {
-      var unused = deadLetter(held, QueueContext.USED_UP, "", held.attempt() - 1);
+    if (queue.settings().isDeadLetterAfter(held.attempt() - 1)) {
+      var unused = deadLetter(held, PoisonPolicy.USED_UP, "", held.attempt() - 1);
       return Optional.empty();
     }
     var content = read(held);
@@ -149,10 +150,9 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
   }
 
   private CompletableFuture<Void> retry(InHand held, Settlement.Retry retry) {
-    if (retry.limited()
-        && held.attempt() >= queue.settings().maxDeliveryCount()
-        && isDeadLetterPolicy()) {
-      return deadLetter(held, QueueContext.USED_UP, retry.reason(), held.attempt());
+    if (queue.settings().settlementAfter(held.attempt(), retry)
+        instanceof Settlement.DeadLetter letter) {
+      return deadLetter(held, letter.reason(), letter.error(), held.attempt());
     }
     if (retry.delay().isZero()) {
       return send(held, held.from().client.abandon(held.message()));
@@ -185,13 +185,6 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
                         keep(held, dueAt);
                       }
                     }));
-  }
-
-  private boolean isDeadLetterPolicy() {
-    return switch (queue.settings().poisonPolicy()) {
-      case DEAD_LETTER, PARK_SESSION -> true;
-      case BLOCK, STOP -> false;
-    };
   }
 
   private CompletableFuture<Void> deadLetter(

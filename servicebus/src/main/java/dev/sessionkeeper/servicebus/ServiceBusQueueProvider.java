@@ -248,7 +248,7 @@ public final class ServiceBusQueueProvider
     }
   }
 
-  /** What can be wished; everything has a default. */
+  /** The options of a provider. Each option has a default. */
   public static final class Builder {
     private final Access access;
     private final Map<QueueName, NamedEntities.Named> named = new HashMap<>();
@@ -270,7 +270,7 @@ public final class ServiceBusQueueProvider
      * name uses no others and asks the namespace about none, so it needs no right to manage.
      */
     public Builder queue(QueueName queue, QueueSettings settings) {
-      named.put(queue, new NamedEntities.Named(new Entity.Queue(queue), settings));
+      named.put(queue, new NamedEntities.Named(new BrokerEntity.Queue(queue), settings));
       return this;
     }
 
@@ -281,7 +281,8 @@ public final class ServiceBusQueueProvider
     public Builder subscription(
         QueueName queue, String topic, String subscription, QueueSettings settings) {
       named.put(
-          queue, new NamedEntities.Named(new Entity.Subscription(topic, subscription), settings));
+          queue,
+          new NamedEntities.Named(new BrokerEntity.Subscription(topic, subscription), settings));
       return this;
     }
 

@@ -10,7 +10,7 @@ import java.io.UncheckedIOException;
 import java.util.Arrays;
 
 /**
- * What we keep in the native state of a session, around the state of the application.
+ * Our record in the native state of a session, around the state of the application.
  *
  * <p>Service Bus has no fencing token, no version of the state, no delay of a retry and no count of
  * attempts that leaves out batch-mates, so they are here: written under the session lock, read by
@@ -67,7 +67,9 @@ record SessionRecord(
     return new SessionRecord(epoch, failedHead, newFailures, false, newDueAt, error, state);
   }
 
-  /** Whether the last failure was a retry that somebody asked for, and not a lost owner. */
+  /**
+   * Returns whether the last failure was a retry that a handler asked for, and not a lost owner.
+   */
   boolean keepsTrying() {
     return dueAt > 0;
   }
@@ -77,7 +79,7 @@ record SessionRecord(
   }
 
   /**
-   * Whether nothing would be missed if the session had no state.
+   * Returns whether nothing would be missed if the session had no state.
    *
    * @param nextEpoch the lowest that it would have then
    */
@@ -105,7 +107,7 @@ record SessionRecord(
     return bytes.toByteArray();
   }
 
-  /** Reads what was written; bytes of somebody else count as a state of the application. */
+  /** Reads a record; bytes of another program count as state of the application. */
   static SessionRecord decode(byte[] bytes) {
     if (bytes.length == 0) {
       return NONE;

@@ -1,7 +1,6 @@
 package dev.sessionkeeper.servicebus;
 
 import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.servicebus.ServiceBusHeldSession.Handed;
 import dev.sessionkeeper.spi.HeldSession.Settled;
@@ -84,9 +83,9 @@ final class SettleDeliveries {
   }
 
   private CompletableFuture<Void> retry(Handed first, Settlement.Retry retry) {
-    boolean usedUp = retry.limited() && first.attempt() >= queue.settings().maxDeliveryCount();
-    if (usedUp && queue.settings().poisonPolicy() == PoisonPolicy.DEAD_LETTER) {
-      var dead = deadLetter(first, QueueContext.USED_UP, retry.reason());
+    if (queue.settings().settlementAfter(first.attempt(), retry)
+        instanceof Settlement.DeadLetter letter) {
+      var dead = deadLetter(first, letter.reason(), letter.error());
       handOut.takeBackAll();
       return dead;
     }

@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the locks of sessions whose head waits, without a worker: given back, the broker would hand
+ * Keeps the locks of sessions whose head waits, without a worker: released, the broker would hand
  * them out again and again until the head is due.
  *
  * <p>When the head is due the session goes to a worker that waits here, else back to the broker. If

@@ -14,7 +14,7 @@ import java.util.concurrent.ExecutionException;
 final class Translate {
   private Translate() {}
 
-  /** For calls that are about a queue. */
+  /** Translates a failure of a call on a queue. */
   static KeeperException error(QueueName queue, Throwable failure) {
     var cause = causeOf(failure);
     if (cause instanceof KeeperException known) {
@@ -76,7 +76,7 @@ final class Translate {
         || (cause instanceof ServiceBusException && isLockLost(cause));
   }
 
-  /** Whether somebody else has the session: the SDK tells by the AMQP condition only. */
+  /** Returns whether the session has another owner: only the AMQP condition tells this. */
   static boolean isContention(Throwable failure) {
     var cause = causeOf(failure);
     return (cause instanceof AmqpException amqp

@@ -2,6 +2,7 @@ package dev.sessionkeeper.servicebus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.azure.core.amqp.models.AmqpMessageBody;
@@ -32,7 +33,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -226,18 +231,25 @@ class ForeignMessagesTest {
 
   @Test
   void anAdministrationThatCannotBeReachedIsUnavailable() {
-    try (var away =
-        ServiceBusQueueProvider.builder(broker.server().connectionString())
-            .administrationEndpoint(URI.create("http://127.0.0.1:1"))
-            .build()) {
-      assertThatThrownBy(() -> away.settings(queue))
-          .isInstanceOf(KeeperException.Unavailable.class)
-          .hasCauseInstanceOf(Exception.class);
-      assertThatThrownBy(away::queues).isInstanceOf(KeeperException.Unavailable.class);
-      assertThatThrownBy(() -> away.declare(queue, QueueSettings.ordered()))
-          .isInstanceOf(KeeperException.Unavailable.class);
-      assertThatThrownBy(() -> away.sessions(queue))
-          .isInstanceOf(KeeperException.Unavailable.class);
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+        var away =
+            ServiceBusQueueProvider.builder(broker.server().connectionString())
+                .administrationEndpoint(URI.create("http://127.0.0.1:1"))
+                .build()) {
+      // At the same time: the SDK repeats each call for more than five seconds.
+      var failures =
+          Stream.<Callable<?>>of(
+                  () -> away.settings(queue),
+                  away::queues,
+                  () -> away.declare(queue, QueueSettings.ordered()),
+                  () -> away.sessions(queue))
+              .map(call -> CompletableFuture.supplyAsync(() -> catchThrowable(call::call), threads))
+              .toList();
+      for (var failure : failures) {
+        assertThat(failure.join())
+            .isInstanceOf(KeeperException.Unavailable.class)
+            .hasCauseInstanceOf(Exception.class);
+      }
     }
   }
 

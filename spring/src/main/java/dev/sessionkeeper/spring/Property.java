@@ -15,6 +15,8 @@ public @interface Property {
   /** The name of the property. */
   String value();
 
-  /** Whether a message without the property is a dead letter. Else the parameter is null. */
+  /**
+   * Returns whether a message without the property is a dead letter. Else the parameter is null.
+   */
   boolean required() default true;
 }

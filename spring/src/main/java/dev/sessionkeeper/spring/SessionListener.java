@@ -35,8 +35,8 @@ public @interface SessionListener {
   String concurrency() default "";
 
   /**
-   * Whether the method runs in a Spring transaction that commits together with the settlement of
-   * its message. Needs queues in PostgreSQL, on the application's {@code DataSource}.
+   * Returns whether the method runs in a Spring transaction that commits together with the
+   * settlement of its message. Needs queues in PostgreSQL, on the application's {@code DataSource}.
    */
   boolean transactional() default false;
 

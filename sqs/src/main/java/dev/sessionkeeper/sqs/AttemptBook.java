@@ -6,7 +6,7 @@ import java.util.Map;
 /**
  * How often each message has failed, as far as this process knows.
  *
- * <p>SQS counts every receive, also of a batch-mate that nobody handled. Here only the first
+ * <p>SQS counts every receive, also of a batch-mate that no handler saw. Here only the first
  * message in hand of a hold that was lost counts, and what was settled as a retry. Receives of
  * other processes may have been attempts or not: they show in the number of the attempt, but a
  * message is tried at least once here before it can become a dead letter. The newest {@value
@@ -26,7 +26,7 @@ final class AttemptBook {
       };
 
   /**
-   * What is known of a message that was received just now.
+   * The known attempts of a message that was just received.
    *
    * @param failures how often it has failed for certain
    * @param elsewhere how often other processes have received it, whether they handled it or not

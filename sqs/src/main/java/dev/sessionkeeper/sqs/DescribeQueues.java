@@ -4,6 +4,7 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSetting;
 import dev.sessionkeeper.QueueSettings;
 import java.time.Duration;
 import java.util.HashMap;
@@ -34,6 +35,12 @@ final class DescribeQueues {
   private static final String SAFETY_NET = "1000";
   private static final String TAG = "sessionkeeper-";
   private static final String ADOPTED = TAG + "adopted";
+
+  /** The settings that are attributes of SQS, too. */
+  private static final List<QueueSetting<?>> OF_ATTRIBUTES =
+      List.of(
+          QueueSetting.LOCK_DURATION, QueueSetting.MESSAGE_TTL, QueueSetting.MAX_DELIVERY_COUNT);
+
   private static final Duration SQS_WINDOW = Duration.ofMinutes(5);
   private static final Pattern TARGET =
       Pattern.compile("\"deadLetterTargetArn\"\\s*:\\s*\"[^\"]*:([^\":]+)\"");
@@ -300,13 +307,12 @@ final class DescribeQueues {
   }
 
   private static Map<String, String> tags(QueueName queue, QueueSettings settings) {
-    return Map.of(
-        TAG + "queue", queue.value(),
-        TAG + "max-delivery-count", Integer.toString(settings.maxDeliveryCount()),
-        TAG + "lock-duration", settings.lockDuration().toString(),
-        TAG + "message-ttl", settings.messageTtl().toString(),
-        TAG + "duplicate-window", settings.duplicateWindow().toString(),
-        TAG + "poison-policy", settings.poisonPolicy().name());
+    var tags = new HashMap<String, String>();
+    tags.put(TAG + "queue", queue.value());
+    for (var setting : QueueSetting.all()) {
+      tags.put(TAG + setting.hyphenated(), setting.text(settings));
+    }
+    return tags;
   }
 
   QueueSettings settings(Found found) {
@@ -319,35 +325,31 @@ final class DescribeQueues {
    * attribute our defaults.
    */
   private QueueSettings settings(Found found, Map<String, String> tags) {
-    var defaults =
-        found.mode() == QueueMode.ORDERED ? QueueSettings.ordered() : QueueSettings.unordered();
-    var own =
-        tags.containsKey(TAG + "lock-duration")
-                && tags.containsKey(TAG + "message-ttl")
-                && tags.containsKey(TAG + "max-delivery-count")
-            ? Map.<QueueAttributeName, String>of()
-            : attributesOf(found.url());
-    return new QueueSettings(
+    boolean isTagged =
+        OF_ATTRIBUTES.stream().allMatch(one -> tags.containsKey(TAG + one.hyphenated()));
+    var own = isTagged ? Map.<QueueAttributeName, String>of() : attributesOf(found.url());
+    return QueueSettings.parse(
         found.mode(),
-        Optional.ofNullable(tags.get(TAG + "max-delivery-count"))
-            .map(Integer::parseInt)
-            .or(() -> maxReceives(own))
-            .orElse(defaults.maxDeliveryCount()),
-        duration(
-            tags,
-            "lock-duration",
-            seconds(own, QueueAttributeName.VISIBILITY_TIMEOUT).orElse(defaults.lockDuration())),
-        duration(
-            tags,
-            "message-ttl",
-            seconds(own, QueueAttributeName.MESSAGE_RETENTION_PERIOD)
-                .orElse(defaults.messageTtl())),
-        duration(
-            tags,
-            "duplicate-window",
-            found.mode() == QueueMode.ORDERED ? SQS_WINDOW : defaults.duplicateWindow()),
-        PoisonPolicy.valueOf(
-            tags.getOrDefault(TAG + "poison-policy", defaults.poisonPolicy().name())));
+        setting ->
+            Optional.ofNullable(tags.get(TAG + setting.hyphenated()))
+                .or(() -> attribute(setting, found.mode(), own)));
+  }
+
+  /** Returns the attribute that SQS has for a setting; empty if there is none. */
+  private static Optional<String> attribute(
+      QueueSetting<?> setting, QueueMode mode, Map<QueueAttributeName, String> own) {
+    if (setting.equals(QueueSetting.MAX_DELIVERY_COUNT)) {
+      return maxReceives(own).map(String::valueOf);
+    }
+    if (setting.equals(QueueSetting.LOCK_DURATION)) {
+      return seconds(own, QueueAttributeName.VISIBILITY_TIMEOUT).map(Duration::toString);
+    }
+    if (setting.equals(QueueSetting.MESSAGE_TTL)) {
+      return seconds(own, QueueAttributeName.MESSAGE_RETENTION_PERIOD).map(Duration::toString);
+    }
+    return setting.equals(QueueSetting.DUPLICATE_WINDOW) && mode == QueueMode.ORDERED
+        ? Optional.of(SQS_WINDOW.toString())
+        : Optional.empty();
   }
 
   private static Optional<Integer> maxReceives(Map<QueueAttributeName, String> attributes) {
@@ -363,10 +365,6 @@ final class DescribeQueues {
     return Optional.ofNullable(attributes.get(name))
         .map(text -> Duration.ofSeconds(Long.parseLong(text)))
         .filter(Duration::isPositive);
-  }
-
-  private static Duration duration(Map<String, String> tags, String name, Duration otherwise) {
-    return Duration.parse(tags.getOrDefault(TAG + name, otherwise.toString()));
   }
 
   /** Those that bear our tag. */

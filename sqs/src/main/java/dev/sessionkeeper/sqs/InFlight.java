@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
  * The messages of one group that are in flight to this process: handed out, or waiting behind
  * those.
  *
- * <p>I1: they are renewed together and given back together, in one call and the last one first; a
- * head that became visible before its batch-mates would be handed to somebody else. The caller
- * holds the session's lock.
+ * <p>I1: they are renewed together and released together, in one call and the last one first; a
+ * head that became visible before its batch-mates would be delivered to another consumer. The
+ * caller holds the session's lock.
  */
 final class InFlight {
   private static final Logger log = LoggerFactory.getLogger(InFlight.class);
@@ -53,7 +53,9 @@ final class InFlight {
     return out.isEmpty() && waiting.isEmpty();
   }
 
-  /** Whether nothing may be done any more: closed, or what is in flight is so for too long. */
+  /**
+   * Returns whether nothing may be done any more: closed, or what is in flight is so for too long.
+   */
   boolean isLost() {
     return closed || (!isEmpty() && queue.time().nanoTime() - deadline >= 0);
   }
@@ -68,7 +70,7 @@ final class InFlight {
     var batch = new ArrayList<Delivery>();
     while (batch.size() < max
         && dueAt - queue.time().nanoTime() <= 0
-        && vetting.hasGoodHeadNow(waiting)
+        && vetting.findGoodHeadNow(waiting)
         && !queue.dueIn(waiting.getFirst().received()).isPositive()) {
       var item = waiting.remove();
       out.add(item);

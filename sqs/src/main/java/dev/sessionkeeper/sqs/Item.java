@@ -21,7 +21,7 @@ record Item(Received received, AttemptBook.Known known, int failures, String las
     return received.sequence();
   }
 
-  /** What other processes received counts only as far as a last chance is left here. */
+  /** Receives of other processes count, but leave at least one attempt to this process. */
   int attempt(int maxDeliveryCount) {
     int certain = failures + 1;
     return certain >= maxDeliveryCount

@@ -18,7 +18,7 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
  * Translates our messages to those of SQS, and back.
  *
  * <p>A text is the body as it is; bytes, and texts with characters that SQS refuses, are Base64.
- * What SQS has no place for is in the attribute {@value #META}, the properties are in {@value
+ * Fields that SQS does not have are in the attribute {@value #META}, the properties are in {@value
  * #PROPERTIES}. A message of another producer, without these, is a text whose properties are its
  * {@link NativeAttributes}.
  */

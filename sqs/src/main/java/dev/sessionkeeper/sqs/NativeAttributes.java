@@ -11,7 +11,7 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 /**
- * What another producer, and SQS itself, wrote beside the body of a message.
+ * The attributes of a message that another producer, or SQS itself, wrote beside the body.
  *
  * <p>Handlers see both as properties: an attribute by its own name, one of SQS with {@value
  * #PREFIX} in front of its name. Bytes are shown as Base64. A dead letter and its replay have the

@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Receives from one queue as long as somebody waits, a few receives at once.
+ * Receives from one queue as long as a caller waits, a few receives at once.
  *
  * <p>A receive runs on a thread of its own and not on the waiter's: a waiter may be interrupted,
  * and what SQS had answered him would stay in flight for nobody. A wait of a second and more is a
@@ -22,7 +22,7 @@ final class PollQueue {
   private static final Logger log = LoggerFactory.getLogger(PollQueue.class);
   private static final Duration AFTER_FAILURE = Duration.ofMillis(500);
 
-  /** What SQS is about to answer is worth a moment more than was asked for. */
+  /** The extra wait for an answer that is already under way. */
   private static final Duration GRACE = Duration.ofMillis(600);
 
   private static final int AT_ONCE = 4;
@@ -91,7 +91,7 @@ final class PollQueue {
 
   private void poll(Poll poll, int waitSeconds) {
     boolean taken = false;
-    // What nobody here wanted is not to be asked for again at once.
+    // Messages that no caller here took must not be received again at once.
     var pause = AFTER_FAILURE;
     RuntimeException failed = null;
     try {

@@ -5,8 +5,8 @@ import dev.sessionkeeper.QueueName;
 import java.util.regex.Pattern;
 
 /**
- * What our queues are called in SQS: letters, digits, hyphens and underscores, at most 80 of them,
- * and {@code .fifo} at the end of those with order.
+ * The names of our queues in SQS: letters, digits, hyphens and underscores, at most 80 of them, and
+ * {@code .fifo} at the end of those with order.
  *
  * <p>A name that fits is used as it is. Another one is shortened and made unique by a digest; the
  * queue's tags have the name in full.

@@ -29,7 +29,7 @@ final class ReadyGroups {
     this.wantedUntil = queue.time().nanoTime();
   }
 
-  /** Somebody who could make room for one asks whether there is one, and asks again soon. */
+  /** Returns whether a group is ready, for a caller that would make room and ask again soon. */
   synchronized void wanted() {
     wantedUntil = queue.time().nanoTime() + KEPT.toNanos();
   }

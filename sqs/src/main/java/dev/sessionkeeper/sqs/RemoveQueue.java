@@ -35,7 +35,7 @@ final class RemoveQueue {
   /**
    * Deletes everything in a part.
    *
-   * @param letters the dead letters, for a place that several queues share
+   * @param letters opens the dead letters, which may share one SQS queue with those of other queues
    */
   long purge(Part part, Supplier<SqsDeadLetters> letters) {
     return switch (part) {

@@ -1,7 +1,6 @@
 package dev.sessionkeeper.sqs;
 
 import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.HeldSession.Settled;
@@ -91,7 +90,7 @@ final class SettleDeliveries {
   }
 
   private CompletableFuture<Void> deadLetter(Item first, String reason, String error) {
-    // Renewed first: a copy of a message that somebody else has by now would be one too many.
+    // Renewed first: another consumer may have the message by now, and a copy would be a duplicate.
     if (!inFlight.hideAll(queue.lockSeconds())) {
       return CompletableFuture.failedFuture(
           inFlight.isClosed()
@@ -104,11 +103,9 @@ final class SettleDeliveries {
   }
 
   private CompletableFuture<Void> retry(Item first, Settlement.Retry retry) {
-    int most = queue.settings().maxDeliveryCount();
-    if (retry.limited()
-        && first.attempt(most) >= most
-        && queue.settings().poisonPolicy() == PoisonPolicy.DEAD_LETTER) {
-      var dead = deadLetter(first, SqsQueue.USED_UP, retry.reason());
+    int attempt = first.attempt(queue.settings().maxDeliveryCount());
+    if (queue.settings().settlementAfter(attempt, retry) instanceof Settlement.DeadLetter letter) {
+      var dead = deadLetter(first, letter.reason(), letter.error());
       inFlight.takeBack();
       return dead;
     }

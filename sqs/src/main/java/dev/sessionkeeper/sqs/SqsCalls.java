@@ -31,7 +31,7 @@ import software.amazon.awssdk.services.sqs.model.SqsResponse;
 final class SqsCalls {
   static final int BATCH = 10;
 
-  /** What SQS says when a receipt is not, or no longer, worth anything. */
+  /** The error codes of SQS for an invalid or expired receipt. */
   private static final Set<String> RECEIPT_REFUSED =
       Set.of(
           "ReceiptHandleIsInvalid",
@@ -266,7 +266,7 @@ final class SqsCalls {
     return new KeeperException.Unavailable("SQS queue " + queue, e);
   }
 
-  /** What became of one message: a sequence, or the reason of its refusal. */
+  /** The result of one message: a sequence, or the reason of its refusal. */
   record Sent(long sequence, String refusal) {
     boolean isRefused() {
       return !refusal.isEmpty();

@@ -3,6 +3,7 @@ package dev.sessionkeeper.sqs;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
+import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.DeadLetter;
 import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
@@ -20,8 +21,8 @@ import java.util.function.Predicate;
 /**
  * The dead-letter queue of one queue.
  *
- * <p>SQS lets nobody look without receiving: every call receives all of it, hides it for half a
- * minute, and gives back what it does not take. Two processes that look at once see a part each.
+ * <p>SQS has no call that only lists: every call receives all dead letters, hides them for half a
+ * minute, and releases what it does not take. Two processes that look at once see a part each.
  */
 final class SqsDeadLetters {
   private static final String LIST = "sqs-dead";
@@ -123,7 +124,7 @@ final class SqsDeadLetters {
         });
   }
 
-  /** Receives all of it, oldest first, and gives back what the action leaves in the list. */
+  /** Receives all of it, oldest first, and releases what the action leaves in the list. */
   private synchronized <T> T withAll(Function<List<Received>, T> action) {
     var all = new ArrayList<Received>();
     var others = new ArrayList<Received>();
@@ -179,7 +180,7 @@ final class SqsDeadLetters {
         dead.message(),
         sequenceOf(dead),
         Integer.parseInt(words.getOrDefault("attempts", "0")),
-        words.getOrDefault("reason", SqsQueue.USED_UP),
+        words.getOrDefault("reason", PoisonPolicy.USED_UP),
         words.getOrDefault("error", ""),
         words.containsKey("enqueued-at") ? Instant.parse(words.get("enqueued-at")) : dead.sentAt(),
         words.containsKey("dead-at") ? Instant.parse(words.get("dead-at")) : dead.sentAt(),

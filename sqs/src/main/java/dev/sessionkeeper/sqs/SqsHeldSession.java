@@ -197,7 +197,7 @@ final class SqsHeldSession implements HeldSession {
     return new KeeperException.LockLost("session " + id, lease.epoch());
   }
 
-  /** What is about to be deleted is in flight until it is, and keeps others out that long. */
+  /** A message stays in flight until its deletion, and keeps other consumers out that long. */
   @Override
   public boolean closesBehindSettlements() {
     return true;

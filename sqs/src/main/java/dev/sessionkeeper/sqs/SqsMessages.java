@@ -1,6 +1,7 @@
 package dev.sessionkeeper.sqs;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.MessageSource;
 import dev.sessionkeeper.sqs.SqsCalls.Hidden;
@@ -71,9 +72,8 @@ final class SqsMessages implements MessageSource, AutoCloseable {
       var due = queue.dueIn(received);
       if (queue.isExpired(received)) {
         setAside(received, received.receives() - 1, SqsQueue.EXPIRED);
-      } else if (received.receives() > queue.settings().maxDeliveryCount()
-          && queue.isDeadLetterPolicy()) {
-        setAside(received, received.receives() - 1, SqsQueue.USED_UP);
+      } else if (queue.settings().isDeadLetterAfter(received.receives() - 1)) {
+        setAside(received, received.receives() - 1, PoisonPolicy.USED_UP);
       } else if (due.isPositive()) {
         early.add(new Hidden(received.receipt(), SqsQueue.seconds(due)));
       } else {
@@ -115,10 +115,9 @@ final class SqsMessages implements MessageSource, AutoCloseable {
   }
 
   private CompletableFuture<Void> retry(InHand held, Settlement.Retry retry) {
-    if (retry.limited()
-        && held.received().receives() >= queue.settings().maxDeliveryCount()
-        && queue.isDeadLetterPolicy()) {
-      return deadLetter(held, SqsQueue.USED_UP, retry.reason());
+    if (queue.settings().settlementAfter(held.received().receives(), retry)
+        instanceof Settlement.DeadLetter letter) {
+      return deadLetter(held, letter.reason(), letter.error());
     }
     return hideAgain(held, SqsQueue.seconds(retry.delay()))
         ? CompletableFuture.completedFuture(null)
@@ -160,7 +159,7 @@ final class SqsMessages implements MessageSource, AutoCloseable {
     return queue.clock().now().plus(queue.settings().lockDuration());
   }
 
-  /** A standard queue lets a late delete pass until somebody else receives; we do not. */
+  /** A standard queue accepts a late delete until another consumer receives; we refuse it. */
   private boolean isOver(InHand held) {
     return queue.time().nanoTime() - held.deadline() >= 0;
   }

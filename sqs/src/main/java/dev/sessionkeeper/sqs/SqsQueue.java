@@ -1,7 +1,6 @@
 package dev.sessionkeeper.sqs;
 
 import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.time.TimeSource;
@@ -13,7 +12,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 /**
- * What everything that works on one queue needs to know.
+ * The state that all workers of one queue share.
  *
  * @param io threads that may block in a request for as long as it takes
  */
@@ -27,7 +26,6 @@ record SqsQueue(
     TimeSource time,
     Executor io,
     Optional<SessionStateStore> states) {
-  static final String USED_UP = "max delivery count reached";
   static final String EXPIRED = "expired";
   private static final int LONGEST_HIDDEN = 43_200;
 
@@ -60,11 +58,6 @@ record SqsQueue(
         .notBefore()
         .map(at -> Duration.between(clock.now(), at))
         .orElse(Duration.ZERO);
-  }
-
-  boolean isDeadLetterPolicy() {
-    return settings().poisonPolicy() == PoisonPolicy.DEAD_LETTER
-        || settings().poisonPolicy() == PoisonPolicy.PARK_SESSION;
   }
 
   /**

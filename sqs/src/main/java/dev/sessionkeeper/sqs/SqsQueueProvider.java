@@ -232,7 +232,7 @@ public final class SqsQueueProvider
     }
   }
 
-  /** What can be wished; everything has a default. */
+  /** The options of a provider. Each option has a default. */
   public static final class Builder {
     private final SqsClient client;
     private TimeSource time = TimeSource.system();
@@ -243,7 +243,7 @@ public final class SqsQueueProvider
       this.client = client;
     }
 
-    /** What all names in SQS begin with. The default is nothing. */
+    /** Sets the prefix of all queue names in SQS. The default is no prefix. */
     public Builder prefix(String text) {
       prefix = text;
       return this;

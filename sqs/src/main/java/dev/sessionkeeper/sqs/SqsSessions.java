@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * The message groups of one FIFO queue.
  *
  * <p>A receive brings messages of any groups. Those of a group that an owner here holds and has
- * used up go to him, the others to whoever waits for a session; what nobody wants is given back at
+ * used up go to him, the others to whoever waits for a session; what nobody wants is released at
  * once.
  */
 final class SqsSessions implements SessionSource, AutoCloseable {
@@ -125,9 +125,9 @@ final class SqsSessions implements SessionSource, AutoCloseable {
     return anyTaken;
   }
 
-  /** Whether somebody here takes it. */
+  /** Returns whether a caller of this process takes the group. */
   private boolean arrived(Batch batch) {
-    if (!vetting.hasGoodHeadNow(batch.items())) {
+    if (!vetting.findGoodHeadNow(batch.items())) {
       giveBack(batch, Duration.ZERO);
       return false;
     }
@@ -147,7 +147,7 @@ final class SqsSessions implements SessionSource, AutoCloseable {
     return false;
   }
 
-  /** Sets aside what became too old while nobody received it; some hundred messages at most. */
+  /** Sets aside expired messages that no consumer received; some hundred messages at most. */
   void sweep() {
     for (int i = 0; i < SWEEP_CALLS; i++) {
       var messages = queue.calls().receive(SqsCalls.BATCH, 0, queue.lockSeconds());

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.sqs;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.PoisonPolicy;
 import java.util.Deque;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,17 +21,15 @@ final class VetMessages {
   /**
    * Sets aside what is too old or used up, from the head on; true when a good one is at the head.
    */
-  boolean hasGoodHead(Deque<Item> items) {
+  boolean findGoodHead(Deque<Item> items) {
     while (!items.isEmpty()) {
       var head = items.peek();
-      var settings = queue.settings();
       if (queue.isExpired(head.received())) {
         setAside(head, SqsQueue.EXPIRED, head.lastError());
-      } else if (head.failures() >= settings.maxDeliveryCount()
-          && queue.isDeadLetterPolicy()
+      } else if (queue.settings().isDeadLetterAfter(head.failures())
           && !head.known().keepsTrying()
           && head.failures() == head.known().failures()) {
-        setAside(head, SqsQueue.USED_UP, head.lastError());
+        setAside(head, PoisonPolicy.USED_UP, head.lastError());
       } else {
         return true;
       }
@@ -57,10 +56,10 @@ final class VetMessages {
         reason);
   }
 
-  /** As {@link #hasGoodHead}, where a failure of SQS means that there is none. */
-  boolean hasGoodHeadNow(Deque<Item> items) {
+  /** As {@link #findGoodHead}, where a failure of SQS means that there is none. */
+  boolean findGoodHeadNow(Deque<Item> items) {
     try {
-      return hasGoodHead(items);
+      return findGoodHead(items);
     } catch (KeeperException e) {
       log.debug("A message of {} could not be set aside now", queue.name(), e);
       return false;

@@ -1,7 +1,10 @@
 package dev.sessionkeeper.store;
 
+import java.sql.Array;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
@@ -10,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 
 /**
- * Gives many rows to one statement: sets one array parameter per column, one after the other, for
- * {@code unnest}.
+ * Binds array parameters: one array per column of many rows, one after the other, for {@code
+ * unnest}; or one list of values.
  */
 public final class Columns<T> {
   private final PreparedStatement statement;
@@ -31,41 +34,73 @@ public final class Columns<T> {
   }
 
   /** A column of any type; its values travel as text. */
-  public void add(String type, Function<T, ? extends @Nullable Object> value) throws SQLException {
+  public Columns<T> add(String type, Function<T, ? extends @Nullable Object> value)
+      throws SQLException {
     var values = new Object[rows.size()];
     for (int i = 0; i < values.length; i++) {
       values[i] = value.apply(rows.get(i));
     }
-    set(type, values);
+    bind(type, values);
+    return this;
   }
 
-  public void addInts(ToIntFunction<T> value) throws SQLException {
+  public Columns<T> addInts(ToIntFunction<T> value) throws SQLException {
     var values = new int[rows.size()];
     for (int i = 0; i < values.length; i++) {
       values[i] = value.applyAsInt(rows.get(i));
     }
-    set("int4", values);
+    bind("int4", values);
+    return this;
   }
 
-  public void addLongs(ToLongFunction<T> value) throws SQLException {
+  public Columns<T> addLongs(ToLongFunction<T> value) throws SQLException {
     var values = new long[rows.size()];
     for (int i = 0; i < values.length; i++) {
       values[i] = value.applyAsLong(rows.get(i));
     }
-    set("int8", values);
+    bind("int8", values);
+    return this;
   }
 
-  public void addBytes(Function<T, byte[]> value) throws SQLException {
+  public Columns<T> addBytes(Function<T, byte @Nullable []> value) throws SQLException {
     var values = new byte[rows.size()][];
     for (int i = 0; i < values.length; i++) {
       values[i] = value.apply(rows.get(i));
     }
-    set("bytea", values);
+    bind("bytea", values);
+    return this;
+  }
+
+  /** Sets one text that belongs to no row. */
+  public Columns<T> addText(String value) throws SQLException {
+    statement.setString(++index, value);
+    return this;
+  }
+
+  /** Sets a list of texts that belong to no row. */
+  public Columns<T> addTexts(Collection<String> values) throws SQLException {
+    bind("text", values.toArray());
+    return this;
+  }
+
+  /** Returns the columns of other rows, which follow the columns so far. */
+  public <S> Columns<S> of(List<S> others) {
+    return new Columns<>(statement, others, index + 1);
+  }
+
+  /** Returns an array of these values, for {@code = ANY (?)}. */
+  public static Array array(Connection connection, String type, Collection<?> values)
+      throws SQLException {
+    return driver(connection).createArrayOf(type, values.toArray());
   }
 
   // The driver's own call takes arrays of primitives, which travel in binary form.
-  private void set(String type, Object values) throws SQLException {
-    var driver = statement.getConnection().unwrap(PGConnection.class);
-    statement.setArray(++index, driver.createArrayOf(type, values));
+  private void bind(String type, Object values) throws SQLException {
+    var array = driver(statement.getConnection()).createArrayOf(type, values);
+    statement.setArray(++index, array);
+  }
+
+  private static PGConnection driver(Connection connection) throws SQLException {
+    return connection.unwrap(PGConnection.class);
   }
 }

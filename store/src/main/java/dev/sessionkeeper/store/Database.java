@@ -1,12 +1,12 @@
 package dev.sessionkeeper.store;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Retry;
 import dev.sessionkeeper.RetryPolicy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.function.Supplier;
-import java.util.random.RandomGenerator;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,21 +64,19 @@ public final class Database {
    * @throws KeeperException.OutcomeUnknown if the connection was lost during COMMIT
    */
   public <T> T inTransaction(Work<T> work) {
-    for (int attempt = 1; ; attempt++) {
-      try {
-        return once(work);
-      } catch (SQLException e) {
-        repeatOrThrow(e, attempt);
-      }
+    return repeated(() -> once(work));
+  }
+
+  private <T> T repeated(Retry.Call<T, SQLException> call) {
+    try {
+      return Retry.call(retry, Database::isWorthRepeating, call);
+    } catch (SQLException e) {
+      throw SqlErrors.translate(e);
     }
   }
 
-  private void repeatOrThrow(SQLException e, int attempt) {
-    if (!SqlErrors.isWorthRepeating(e) || !retry.allowsAfter(attempt)) {
-      throw SqlErrors.translate(e);
-    }
-    log.debug("Repeating a transaction after {} (attempt {})", e.getSQLState(), attempt);
-    pause(attempt);
+  private static boolean isWorthRepeating(Exception failure) {
+    return failure instanceof SQLException e && SqlErrors.isWorthRepeating(e);
   }
 
   /** As {@link #inTransaction}, for work without a result. */
@@ -98,13 +96,7 @@ public final class Database {
    * @throws KeeperException.OutcomeUnknown if the connection was lost during the statement
    */
   public <T> T inStatement(Work<T> work) {
-    for (int attempt = 1; ; attempt++) {
-      try {
-        return withOwn(decided("A statement", work));
-      } catch (SQLException e) {
-        repeatOrThrow(e, attempt);
-      }
-    }
+    return repeated(() -> withOwn(decided("A statement", work)));
   }
 
   /**
@@ -226,15 +218,6 @@ public final class Database {
       connection.setAutoCommit(true);
     } catch (SQLException e) {
       log.debug("A broken connection goes back to its pool, which discards it", e);
-    }
-  }
-
-  private void pause(int attempt) {
-    try {
-      Thread.sleep(retry.delayAfter(attempt, RandomGenerator.getDefault()));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new KeeperException.Unavailable("The database (interrupted while waiting for it)", e);
     }
   }
 }

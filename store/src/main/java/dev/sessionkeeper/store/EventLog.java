@@ -61,10 +61,7 @@ public final class EventLog {
     }
     try (var statement = connection.prepareStatement(APPEND_LATER)) {
       statement.setString(1, stream);
-      statement.setArray(
-          2, connection.createArrayOf("text", entries.stream().map(Entry::event).toArray()));
-      statement.setArray(
-          3, connection.createArrayOf("text", entries.stream().map(Entry::data).toArray()));
+      new Columns<>(statement, entries, 2).add("text", Entry::event).add("text", Entry::data);
       statement.executeUpdate();
     }
   }

@@ -62,7 +62,7 @@ public final class GroupCalls<C> {
     }
   }
 
-  /** Whether callers come as fast as they are answered. */
+  /** Returns whether callers come as fast as they are answered. */
   public boolean areCallersHeldUp() {
     return rhythm.areCallersHeldUp();
   }
@@ -91,7 +91,7 @@ public final class GroupCalls<C> {
     }
   }
 
-  /** Whether another thread goes on; else nobody waits any more. */
+  /** Returns whether another thread continues; otherwise no call waits any more. */
   private boolean runGroups() {
     for (var group = next(); !group.isEmpty(); group = next()) {
       cameMeanwhile = UNKNOWN;

@@ -61,16 +61,16 @@ public final class Notices implements AutoCloseable {
   }
 
   /**
-   * Prepares; connects when somebody listens.
+   * Connects when the first listener is added.
    *
    * @param sending for short statements; may be a pool
-   * @param listening for one connection that is kept as long as somebody listens
+   * @param listening for one connection that is kept as long as there are listeners
    */
   public static Notices over(DataSource sending, DataSource listening) {
     return new Notices(sending, listening);
   }
 
-  /** What is done when something is heard. */
+  /** The action for a notification. */
   public interface Ear {
     void heard(String payload);
 
@@ -111,7 +111,7 @@ public final class Notices implements AutoCloseable {
     }
   }
 
-  /** What comes while one could not be sent is sent all the same. */
+  /** Sends later notifications although an earlier one failed. */
   private void trySend(List<Notice> notices) {
     try {
       send(notices);

@@ -20,8 +20,8 @@ public interface Rhythm {
   void ended(int size, int others);
 
   /**
-   * Whether callers come as fast as they are answered, so that they would be more if that were
-   * sooner.
+   * Returns whether callers come as fast as they are answered, so that they would be more if that
+   * were sooner.
    */
   default boolean areCallersHeldUp() {
     return false;

@@ -38,7 +38,7 @@ public final class StoreThreads {
     }
   }
 
-  /** Whether who is under load had better go on with another thread. */
+  /** Returns whether who is under load had better go on with another thread. */
   public static boolean isTooLight() {
     return Thread.currentThread().isVirtual() && POOL.getActiveCount() < MOST;
   }

@@ -69,7 +69,7 @@ public final class FakeSessionContext implements SessionContext {
     }
   }
 
-  /** What the handler wants to write together with its settlement. */
+  /** The writes that the handler wants in the transaction of its settlement. */
   public Optional<SessionState.Write> pendingWrite() {
     return Optional.ofNullable(pending);
   }

@@ -55,7 +55,7 @@ public final class FaultyNetwork implements AutoCloseable {
     cutAfter = text;
   }
 
-  private synchronized boolean isToBeCut(byte[] sent) {
+  private synchronized boolean takeCut(byte[] sent) {
     boolean isWanted =
         !cutAfter.isEmpty() && new String(sent, StandardCharsets.ISO_8859_1).contains(cutAfter);
     if (isWanted) {
@@ -137,7 +137,7 @@ public final class FaultyNetwork implements AutoCloseable {
         var buffer = new byte[BUFFER];
         for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
           frozen.await();
-          if (isRequest && isToBeCut(Arrays.copyOf(buffer, n))) {
+          if (isRequest && takeCut(Arrays.copyOf(buffer, n))) {
             doomed = true;
           }
           if (!isRequest && doomed) {

@@ -10,7 +10,7 @@ import dev.sessionkeeper.spi.SessionSource;
 import java.time.Duration;
 import java.util.Optional;
 
-/** The sessions of a {@link FaultyProvider}, with the abilities of those inside. */
+/** The sessions of a {@link FaultyProvider}, with the optional interfaces of the wrapped ones. */
 class FaultySessions implements SessionSource {
   private final SessionSource inner;
   private final InjectedFaults mishaps;

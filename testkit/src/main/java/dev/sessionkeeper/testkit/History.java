@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What happened in a run, in the order in which it was recorded. Checkers such as {@link
- * CheckOrder} read it afterwards. Safe for threads.
+ * The recorded events of a run, in order. Checkers such as {@link CheckOrder} read it afterwards.
+ * Safe for threads.
  */
 public final class History {
   private final List<Optional<Event>> events = new ArrayList<>();

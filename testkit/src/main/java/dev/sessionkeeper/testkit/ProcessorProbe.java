@@ -55,7 +55,7 @@ public final class ProcessorProbe implements Consumer<ProcessorEvent> {
     return having(Settlement.Retry.class::isInstance);
   }
 
-  /** What failed, with its context. */
+  /** A failure with its context. */
   public List<ProcessorEvent.Failed> failures() {
     lock.lock();
     try {

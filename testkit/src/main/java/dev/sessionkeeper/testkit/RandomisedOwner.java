@@ -133,7 +133,7 @@ final class RandomisedOwner {
     }
   }
 
-  /** Walks away with the message in hand, and will come back when it is too late. */
+  /** Walks away with the current message, and will come back when it is too late. */
   private void abandon(HeldSession session, Delivery delivery) {
     history.ended(
         session.id(), session.lease().epoch(), delivery, Settlement.retryAfter(Duration.ZERO));

@@ -57,7 +57,7 @@ public final class RandomisedOwners {
   public record Plan(long seed, int owners, int sessions, int messages) {}
 
   /**
-   * What came of a run.
+   * The result of a run.
    *
    * @param handled how often a message was handled
    * @param lost how often an owner lost its lease

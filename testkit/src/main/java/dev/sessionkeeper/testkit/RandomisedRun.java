@@ -270,7 +270,7 @@ public final class RandomisedRun {
   }
 
   /**
-   * What happened.
+   * The result of a run.
    *
    * @param handled how often a handler was called
    * @param fenced how often a handler came too late and was refused by its epoch

@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * What the handlers of a run did, checked while they do it: order (I1) and ownership (I2).
+ * The record of all handlers of a run, checked while they work: order (I1) and ownership (I2).
  *
  * <p>It is a fenced store, as a user should have one: what shows an old epoch is refused. Safe for
  * many threads.

@@ -21,7 +21,8 @@ final class WatchForStalls {
   }
 
   /**
-   * Whether there was a stall since then, be it one that the watch itself has just slept through.
+   * Returns whether there was a stall since then, be it one that the watch itself has just slept
+   * through.
    */
   static boolean anySince(long begin) {
     return WATCH.lastStall - begin > 0 || System.nanoTime() - WATCH.lastBeat > STALL;

@@ -77,7 +77,7 @@ final class ReadAnswer {
   }
 
   /**
-   * What came of a body.
+   * The result of reading a body.
    *
    * @param text its beginning; what had come when the other side stopped, if it did
    * @param whole false when it announced its end and the connection ended before

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * What is posted, where to, and how long that may take.
+ * The body, the address and the time limit of a post.
  *
  * @param url http or https, with a host and without user information
  * @param id the same over retries, so that the receiver knows a repetition

@@ -9,10 +9,10 @@ public sealed interface WebhookResult {
   record Delivered(int status) implements WebhookResult {}
 
   /**
-   * The receiver answered and does not have it. A redirect is such an answer: it is not followed.
+   * The receiver refused the request. A redirect counts as a refusal and is not followed.
    *
    * @param retryAfter how long the receiver asks to wait, at most a day
-   * @param answer the beginning of what it said, for a person to read
+   * @param answer the beginning of its answer, for operators
    */
   record Refused(int status, Optional<Duration> retryAfter, String answer)
       implements WebhookResult {}

@@ -145,7 +145,7 @@ public final class WebhookSender {
   }
 
   /**
-   * What came back.
+   * The answer to a post.
    *
    * @param keep for how long the connection may wait for another request; empty if it may not
    */

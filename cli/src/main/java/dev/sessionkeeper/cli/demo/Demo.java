@@ -21,7 +21,7 @@ public final class Demo {
     }
   }
 
-  /** Shows how the demo goes; {@code important} lines are shown also where nobody watches. */
+  /** Shows the progress; {@code important} lines are shown also without a terminal. */
   @FunctionalInterface
   public interface Screen {
     void draw(String block, boolean important);
@@ -52,7 +52,7 @@ public final class Demo {
   }
 
   /**
-   * What came out.
+   * The result of a demo.
    *
    * @param isGood whether everything was handled and nothing out of order
    * @param repeated handled again, because the first answer died with its consumer

@@ -19,7 +19,7 @@ final class GitHubBurst {
   private static final String REPOSITORY = "acme/shop";
   private static final int FIRST = 100;
 
-  /** What happens to a pull request, in this order; what comes after the list is more commits. */
+  /** The events of one pull request, in this order. Events beyond the list are further commits. */
   private static final List<String> LIFE =
       List.of(
           "pull_request.opened",

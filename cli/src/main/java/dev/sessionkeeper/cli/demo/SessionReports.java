@@ -14,7 +14,7 @@ final class SessionReports {
   private static final Comparator<Handled> BY_OWNERSHIP = Comparator.comparingLong(Handled::epoch);
 
   /**
-   * What the reports add up to.
+   * The sums of all reports.
    *
    * @param next the index of the first message that was not completed
    * @param lastAsked the index that a consumer last asked to complete, or -1

@@ -25,7 +25,7 @@ final class ServerCalls {
     this.client = client;
   }
 
-  /** What a failed call was about. */
+  /** The subject of a failed call. */
   record About(QueueName queue, Optional<SessionId> session, long epoch) {
     static About queue(QueueName queue) {
       return new About(queue, Optional.empty(), 0);

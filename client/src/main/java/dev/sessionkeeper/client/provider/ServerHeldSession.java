@@ -3,6 +3,7 @@ package dev.sessionkeeper.client.provider;
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Lease;
+import dev.sessionkeeper.Limits;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
@@ -26,7 +27,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** A lease at the server. A settlement is one request, and durable when its stage is returned. */
 final class ServerHeldSession implements HeldSession {
-  private static final int MOST_MESSAGES = 1000;
+  private static final int MOST_MESSAGES = Limits.DEFAULT.maxBatch();
   private static final String OCTETS = "application/octet-stream";
 
   private final ServerCalls calls;
@@ -120,7 +121,7 @@ final class ServerHeldSession implements HeldSession {
     }
   }
 
-  /** What was handed out behind a retried message is void, and comes again. */
+  /** Forgets deliveries behind a retried message: the server delivers these messages again. */
   private void forget(List<Settled> settlements) {
     for (var settled : settlements) {
       open.remove(settled.sequence());
@@ -170,7 +171,7 @@ final class ServerHeldSession implements HeldSession {
     try {
       calls.delete(about, path);
     } catch (KeeperException.LockLost e) {
-      // Somebody else has it already, which is what a close wants.
+      // Another owner has the session already, so there is nothing to release.
     }
   }
 

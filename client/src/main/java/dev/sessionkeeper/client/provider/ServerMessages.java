@@ -1,6 +1,7 @@
 package dev.sessionkeeper.client.provider;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Limits;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.client.provider.ServerCalls.About;
@@ -13,7 +14,7 @@ import java.util.concurrent.CompletionStage;
 
 /** Messages of an unordered queue at the server. */
 final class ServerMessages implements MessageSource {
-  private static final int MOST_MESSAGES = 1000;
+  private static final int MOST_MESSAGES = Limits.DEFAULT.maxBatch();
 
   private final ServerCalls calls;
   private final QueueName queue;

@@ -6,7 +6,6 @@ import dev.sessionkeeper.Message;
 import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.Page;
-import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
@@ -79,14 +78,7 @@ public final class ServerQueueProvider
   @Override
   public boolean declare(QueueName queue, QueueSettings settings) {
     requireOpen();
-    var body = Wire.object();
-    body.put("mode", settings.mode().name());
-    body.put("maxDeliveryCount", settings.maxDeliveryCount());
-    body.put("lockDuration", settings.lockDuration().toString());
-    body.put("messageTtl", settings.messageTtl().toString());
-    body.put("duplicateWindow", settings.duplicateWindow().toString());
-    body.put("poisonPolicy", settings.poisonPolicy().name());
-    return calls.put(About.queue(queue), path(queue), body);
+    return calls.put(About.queue(queue), path(queue), Wire.object(settings.members()));
   }
 
   @Override
@@ -95,13 +87,11 @@ public final class ServerQueueProvider
     try {
       var found = Wire.read(calls.get(About.queue(queue), path(queue), Map.of()));
       return Optional.of(
-          new QueueSettings(
+          QueueSettings.parse(
               QueueMode.valueOf(found.path("mode").asString()),
-              found.path("maxDeliveryCount").asInt(),
-              duration(found, "lockDuration"),
-              duration(found, "messageTtl"),
-              duration(found, "duplicateWindow"),
-              PoisonPolicy.valueOf(found.path("poisonPolicy").asString())));
+              // A server of an older release does not know each setting.
+              setting ->
+                  Optional.of(found.path(setting.name()).asString("")).filter(t -> !t.isEmpty())));
     } catch (KeeperException.UnknownQueue e) {
       return Optional.empty();
     }

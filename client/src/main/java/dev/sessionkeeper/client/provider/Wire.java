@@ -36,6 +36,10 @@ final class Wire {
     return MAPPER.createObjectNode();
   }
 
+  static ObjectNode object(Map<String, Object> members) {
+    return MAPPER.valueToTree(members);
+  }
+
   static byte[] bytes(ObjectNode node) {
     return MAPPER.writeValueAsBytes(node);
   }

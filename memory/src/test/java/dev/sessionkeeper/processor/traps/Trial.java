@@ -8,7 +8,7 @@ import java.time.Duration;
 /**
  * What a processor is asked to do in a trap.
  *
- * @param idle when an idle session is given back
+ * @param idle when an idle session is released
  * @param retry the delay after a failure; after two attempts a message is poison
  */
 record Trial(

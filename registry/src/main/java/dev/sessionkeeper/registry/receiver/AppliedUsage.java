@@ -12,7 +12,7 @@ import java.util.TreeSet;
 import java.util.UUID;
 
 /**
- * What a receiver has applied: each batch once by its key, each record once by its id.
+ * The usage that a receiver has applied: each batch once by its key, each record once by its id.
  *
  * <p>Threads: any; one batch at a time. A real receiver does the same in one transaction.
  */

@@ -23,11 +23,11 @@ final class DeliverUsage {
   private static final Duration LOOK_AGAIN = Duration.ofMillis(200);
   private static final int MAX_ERROR = 500;
 
-  private final UsageLanes lanes;
+  private final DeliveryLeases lanes;
   private final PostBatch post;
   private final UsageOptions options;
 
-  DeliverUsage(UsageLanes lanes, PostBatch post, UsageOptions options) {
+  DeliverUsage(DeliveryLeases lanes, PostBatch post, UsageOptions options) {
     this.lanes = lanes;
     this.post = post;
     this.options = options;
@@ -88,7 +88,7 @@ final class DeliverUsage {
     return true;
   }
 
-  private int deliver(UsageLanes.Lane lane, BooleanSupplier goOn) {
+  private int deliver(DeliveryLeases.Lane lane, BooleanSupplier goOn) {
     int count = 0;
     try {
       for (var batches = lanes.next(lane); !batches.isEmpty(); batches = lanes.next(lane)) {
@@ -111,7 +111,7 @@ final class DeliverUsage {
   }
 
   /** Returns whether the next batch of the tenant may follow. */
-  private boolean send(UsageLanes.Lane lane, UsageLanes.Outgoing batch) {
+  private boolean send(DeliveryLeases.Lane lane, DeliveryLeases.Outgoing batch) {
     long started = options.time().nanoTime();
     return switch (post.post(batch)) {
       case PostBatch.Answer.Taken taken -> {
@@ -130,7 +130,7 @@ final class DeliverUsage {
     };
   }
 
-  private boolean refused(UsageLanes.Lane lane, UsageLanes.Outgoing batch, String reason) {
+  private boolean refused(DeliveryLeases.Lane lane, DeliveryLeases.Outgoing batch, String reason) {
     if (batch.refusals() + 1 < options.refusals()) {
       later(lane, batch, true, reason, Duration.ZERO);
       return false;
@@ -149,8 +149,8 @@ final class DeliverUsage {
   }
 
   private void later(
-      UsageLanes.Lane lane,
-      UsageLanes.Outgoing batch,
+      DeliveryLeases.Lane lane,
+      DeliveryLeases.Outgoing batch,
       boolean refused,
       String reason,
       Duration atLeast) {
@@ -163,7 +163,7 @@ final class DeliverUsage {
     }
   }
 
-  private boolean fenced(UsageLanes.Lane lane, boolean written) {
+  private boolean fenced(DeliveryLeases.Lane lane, boolean written) {
     if (!written) {
       log.warn(
           "An answer for tenant {} came under epoch {}, which is over; it was dropped",

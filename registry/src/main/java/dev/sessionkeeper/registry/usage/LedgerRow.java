@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * What one session used in one interval. Never edited.
+ * The usage of one session in one interval. Never edited.
  *
  * @param seq counts the rows of the session from 1
  * @param wmicros weighted microseconds, exact

@@ -97,7 +97,7 @@ final class MeterUsage {
           goesOn = step(end);
         }
       } catch (RuntimeException e) {
-        // What ended this side ends the other one after its chunk.
+        // The failure that ended this thread ends the other thread after its chunk.
         sessions.stop();
         throw e;
       }

@@ -10,7 +10,7 @@ import java.util.zip.Inflater;
  *
  * <p>Packed here and not by the store: in a third of the time, and what travels to the store is a
  * tenth. What is promised is the body, and its digest is that of the body; packing it anew, or
- * otherwise, changes nothing for anybody.
+ * otherwise, changes nothing for receivers.
  */
 final class PackedBody {
   // Higher levels take three times as long for a tenth of the size.

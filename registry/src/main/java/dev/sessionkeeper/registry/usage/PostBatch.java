@@ -34,7 +34,7 @@ final class PostBatch {
     record Refused(String reason) implements Answer {}
   }
 
-  Answer post(UsageLanes.Outgoing batch) {
+  Answer post(DeliveryLeases.Outgoing batch) {
     var request =
         WebhookRequest.json(endpoint, batch.id().toString(), batch.body())
             .withHeaders(

@@ -5,8 +5,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 
 /**
- * Forgets what the receiver has had for a long time: acknowledged batches with their ledger rows,
- * the oldest first, some at a time. Their sums stay, so the proof goes on to add up.
+ * Deletes old acknowledged batches with their ledger rows, the oldest first, some at a time. Their
+ * sums stay, so the proof goes on to add up.
  *
  * <p>I1: a batch goes with all of its rows or not at all, and only while they add up to it. I2:
  * what waits or was refused stays, however old it is.

@@ -72,7 +72,8 @@ public final class Usage {
   }
 
   /**
-   * Meters up to the end of a slot without a lease. Any number of callers at once stay exact.
+   * Meters up to the end of a slot without a lease. The result is exact with any number of
+   * concurrent callers.
    *
    * @param slotEnd not in the future of the database
    * @return how many ledger rows were written; 0 while metering is held
@@ -118,7 +119,7 @@ public final class Usage {
     if (now.endpoint().isEmpty()) {
       return 0;
     }
-    var lanes = new UsageLanes(database, now);
+    var lanes = new DeliveryLeases(database, now);
     var post = new PostBatch(WebhookSender.create(now.time()), now.endpoint().get(), now);
     return new DeliverUsage(lanes, post, now).whileDue(goOn);
   }

@@ -54,107 +54,102 @@ public record UsageOptions(
 
   /** No endpoint, every minute, 5 s tolerance, 10 s per post, 16 tenants at once. */
   public static UsageOptions defaults() {
-    return new UsageOptions(
-        Owner.ofProcess("usage"),
-        Optional.empty(),
-        Optional.empty(),
-        TargetGuard.publicOnly(),
-        Duration.ofMinutes(1),
-        Duration.ofSeconds(5),
-        Duration.ofSeconds(10),
-        Duration.ofSeconds(30),
-        16,
-        new RetryPolicy(Integer.MAX_VALUE, Duration.ofSeconds(1), 2, Duration.ofMinutes(5), 0.5),
-        3,
-        TimeSource.system(),
-        event -> {});
+    return new Draft().build();
   }
 
   public UsageOptions endpoint(URI url) {
-    return new UsageOptions(
-        owner,
-        Optional.of(url),
-        signature,
-        guard,
-        interval,
-        tolerance,
-        timeout,
-        lease,
-        parallel,
-        retry,
-        refusals,
-        time,
-        listener);
+    return with(draft -> draft.endpoint = Optional.of(url));
   }
 
   public UsageOptions signature(WebhookSignature by) {
-    return new UsageOptions(
-        owner,
-        endpoint,
-        Optional.of(by),
-        guard,
-        interval,
-        tolerance,
-        timeout,
-        lease,
-        parallel,
-        retry,
-        refusals,
-        time,
-        listener);
+    return with(draft -> draft.signature = Optional.of(by));
   }
 
   UsageOptions delivery(Optional<URI> url, Optional<WebhookSignature> by, TargetGuard allowing) {
-    return new UsageOptions(
-        owner, url, by, allowing, interval, tolerance, timeout, lease, parallel, retry, refusals,
-        time, listener);
+    return with(
+        draft -> {
+          draft.endpoint = url;
+          draft.signature = by;
+          draft.guard = allowing;
+        });
   }
 
   public UsageOptions guard(TargetGuard other) {
-    return new UsageOptions(
-        owner, endpoint, signature, other, interval, tolerance, timeout, lease, parallel, retry,
-        refusals, time, listener);
+    return with(draft -> draft.guard = other);
   }
 
   public UsageOptions interval(Duration other) {
-    return new UsageOptions(
-        owner, endpoint, signature, guard, other, tolerance, timeout, lease, parallel, retry,
-        refusals, time, listener);
+    return with(draft -> draft.interval = other);
   }
 
   public UsageOptions timeout(Duration other) {
-    return new UsageOptions(
-        owner, endpoint, signature, guard, interval, tolerance, other, lease, parallel, retry,
-        refusals, time, listener);
+    return with(draft -> draft.timeout = other);
   }
 
   public UsageOptions lease(Duration other) {
-    return new UsageOptions(
-        owner, endpoint, signature, guard, interval, tolerance, timeout, other, parallel, retry,
-        refusals, time, listener);
+    return with(draft -> draft.lease = other);
   }
 
   public UsageOptions retry(RetryPolicy other) {
-    return new UsageOptions(
-        owner, endpoint, signature, guard, interval, tolerance, timeout, lease, parallel, other,
-        refusals, time, listener);
+    return with(draft -> draft.retry = other);
   }
 
   public UsageOptions listener(Consumer<UsageEvent> other) {
-    return new UsageOptions(
-        owner, endpoint, signature, guard, interval, tolerance, timeout, lease, parallel, retry,
-        refusals, time, other);
+    return with(draft -> draft.listener = other);
   }
 
   public UsageOptions owner(Owner other) {
-    return new UsageOptions(
-        other, endpoint, signature, guard, interval, tolerance, timeout, lease, parallel, retry,
-        refusals, time, listener);
+    return with(draft -> draft.owner = other);
   }
 
   public UsageOptions time(TimeSource other) {
-    return new UsageOptions(
-        owner, endpoint, signature, guard, interval, tolerance, timeout, lease, parallel, retry,
-        refusals, other, listener);
+    return with(draft -> draft.time = other);
+  }
+
+  private UsageOptions with(Consumer<Draft> change) {
+    var draft = new Draft(this);
+    change.accept(draft);
+    return draft.build();
+  }
+
+  /** The options while one of them is changed; a new draft has the defaults. */
+  private static final class Draft {
+    private Owner owner = Owner.ofProcess("usage");
+    private Optional<URI> endpoint = Optional.empty();
+    private Optional<WebhookSignature> signature = Optional.empty();
+    private TargetGuard guard = TargetGuard.publicOnly();
+    private Duration interval = Duration.ofMinutes(1);
+    private Duration tolerance = Duration.ofSeconds(5);
+    private Duration timeout = Duration.ofSeconds(10);
+    private Duration lease = Duration.ofSeconds(30);
+    private int parallel = 16;
+    private RetryPolicy retry = RetryPolicy.endless(Duration.ofSeconds(1), Duration.ofMinutes(5));
+    private int refusals = 3;
+    private TimeSource time = TimeSource.system();
+    private Consumer<UsageEvent> listener = event -> {};
+
+    Draft() {}
+
+    Draft(UsageOptions from) {
+      owner = from.owner;
+      endpoint = from.endpoint;
+      signature = from.signature;
+      guard = from.guard;
+      interval = from.interval;
+      tolerance = from.tolerance;
+      timeout = from.timeout;
+      lease = from.lease;
+      parallel = from.parallel;
+      retry = from.retry;
+      refusals = from.refusals;
+      time = from.time;
+      listener = from.listener;
+    }
+
+    UsageOptions build() {
+      return new UsageOptions(
+          owner, endpoint, signature, guard, interval, tolerance, timeout, lease, parallel, retry,
+          refusals, time, listener);
+    }
   }
 }

@@ -52,7 +52,7 @@ final class WriteLedger {
                            ?::numeric[], ?::uuid[], ?::int[])
       """;
 
-  // What the database knows of a session it need not be told: only what was computed travels.
+  // The database knows the session already, so only computed values are sent.
   private static final String MOVE_AND_INSERT =
       """
       WITH moved AS (
@@ -93,8 +93,7 @@ final class WriteLedger {
       columns.addLongs(u -> micros(u.row().to()));
       columns.add("numeric", u -> u.row().units());
       columns.addInts(u -> places.getOrDefault(u.row().tenantObjectId(), 0));
-      var ids = batches.stream().map(FrozenBatch::batchId).toArray();
-      statement.setArray(6, connection.createArrayOf("uuid", ids));
+      columns.of(batches).add("uuid", FrozenBatch::batchId);
       if (statement.executeUpdate() != used.size()) {
         throw new IllegalStateException("A locked session was not there to be moved");
       }
@@ -131,7 +130,7 @@ final class WriteLedger {
   private static Map<UUID, Long> takeNumbers(Connection connection, Collection<UUID> tenants)
       throws SQLException {
     try (var take = connection.prepareStatement(TAKE_NUMBERS)) {
-      take.setArray(1, connection.createArrayOf("uuid", tenants.toArray()));
+      take.setArray(1, Columns.array(connection, "uuid", tenants));
       var numbers = new HashMap<UUID, Long>();
       try (var rows = take.executeQuery()) {
         while (rows.next()) {

@@ -157,11 +157,11 @@ class DeliveryTest {
   @Test
   void anAnswerThatComesAfterATakeOverIsDropped() throws Exception {
     freeze(1, 1);
-    var lanes = new UsageLanes(db.database, options().owner(Owner.of("late")));
+    var lanes = new DeliveryLeases(db.database, options().owner(Owner.of("late")));
     var late = lanes.claim(1).get(0);
     var batch = lanes.next(late).get(0);
     db.execute("UPDATE keeper.usage_lane SET lease_until = keeper.now() - interval '1 second'");
-    var next = new UsageLanes(db.database, options().owner(Owner.of("next")));
+    var next = new DeliveryLeases(db.database, options().owner(Owner.of("next")));
     var taken = next.claim(1).get(0);
     assertThat(taken.lease().epoch()).isEqualTo(late.lease().epoch() + 1);
     assertThat(lanes.acknowledge(late, batch)).isFalse();

@@ -1,4 +1,4 @@
-/** Who was seen when, and how the server's coalescing writers are measured. */
+/** Records when each credential was last seen, and measures the server's coalescing writers. */
 @NullMarked
 package dev.sessionkeeper.server.activity;
 

@@ -3,7 +3,7 @@ package dev.sessionkeeper.server.bulk;
 import dev.sessionkeeper.spi.OperableSessions.Act;
 import java.util.Optional;
 
-/** What can be done to many at once. */
+/** An act on many sessions or dead letters at once. */
 enum BulkAct {
   PAUSE("pause", Act.PAUSE),
   RESUME("resume", Act.RESUME),
@@ -26,7 +26,7 @@ enum BulkAct {
     this.act = Optional.empty();
   }
 
-  /** What it does to a session; empty for what is done to dead letters. */
+  /** Returns the act on one session; empty for acts on dead letters. */
   Optional<Act> onSession() {
     return act;
   }

@@ -104,7 +104,7 @@ public final class BulkFeature implements Feature {
         : Response.created(start(wish, queue, request.actor()));
   }
 
-  /** What a dry run has counted. */
+  /** The result of a dry run. */
   private record Counted(long count, String bound, List<String> samples) {}
 
   private BulkRequest.DryRun count(BulkRequest wish, QueueName queue, Actor actor) {

@@ -60,7 +60,7 @@ record BulkRequest(
   }
 
   /**
-   * What the act would change.
+   * The sessions or dead letters that the act would change.
    *
    * @param countIsExact false above 10,000
    * @param samples the first ten

@@ -4,6 +4,7 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.server.http.QueueFilter;
 import dev.sessionkeeper.server.json.RawJson;
 import dev.sessionkeeper.store.Actor;
+import dev.sessionkeeper.store.Columns;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -103,8 +104,10 @@ final class BulkTable {
                 switch (visible) {
                   case QueueFilter.All all -> null;
                   case QueueFilter.Only only ->
-                      connection.createArrayOf(
-                          "text", only.queues().stream().map(QueueName::value).toArray());
+                      Columns.array(
+                          connection,
+                          "text",
+                          only.queues().stream().map(QueueName::value).toList());
                 };
             statement.setArray(1, queues);
             statement.setArray(2, queues);

@@ -82,7 +82,7 @@ final class WorkThrough {
     return word.replaceAll("([A-Z])", "_$1").toUpperCase(Locale.ROOT);
   }
 
-  /** What a step did. */
+  /** The result of one step. */
   private record Step(String behind, int done, int changed, boolean isLast) {}
 
   private Step onSessions(BulkTable.Row row, BulkAct act) {
@@ -100,7 +100,10 @@ final class WorkThrough {
     return new Step(page.next().orElse(""), page.items().size(), changed, page.next().isEmpty());
   }
 
-  /** What came into its status after the dry run is not part of what the person agreed to. */
+  /**
+   * Leaves out sessions that reached their status after the dry run: the operator did not confirm
+   * them.
+   */
   private static boolean wasThere(SessionView view, Instant counted) {
     return view.blockedSince().map(since -> !since.isAfter(counted)).orElse(true);
   }

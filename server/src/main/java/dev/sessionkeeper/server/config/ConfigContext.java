@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What the readers of sections need beside the file: the environment, and where paths begin. */
+/** The inputs of section readers beside the file: the environment, and the base of paths. */
 public final class ConfigContext {
   private static final int MAX_SECRET_FILE = 64 << 10;
 

@@ -246,14 +246,14 @@ public final class KeeperConfig {
     return seconds % 60 == 0 ? seconds / 60 + "m" : seconds + "s";
   }
 
-  /** The parameters of an address may hold a password. */
+  /** Removes the parameters of an address, which may hold a password. */
   private static String withoutQuery(String text) {
     return text.contains("://") && text.indexOf('?') >= 0
         ? text.substring(0, text.indexOf('?'))
         : text;
   }
 
-  /** What a person should know about, such as secrets in the file itself. */
+  /** Returns warnings for the operator, such as secrets in the file itself. */
   public List<String> warnings() {
     return warnings;
   }

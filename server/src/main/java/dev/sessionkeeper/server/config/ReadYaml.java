@@ -21,7 +21,7 @@ import org.snakeyaml.engine.v2.nodes.Tag;
 
 /** Reads a YAML file into the values that {@code Fields} understands, and remembers the places. */
 final class ReadYaml {
-  /** What an absent object looks like. */
+  /** Stands for an absent object. */
   static final JsonValue.Obj EMPTY = new JsonValue.Obj(Map.of(), JsonValue.Span.NOWHERE);
 
   private static final int MAX_DEPTH = 32;

@@ -10,9 +10,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import javax.sql.DataSource;
 
-/**
- * What the server keeps its data in, opened and migrated. The one place that knows the technology.
- */
+/** The opened and migrated store of the server. The one place that knows the technology. */
 public interface Engine extends AutoCloseable {
 
   /** The queues behind {@code /queues}. */
@@ -38,7 +36,7 @@ public interface Engine extends AutoCloseable {
   /** Names the scheduled work of the store itself. Asked once, where there is a database. */
   default void schedule(Jobs jobs) {}
 
-  /** What operators do to the queues, written down with it. */
+  /** The acts of operators on queues, each with its audit entry. */
   default AuditedQueues audited() {
     return AuditedQueues.afterwards(queues(), audit());
   }

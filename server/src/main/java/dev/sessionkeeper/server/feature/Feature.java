@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicReference;
  */
 public interface Feature extends AutoCloseable {
 
-  /** What it serves. Asked once. */
+  /** Returns the routes of the feature. Called once. */
   List<Route> routes();
 
   /** Why the server should not get requests now; empty when all is well. Asked often. */
@@ -33,8 +33,8 @@ public interface Feature extends AutoCloseable {
   }
 
   /**
-   * What stands against taking over this configuration now, although it is valid by itself. Asked
-   * of every feature before one of them takes it over.
+   * Returns objections to a valid configuration that cannot be applied now. Called of every feature
+   * before one of them takes it over.
    */
   default List<ConfigError> objectionsTo(KeeperConfig config) {
     return List.of();
@@ -50,7 +50,7 @@ public interface Feature extends AutoCloseable {
   void close();
 
   /**
-   * What a feature is made of.
+   * The dependencies of a feature.
    *
    * @param holdLimits the limits of held sessions; the feature that has some sets them
    */

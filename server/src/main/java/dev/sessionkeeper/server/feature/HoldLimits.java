@@ -21,7 +21,7 @@ public interface HoldLimits {
    *
    * @param limit the key of the configuration
    * @param detail what happened and what to do
-   * @param isIdle whether no message is in hand, so that the session can be given back at once
+   * @param isIdle whether no message is in hand, so that the session can be released at once
    */
   record Reached(String limit, String detail, boolean isIdle) {}
 
@@ -49,7 +49,7 @@ public interface HoldLimits {
   /** Deliveries were settled. */
   void settled(Hold hold, List<Settled> settlements);
 
-  /** The session was given back: by its owner, or because it had reached a limit. */
+  /** The session was released: by its owner, or because it had reached a limit. */
   void ended(Hold hold, Optional<Reached> reached);
 
   /** No limits. */

@@ -1,6 +1,6 @@
 /**
- * What the server gives to each of its features, and what it asks of them. Features know this
- * package; only the root package knows the features.
+ * The interface between the server and its features. Features know this package; only the root
+ * package knows the features.
  */
 @NullMarked
 package dev.sessionkeeper.server.feature;

@@ -2,6 +2,8 @@ package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.Retry;
+import dev.sessionkeeper.RetryPolicy;
 import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.github.EventId;
 import dev.sessionkeeper.store.Database;
@@ -54,7 +56,7 @@ final class AcceptDelivery {
     this.line = new GatherDeliveries(groups, this::acceptAll);
   }
 
-  /** What became of a delivery. */
+  /** The result of storing a webhook delivery. */
   sealed interface Outcome {
     EventId id();
 
@@ -80,7 +82,7 @@ final class AcceptDelivery {
    *
    * @param bots those that match
    */
-  Outcome accept(NewEvent added, List<Bot> bots) throws InterruptedException {
+  Outcome accept(NewDelivery added, List<Bot> bots) throws InterruptedException {
     var delivery = new WaitingDelivery(added, bots);
     line.add(delivery);
     try {
@@ -166,22 +168,21 @@ final class AcceptDelivery {
   }
 
   private List<Outcome> store(List<WaitingDelivery> group, Duration patience) {
-    for (int attempt = 1; ; attempt++) {
-      try {
-        // After a connection that broke during COMMIT another try finds the rows, or stores them.
-        return Database.untilKnown(
-            MOST_TRIES,
-            () -> database.inTransaction(connection -> store.store(connection, group, patience)));
-      } catch (StoreDeliveries.Forgotten e) {
-        // A row went away meanwhile. Trying again stores it.
-        if (attempt == MOST_TRIES) {
-          throw e;
-        }
-      }
-    }
+    // A row that went away meanwhile is stored by another attempt.
+    return Retry.call(
+        RetryPolicy.atOnce(MOST_TRIES),
+        StoreDeliveries.Forgotten.class::isInstance,
+        () ->
+            // The attempt after a connection that broke during COMMIT finds the rows or stores
+            // them.
+            Database.untilKnown(
+                MOST_TRIES,
+                () ->
+                    database.inTransaction(
+                        connection -> store.store(connection, group, patience))));
   }
 
-  /** Consumers that do not hear of it look by themselves. */
+  /** Best effort: consumers that miss the notification poll. */
   private void wake(List<WaitingDelivery> group) {
     var queues = new LinkedHashSet<QueueName>();
     group.forEach(delivery -> delivery.bots().forEach(bot -> queues.add(bot.queue())));

@@ -33,7 +33,7 @@ final class BotMeters implements Consumer<ProcessorEvent>, AutoCloseable {
     this.bot = bot.name();
     holds = new HoldMeters(this.bot, registry);
     violations = counter("keeper.order.violations", "Deliveries out of order; must stay 0");
-    lost = counter("keeper.leases.lost", "Leases that ran out in somebody's hands");
+    lost = counter("keeper.leases.lost", "Leases that expired while a consumer held them");
     trips = counter("keeper.push.circuit.trips", "Times an endpoint was found dead");
     PushMessages.OUTCOMES.forEach(this::requests);
     gauges =
@@ -70,7 +70,7 @@ final class BotMeters implements Consumer<ProcessorEvent>, AutoCloseable {
         closed.reason());
   }
 
-  /** A request was answered, or not. */
+  /** Records one request to a bot and its outcome. */
   void pushed(String outcome, Duration took) {
     requests(outcome).record(took);
   }

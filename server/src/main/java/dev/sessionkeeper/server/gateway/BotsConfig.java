@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Who gets events. */
+/** The configured bots. */
 public record BotsConfig(List<Bot> bots) {
   public static final ConfigSection<BotsConfig> SECTION =
       ConfigSection.together("bots", BindBots.SECTIONS, BotsConfig::read);

@@ -33,7 +33,7 @@ final class Breaker {
    * Prepares.
    *
    * @param openFor how long nothing is tried
-   * @param longest how long one message waits in hand before its session is given back
+   * @param longest how long one message waits in hand before its session is released
    */
   Breaker(String bot, Duration openFor, Duration longest, BotMeters meters, TimeSource time) {
     this.openFor = openFor;

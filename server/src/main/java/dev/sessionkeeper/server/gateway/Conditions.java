@@ -1,8 +1,10 @@
 package dev.sessionkeeper.server.gateway;
 
+import dev.sessionkeeper.store.Columns;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 
 /** Conditions of a query with their values, joined by AND. Values never become part of the text. */
@@ -27,8 +29,9 @@ final class Conditions {
   int bind(PreparedStatement statement, int from) throws SQLException {
     int index = from;
     for (var value : values) {
-      if (value instanceof String[] texts) {
-        statement.setArray(index++, statement.getConnection().createArrayOf("text", texts));
+      if (value instanceof Collection<?> texts) {
+        var connection = statement.getConnection();
+        statement.setArray(index++, Columns.array(connection, "text", texts));
       } else {
         statement.setObject(index++, value);
       }

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.gateway;
 
+import dev.sessionkeeper.store.Columns;
 import dev.sessionkeeper.store.Database;
 import java.util.Set;
 
@@ -18,7 +19,7 @@ final class CountRoutes {
     return database.withConnection(
         connection -> {
           try (var statement = connection.prepareStatement(conditions.in(COUNT))) {
-            statement.setArray(1, connection.createArrayOf("text", bots.toArray()));
+            statement.setArray(1, Columns.array(connection, "text", bots));
             conditions.bind(statement, 2);
             try (var rows = statement.executeQuery()) {
               rows.next();

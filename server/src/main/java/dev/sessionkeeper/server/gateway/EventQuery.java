@@ -100,7 +100,7 @@ record EventQuery(
       case QueueFilter.Only only ->
           conditions.add(
               "e.seq IN (SELECT r.event FROM keeper.github_route r WHERE r.queue = ANY (?))",
-              (Object) only.queues().stream().map(QueueName::value).toArray(String[]::new));
+              only.queues().stream().map(QueueName::value).toList());
     }
   }
 }

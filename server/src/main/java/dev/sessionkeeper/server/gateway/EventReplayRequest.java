@@ -67,7 +67,7 @@ record EventReplayRequest(
   }
 
   /**
-   * What was done.
+   * The result of a replay.
    *
    * @param repeated whether an earlier request had done it already
    */

@@ -13,10 +13,10 @@ import java.util.UUID;
 
 /** Shows events and replays them. */
 final class EventRoutes {
-  private final ReadEvents events;
+  private final FindEvents events;
   private final ReplayEvents replays;
 
-  EventRoutes(ReadEvents events, ReplayEvents replays) {
+  EventRoutes(FindEvents events, ReplayEvents replays) {
     this.events = events;
     this.replays = replays;
   }

@@ -2,6 +2,7 @@ package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.github.EventId;
 import dev.sessionkeeper.server.json.Json;
+import dev.sessionkeeper.store.Columns;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -9,6 +10,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -43,7 +45,7 @@ final class EventTable {
     private final Map<ByteBuffer, Known> byDigest = new HashMap<>();
 
     /** The event of this delivery, or else one whose signed body is the same. */
-    Optional<Known> of(NewEvent delivery) {
+    Optional<Known> of(NewDelivery delivery) {
       return Optional.ofNullable(byId.get(delivery.event().id()))
           .or(() -> Optional.ofNullable(byDigest.get(ByteBuffer.wrap(delivery.digest()))));
     }
@@ -54,8 +56,8 @@ final class EventTable {
   }
 
   /**
-   * Waits until nobody else stores events of these sessions, and keeps others waiting until the
-   * transaction ends: numbers drawn from now on follow the order of commits (seed 0.19).
+   * Waits until no other transaction stores events of these sessions, and makes others wait until
+   * the transaction ends: numbers drawn from now on follow the order of commits (seed 0.19).
    *
    * @param patience the longest wait for this and every later lock of the transaction
    */
@@ -65,7 +67,7 @@ final class EventTable {
       return;
     }
     try (var statement = connection.prepareStatement(within(patience, LOCK))) {
-      statement.setArray(1, connection.createArrayOf("text", sessions.toArray()));
+      statement.setArray(1, Columns.array(connection, "text", sessions));
       statement.execute();
     }
   }
@@ -76,12 +78,11 @@ final class EventTable {
   }
 
   /** Finds the events of these deliveries, by delivery id or by signed body. */
-  static Found find(Connection connection, Collection<NewEvent> deliveries) throws SQLException {
+  static Found find(Connection connection, Collection<NewDelivery> deliveries) throws SQLException {
     try (var statement = connection.prepareStatement(FIND)) {
-      var ids = deliveries.stream().map(one -> one.event().id().value()).toArray();
-      var digests = deliveries.stream().map(NewEvent::digest).toArray(byte[][]::new);
-      statement.setArray(1, connection.createArrayOf("uuid", ids));
-      statement.setArray(2, connection.createArrayOf("bytea", digests));
+      new Columns<>(statement, List.copyOf(deliveries))
+          .add("uuid", one -> one.event().id().value())
+          .addBytes(NewDelivery::digest);
       try (var rows = statement.executeQuery()) {
         var found = new Found();
         while (rows.next()) {

@@ -66,7 +66,7 @@ public final class GatewayFeature implements Feature {
     routes =
         Stream.of(
                 new WebhookRoutes(bots::current, accept, letters, meters).routes(),
-                new EventRoutes(new ReadEvents(database, () -> bots.current().bots()), replay)
+                new EventRoutes(new FindEvents(database, () -> bots.current().bots()), replay)
                     .routes())
             .flatMap(List::stream)
             .toList();
@@ -167,7 +167,7 @@ public final class GatewayFeature implements Feature {
     outbox.close();
   }
 
-  /** A server whose store is its memory. */
+  /** Stands in for the gateway on a server that keeps everything in memory. */
   private static final class NoGateway implements Feature {
     NoGateway(KeeperConfig config) {
       var objections = objectionsTo(config);

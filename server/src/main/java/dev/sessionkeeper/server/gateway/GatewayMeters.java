@@ -50,11 +50,11 @@ final class GatewayMeters {
     this.queues = queues;
     this.active =
         MultiGauge.builder("keeper.active.sessions")
-            .description("Sessions in hand, over all servers")
+            .description("Held sessions, over all servers")
             .register(registry);
     this.utilization =
         MultiGauge.builder("keeper.concurrent.session.utilization")
-            .description("Sessions in hand by those allowed, over all servers")
+            .description("Held sessions by those allowed, over all servers")
             .register(registry);
     this.sizes =
         MultiGauge.builder("keeper.queue.size.limit")
@@ -66,7 +66,7 @@ final class GatewayMeters {
             .description("Waiting messages of a bot over which an alert is raised")
             .register(registry);
     this.revived =
-        Counter.builder("keeper.webhook.revived")
+        Counter.builder("keeper.webhook.replayed")
             .description("Dead letters put back because GitHub delivered again")
             .register(registry);
     // An alert on an increase misses the first one of a counter that was not there before.
@@ -113,12 +113,12 @@ final class GatewayMeters {
 
   /** Deliveries that are in line for a transaction. */
   void line(IntSupplier waiting) {
-    Gauge.builder("keeper.webhooks.waiting", () -> waiting.getAsInt())
+    Gauge.builder("keeper.webhooks.queued", () -> waiting.getAsInt())
         .description("Deliveries that wait to be stored together")
         .register(registry);
   }
 
-  /** What each bot allows, for the alert on queue depth, and what it has in hand. */
+  /** Shows the limit of each bot, for the alert on queue depth, and its open deliveries. */
   void bots(List<Bot> bots) {
     byQueue =
         bots.stream()
@@ -166,8 +166,8 @@ final class GatewayMeters {
   }
 
   /**
-   * Asked for at every look. Of an unordered bot it is the messages in hand, where the provider can
-   * tell.
+   * Asked for at every look. For an unordered bot this is the number of open deliveries, where the
+   * provider can tell.
    */
   private double sessionsOf(Bot bot) {
     var sampled = held.get(bot.name());

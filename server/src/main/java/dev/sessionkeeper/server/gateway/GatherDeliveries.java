@@ -45,12 +45,12 @@ final class GatherDeliveries {
     Thread.ofVirtual().name("store-deliveries").start(this::storeUntilEmpty);
   }
 
-  /** How many are in line. */
+  /** Returns the number of waiting deliveries. */
   synchronized int waiting() {
     return line.size();
   }
 
-  /** Takes everybody out of the line. */
+  /** Removes and returns all waiting deliveries. */
   synchronized List<WaitingDelivery> clear() {
     var all = List.copyOf(line);
     line.clear();

@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * What is agreed with GitHub.
+ * The settings of the webhook at GitHub.
  *
  * @param secrets any of which may sign a delivery; several while one is being replaced
  * @param maxBody the most bytes of a delivery
@@ -42,7 +42,7 @@ public record GithubConfig(List<Secret> secrets, int maxBody, Duration retention
     return new GithubConfig(secrets.get(), maxBody.get(), retention.get());
   }
 
-  /** Reads deliveries; empty without a secret, when nobody can prove to be GitHub. */
+  /** Reads deliveries; empty without a secret, because then no sender can prove to be GitHub. */
   Optional<ReadDelivery> reader() {
     return secrets.isEmpty()
         ? Optional.empty()

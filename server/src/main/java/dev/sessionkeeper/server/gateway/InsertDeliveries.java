@@ -2,6 +2,7 @@ package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.github.EventId;
 import dev.sessionkeeper.github.RepositoryRef;
+import dev.sessionkeeper.store.Columns;
 import dev.sessionkeeper.store.EventLog;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -72,7 +73,10 @@ final class InsertDeliveries {
    * @param announcement a JSON document for subscribers
    */
   record Row(
-      NewEvent added, byte @Nullable [] shared, List<RoutedMessage> routes, String announcement) {
+      NewDelivery added,
+      byte @Nullable [] shared,
+      List<RoutedMessage> routes,
+      String announcement) {
     private UUID id() {
       return added.event().id().value();
     }
@@ -90,22 +94,24 @@ final class InsertDeliveries {
    */
   Map<EventId, Inserted> insert(Collection<String> sessions, List<Row> rows) throws SQLException {
     try (var statement = connection.prepareStatement(EventTable.within(patience, INSERT))) {
-      var columns = new ColumnArrays<>(connection, statement, rows).texts(sessions);
+      var columns = new Columns<>(statement, rows).addTexts(sessions);
       addEvents(columns);
       var shared = rows.stream().filter(row -> row.shared() != null).toList();
-      columns.of(shared).uuids(Row::id).bytes(Row::shared);
       columns
+          .of(shared)
+          .add("uuid", Row::id)
+          .addBytes(Row::shared)
           .of(routes(rows))
-          .uuids(Route::event)
-          .texts(route -> route.message().messageId())
-          .texts(route -> route.message().bot())
-          .texts(route -> route.message().queue())
-          .texts(route -> route.message().sessionId().orElse(null));
-      columns
-          .text(EventLog.GITHUB)
-          .uuids(Row::id)
-          .texts(row -> row.added().event().type())
-          .texts(Row::announcement);
+          .add("uuid", Route::event)
+          .add("text", route -> route.message().messageId())
+          .add("text", route -> route.message().bot())
+          .add("text", route -> route.message().queue())
+          .add("text", route -> route.message().sessionId().orElse(null))
+          .of(rows)
+          .addText(EventLog.GITHUB)
+          .add("uuid", Row::id)
+          .add("text", row -> row.added().event().type())
+          .add("text", Row::announcement);
       statement.execute();
       // The first result is that of SET.
       statement.getMoreResults();
@@ -121,23 +127,24 @@ final class InsertDeliveries {
     }
   }
 
-  private static void addEvents(ColumnArrays<Row> columns) throws SQLException {
+  private static void addEvents(Columns<Row> columns) throws SQLException {
     columns
-        .uuids(Row::id)
-        .texts(row -> row.added().event().deliveryId())
-        .texts(row -> row.added().event().type())
-        .texts(row -> row.added().event().action().map(EventTable::storable).orElse(null))
-        .texts(row -> repositoryOf(row.added()))
-        .texts(row -> EventTable.storable(row.added().event().entity().type()))
-        .texts(row -> EventTable.storable(row.added().event().entity().id()))
-        .texts(row -> row.added().session())
-        .texts(row -> row.added().trace().toString())
-        .texts(row -> EventTable.json(row.added().headers()))
-        .texts(row -> EventTable.json(row.added().verdicts()))
-        .texts(
+        .add("uuid", Row::id)
+        .add("text", row -> row.added().event().deliveryId())
+        .add("text", row -> row.added().event().type())
+        .add("text", row -> row.added().event().action().map(EventTable::storable).orElse(null))
+        .add("text", row -> repositoryOf(row.added()))
+        .add("text", row -> EventTable.storable(row.added().event().entity().type()))
+        .add("text", row -> EventTable.storable(row.added().event().entity().id()))
+        .add("text", row -> row.added().session())
+        .add("text", row -> row.added().trace().toString())
+        .add("text", row -> EventTable.json(row.added().headers()))
+        .add("text", row -> EventTable.json(row.added().verdicts()))
+        .add(
+            "text",
             row -> EventTable.storable(row.added().raw().contentType().orElse("application/json")))
-        .bytes(row -> row.shared() == null ? row.added().raw().body() : null)
-        .bytes(row -> row.added().digest());
+        .addBytes(row -> row.shared() == null ? row.added().raw().body() : null)
+        .addBytes(row -> row.added().digest());
   }
 
   private static List<Route> routes(List<Row> rows) {
@@ -146,7 +153,7 @@ final class InsertDeliveries {
     return routes;
   }
 
-  private static @Nullable String repositoryOf(NewEvent added) {
+  private static @Nullable String repositoryOf(NewDelivery added) {
     return added
         .event()
         .repository()

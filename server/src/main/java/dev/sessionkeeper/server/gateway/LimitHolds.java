@@ -230,7 +230,7 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
     return database.inTransaction(connection -> HoldTable.end(connection, hold));
   }
 
-  /** What was done to the session has taken effect; that it is not noted must not undo it. */
+  /** The act on the session has taken effect; a failure to record it must not undo the act. */
   private static void note(Runnable write) {
     try {
       write.run();

@@ -61,7 +61,7 @@ final class OutageTable {
         });
   }
 
-  /** What a message has met so far, on whatever server; empty when nothing. */
+  /** Returns the outages that a message has met on all servers; empty if there were none. */
   Optional<Stored> find(MessageId message) {
     if (!any.get()) {
       return Optional.empty();

@@ -52,7 +52,7 @@ final class Outages {
   }
 
   /**
-   * What a message has met so far.
+   * The outages that a message has met so far.
    *
    * @param lasted the time since the first failure
    * @param times how often the endpoint failed, this time included

@@ -13,13 +13,13 @@ import java.util.UUID;
 /** Sends messages exactly if a transaction commits. */
 interface Outbox extends AutoCloseable {
 
-  /** Bytes a body may have on its whole way. */
+  /** Returns the largest body in bytes that the store and the queue's provider both accept. */
   int maxBodyBytes();
 
   /**
-   * Stores them on this connection, those of a queue in the order of its list.
+   * Stores the messages on this connection, and those of one queue in the order of its list.
    *
-   * @param bodies which messages have their body among the shared ones already, and under which id
+   * @param bodies the ids of shared payloads, for the messages whose payload is stored already
    */
   void send(
       Connection connection, Map<QueueName, List<Message>> messages, Map<MessageId, UUID> bodies)

@@ -64,7 +64,7 @@ final class PushBot implements AutoCloseable {
     return new PushBot(bot, meters, handler, processor);
   }
 
-  /** Whether {@link #change} is enough for these new settings. */
+  /** Returns whether {@link #change} is enough for these new settings. */
   boolean canBecome(Bot other) {
     return other.queue().equals(bot.queue())
         && other.queueSettings().equals(bot.queueSettings())
@@ -86,7 +86,7 @@ final class PushBot implements AutoCloseable {
     meters.close();
   }
 
-  /** Lets the requests in hand finish. */
+  /** Waits for the requests that are under way. */
   @Override
   public void close() {
     processor.close();

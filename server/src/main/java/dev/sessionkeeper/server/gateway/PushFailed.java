@@ -8,7 +8,7 @@ final class PushFailed extends Exception {
     super(what, null, false, false);
   }
 
-  /** What a person reads as the last error of a message. */
+  /** The text that operators see as the last error of a message. */
   @Override
   @SuppressWarnings("OverrideThrowableToString") // the name of this class says nothing to them
   public String toString() {

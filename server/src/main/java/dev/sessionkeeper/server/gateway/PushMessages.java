@@ -120,12 +120,12 @@ final class PushMessages implements MessageHandler {
     };
   }
 
-  /** Whether the endpoint is alive and says when to come back. */
+  /** Returns whether the endpoint is alive and says when to come back. */
   static boolean asksToWait(WebhookResult.Refused refused) {
     return isOutage(refused) && refused.retryAfter().isPresent();
   }
 
-  /** The words of {@link #outcomeOf}. */
+  /** All results of {@link #outcomeOf}. */
   static final List<String> OUTCOMES =
       List.of("delivered", "gone", "asked_to_wait", "refused", "unreachable", "forbidden");
 

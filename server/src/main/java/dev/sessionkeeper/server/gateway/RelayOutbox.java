@@ -42,7 +42,7 @@ final class RelayOutbox implements Outbox {
   private static final String SESSION = "relay-session";
   private static final int MAX_CONCURRENT_SESSIONS = 32;
   private static final RetryPolicy RETRY =
-      new RetryPolicy(Integer.MAX_VALUE, Duration.ofMillis(200), 2, Duration.ofSeconds(30), 0.25);
+      RetryPolicy.endless(Duration.ofMillis(200), Duration.ofSeconds(30));
 
   private final PostgresQueueProvider store;
   private final QueueProvider target;

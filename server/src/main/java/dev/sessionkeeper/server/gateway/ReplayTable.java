@@ -36,7 +36,7 @@ final class ReplayTable {
   /** A replay: events from nextSeq to lastSeq are still to be looked at unless it is finished. */
   record Replay(UUID id, boolean finished, long nextSeq, long lastSeq, int events, int messages) {}
 
-  /** What a new replay is made of. */
+  /** The parameters of a new replay. */
   record Added(UUID id, String key, String actor, String reason, String selection) {}
 
   /** Makes the same request wait until this transaction has ended. */

@@ -33,7 +33,7 @@ final class ReviveDeadLetters {
     return forEachQueue(routes, letters()::countReplayable);
   }
 
-  /** Whether the provider has dead letters that can be put back. */
+  /** Returns whether the provider has dead letters that can be put back. */
   boolean isPossible() {
     return queues instanceof DeadLetterQueues;
   }

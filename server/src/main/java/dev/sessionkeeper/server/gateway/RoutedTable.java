@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.gateway;
 
+import dev.sessionkeeper.store.Columns;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -38,13 +39,13 @@ final class RoutedTable {
       return;
     }
     try (var statement = connection.prepareStatement(INSERT)) {
-      new ColumnArrays<>(connection, statement, rows)
-          .numbers(Row::event)
-          .texts(row -> row.message().messageId())
-          .texts(row -> row.message().bot())
-          .texts(row -> row.message().queue())
-          .texts(row -> row.message().sessionId().orElse(null))
-          .uuids(row -> row.message().replay().orElse(null));
+      new Columns<>(statement, rows)
+          .addLongs(Row::event)
+          .add("text", row -> row.message().messageId())
+          .add("text", row -> row.message().bot())
+          .add("text", row -> row.message().queue())
+          .add("text", row -> row.message().sessionId().orElse(null))
+          .add("uuid", row -> row.message().replay().orElse(null));
       statement.executeUpdate();
     }
   }
@@ -53,7 +54,7 @@ final class RoutedTable {
   static Map<Long, List<RoutedMessage>> find(Connection connection, Collection<Long> events)
       throws SQLException {
     try (var statement = connection.prepareStatement(FIND)) {
-      statement.setArray(1, connection.createArrayOf("int8", events.toArray()));
+      statement.setArray(1, Columns.array(connection, "int8", events));
       try (var rows = statement.executeQuery()) {
         var found = new HashMap<Long, List<RoutedMessage>>();
         while (rows.next()) {

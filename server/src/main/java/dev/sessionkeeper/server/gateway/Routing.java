@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a delivery is read and routed by: one value, so that a reload is seen as a whole.
+ * The rules that read and route a delivery: one value, so that a reload takes effect as a whole.
  *
  * @param reader empty when no secret is configured
  */

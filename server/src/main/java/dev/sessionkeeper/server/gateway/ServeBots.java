@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 final class ServeBots implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ServeBots.class);
   private static final RetryPolicy RETRY =
-      new RetryPolicy(Integer.MAX_VALUE, Duration.ofSeconds(1), 2, Duration.ofSeconds(10), 0.25);
+      RetryPolicy.endless(Duration.ofSeconds(1), Duration.ofSeconds(10));
 
   private final QueueProvider queues;
   private final PushBots pushed;
@@ -43,7 +43,7 @@ final class ServeBots implements AutoCloseable {
     this.current = new Routing(Optional.empty(), List.of());
   }
 
-  /** What deliveries are routed by now. */
+  /** Returns the current routing rules. */
   Routing current() {
     return current;
   }
@@ -55,7 +55,7 @@ final class ServeBots implements AutoCloseable {
         : Optional.of("The bots of the configuration wait until their queues answer");
   }
 
-  /** What stands against these bots here, although each is valid. */
+  /** Returns why these bots cannot run on this server, although each of them is valid. */
   List<ConfigError> objectionsTo(List<Bot> bots) {
     var errors = new ArrayList<ConfigError>();
     for (var bot : bots) {

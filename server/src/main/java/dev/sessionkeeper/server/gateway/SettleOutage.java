@@ -1,7 +1,7 @@
 package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.Delivery;
-import dev.sessionkeeper.PoisonPolicy;
+import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.RetryPolicy;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.github.Bot;
@@ -18,14 +18,14 @@ import java.util.random.RandomGenerator;
 final class SettleOutage {
   private final RetrySchedule schedule;
   private final RetryPolicy delays;
-  private final PoisonPolicy poison;
+  private final QueueSettings settings;
   private final Outages outages;
   private final RandomGenerator random;
 
   SettleOutage(Bot bot, RetrySchedule schedule, Outages outages, RandomGenerator random) {
     this.schedule = schedule;
     this.delays = schedule.policy(Integer.MAX_VALUE);
-    this.poison = bot.queueSettings().poisonPolicy();
+    this.settings = bot.queueSettings();
     this.outages = outages;
     this.random = random;
   }
@@ -42,17 +42,14 @@ final class SettleOutage {
       return Settlement.postpone(delay, error);
     }
     var reason = "The endpoint was out of order for " + DurationText.readable(schedule.limit());
-    return switch (poison) {
-      case DEAD_LETTER -> {
-        outages.over(delivery.id());
-        yield Settlement.deadLetter(reason, error);
-      }
-      case PARK_SESSION -> {
-        outages.over(delivery.id());
-        yield Settlement.park(reason + ": " + error);
-      }
-      case BLOCK, STOP -> Settlement.postpone(delay, error);
-    };
+    var decided =
+        settings
+            .poisonPolicy()
+            .settlement(settings.mode(), reason, error, Settlement.postpone(delay, error));
+    if (!(decided instanceof Settlement.Retry)) {
+      outages.over(delivery.id());
+    }
+    return decided;
   }
 
   /** How often the message was posted so far without using up an attempt. */

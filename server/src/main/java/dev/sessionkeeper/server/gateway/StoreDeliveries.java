@@ -124,7 +124,10 @@ final class StoreDeliveries {
         && Arrays.equals(payload.unsafeBytes(), body);
   }
 
-  /** Whether the message's body is the payload as it came: neither an envelope nor a reference. */
+  /**
+   * Returns whether the message's body is the payload as it came: neither an envelope nor a
+   * reference.
+   */
   private static boolean isWhole(Message message, GitHubEvent event) {
     return Arrays.equals(message.payload().unsafeBytes(), event.payload().unsafeBytes());
   }
@@ -174,8 +177,8 @@ final class StoreDeliveries {
     return answers;
   }
 
-  /** What subscribers of the stream learn; the payload is where it always is. */
-  private static String announcement(NewEvent added, List<RoutedMessage> routes) {
+  /** Returns the event for subscribers of the stream, without the payload. */
+  private static String announcement(NewDelivery added, List<RoutedMessage> routes) {
     var event = added.event();
     var told = new LinkedHashMap<String, Object>();
     told.put("eventId", event.id().toString());
@@ -192,7 +195,7 @@ final class StoreDeliveries {
     return message.withProperty(TraceContext.NAME, trace.toString());
   }
 
-  /** What is locked: every ordered session the event goes to. */
+  /** Returns the sessions to lock: every ordered session that the event goes to. */
   static List<String> lanes(GitHubEvent event, List<Bot> bots) {
     return bots.stream()
         .flatMap(

@@ -11,7 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-/** The queues are in the same database: the message itself is stored with the event. */
+/**
+ * An outbox for queues in the same database: stores the messages in the transaction of the event.
+ */
 final class StoreOutbox implements Outbox {
   private final PostgresQueueProvider queues;
 

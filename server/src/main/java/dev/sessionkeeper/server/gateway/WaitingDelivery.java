@@ -11,8 +11,8 @@ import java.util.concurrent.CompletableFuture;
  * @param bots those that match
  */
 record WaitingDelivery(
-    NewEvent added, List<Bot> bots, CompletableFuture<AcceptDelivery.Outcome> answer) {
-  WaitingDelivery(NewEvent added, List<Bot> bots) {
+    NewDelivery added, List<Bot> bots, CompletableFuture<AcceptDelivery.Outcome> answer) {
+  WaitingDelivery(NewDelivery added, List<Bot> bots) {
     this(added, bots, new CompletableFuture<>());
   }
 

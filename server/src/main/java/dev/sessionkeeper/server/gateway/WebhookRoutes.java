@@ -40,7 +40,7 @@ final class WebhookRoutes {
   }
 
   /**
-   * What GitHub is told.
+   * The answer to GitHub.
    *
    * @param routedTo the bots, in the order of the configuration
    * @param duplicate whether the delivery, or its signed body, was known; then nothing was routed
@@ -108,7 +108,8 @@ final class WebhookRoutes {
     }
     var trace = TraceContext.ofRequest(request.header(TraceContext.NAME));
     var outcome =
-        accept.accept(new NewEvent(event, raw, HookHeaders.of(request), trace, verdicts), matching);
+        accept.accept(
+            new NewDelivery(event, raw, HookHeaders.of(request), trace, verdicts), matching);
     return answer(outcome, event, trace);
   }
 

@@ -1,8 +1,10 @@
 package dev.sessionkeeper.server.http;
 
+import dev.sessionkeeper.QueueSetting;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import tools.jackson.core.type.TypeReference;
@@ -10,7 +12,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The part of the API description that Java types cannot express: descriptions, examples, bounds
- * and the words of an enumeration. Read once from {@code openapi/words.json}; immutable.
+ * and the words of an enumeration. Read once from {@code openapi/words.json} and from {@link
+ * QueueSetting}; immutable.
  *
  * <p>An entry for {@code Schema.field} adds to the entry for the field's name alone. So a name that
  * means the same everywhere is described once.
@@ -32,8 +35,26 @@ final class ApiWords {
   private ApiWords(Document document) {
     this.tags = document.tags();
     this.schemas = document.schemas();
-    this.fields = document.fields();
+    this.fields = new LinkedHashMap<>(document.fields());
+    QueueSetting.all().forEach(setting -> fields.put(setting.name(), describe(setting)));
     this.parameters = document.parameters();
+  }
+
+  private static Map<String, Object> describe(QueueSetting<?> setting) {
+    var words = new LinkedHashMap<String, Object>();
+    words.put("description", setting.description());
+    switch (setting.values()) {
+      case QueueSetting.WholeNumber number -> {
+        words.put("minimum", number.least());
+        words.put("maximum", number.most());
+      }
+      case QueueSetting.TimeSpan span ->
+          words.put("description", setting.description() + "; " + span.allowed());
+      case QueueSetting.Choice<?> choice -> {}
+    }
+    var example = setting.initially();
+    words.put("examples", List.of(example instanceof Integer ? example : example.toString()));
+    return words;
   }
 
   private static final class Loaded {

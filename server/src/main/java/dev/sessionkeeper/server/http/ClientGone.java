@@ -1,6 +1,6 @@
 package dev.sessionkeeper.server.http;
 
-/** The client has closed its connection: nobody waits for the answer any more. */
+/** Reports that the client has closed its connection and waits for no answer. */
 public final class ClientGone extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -19,7 +19,7 @@ public final class EndOnOutOfMemory {
 
   private EndOnOutOfMemory() {}
 
-  /** Watches threads that nothing else watches. */
+  /** Ends the process also when a thread without a handler of its own runs out of memory. */
   public static void watchAllThreads() {
     var before = Optional.ofNullable(Thread.getDefaultUncaughtExceptionHandler());
     Thread.setDefaultUncaughtExceptionHandler(

@@ -16,7 +16,7 @@ import org.slf4j.MDC;
  *
  * <p>Threading: the head is judged and the body taken in on the event loop; the handler runs on a
  * virtual thread of its own; the answer is written on the event loop again. I1: a request is
- * answered once, or its client has gone. I2: the bytes of its body are given back when its handler
+ * answered once, or its client has gone. I2: the bytes of its body are released when its handler
  * has ended, or when none will run; those of its answer when the socket has taken them or is gone.
  */
 final class Exchange {
@@ -164,7 +164,7 @@ final class Exchange {
     }
   }
 
-  /** What happens when the body is there, or is out of the way. */
+  /** Runs when the body has been read or skipped. */
   private final class Then implements ReadBody.Then {
     @Override
     public void serve(byte[] bytes) {
@@ -232,7 +232,7 @@ final class Exchange {
     }
   }
 
-  /** Gives back the result of a wait if the caller was refused meanwhile. */
+  /** Releases the result of a wait if the caller was refused meanwhile. */
   private Response unlessRefused(Response response) {
     isStreaming = response.body() instanceof Response.Body.Streamed;
     var refusal = isStreaming ? waiting.refusal() : waiting.refusalOfResult();
@@ -283,7 +283,7 @@ final class Exchange {
   private void deliver(Response response) {
     if (!enterAnswering(Phase.SERVING)) {
       // The caller was told that the request took too long, and cannot know of this answer. This
-      // thread may be interrupted at any moment, which would break what is given back.
+      // thread may be interrupted at any moment, which would break what is released.
       kernel.startThread(() -> response.undeliveredTasks().forEach(Runnable::run));
       over();
       return;
@@ -301,7 +301,7 @@ final class Exchange {
     }
   }
 
-  /** The answer, or that there is no memory for it now. */
+  /** Returns the answer, or a refusal if there is no memory for the answer now. */
   private Response fitted(Response response) {
     if (answerBytes.resizeTo(response.size())) {
       return response;

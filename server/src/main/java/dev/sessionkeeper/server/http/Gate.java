@@ -31,7 +31,7 @@ public interface Gate {
     return visit -> Caller.LOCAL;
   }
 
-  /** What the gate sees of a request. */
+  /** The parts of a request that the gate checks. */
   interface Visit {
     Route route();
 

@@ -75,7 +75,7 @@ public final class HttpServer implements AutoCloseable {
     return new HttpServer(vertx, kernel, server);
   }
 
-  /** The port that was taken. */
+  /** Returns the port that the server listens on. */
   public int port() {
     return server.actualPort();
   }
@@ -90,7 +90,7 @@ public final class HttpServer implements AutoCloseable {
     return kernel.requests().taken() + kernel.answers().taken();
   }
 
-  /** Whether the end has begun. */
+  /** Returns whether the end has begun. */
   public boolean isLeaving() {
     return kernel.isLeaving();
   }
@@ -180,9 +180,7 @@ public final class HttpServer implements AutoCloseable {
     return server;
   }
 
-  /**
-   * What is not HTTP gets an answer that says so, where an answer is possible, and then the end.
-   */
+  /** Answers bytes that are not HTTP with an error, where an answer is possible, and closes. */
   private static void refuseBroken(HttpServerRequest request) {
     var type = typeOf(request.decoderResult().cause());
     var answer = Response.of(type.with(type.title()), "none");

@@ -12,7 +12,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What all requests of a server share. */
+/** The dependencies that all requests of a server share. */
 final class Kernel {
   private static final Duration TICK = Duration.ofMillis(100);
   private static final Duration READMIT_EVERY = Duration.ofSeconds(30);
@@ -92,7 +92,10 @@ final class Kernel {
     return answers;
   }
 
-  /** Grows whenever the callers of running requests are judged again. */
+  /**
+   * Returns a number that grows with each change of credentials, after which callers of running
+   * requests are checked again.
+   */
   long admissions() {
     return admissions.get();
   }
@@ -159,7 +162,7 @@ final class Kernel {
     return connections.get();
   }
 
-  /** Whether each answer is the last one of its connection. */
+  /** Returns whether each answer is the last one of its connection. */
   boolean isLeaving() {
     return leaving;
   }

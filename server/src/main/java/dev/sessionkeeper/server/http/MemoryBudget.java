@@ -7,7 +7,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Each request takes its bytes through a {@link Share} and gives them back by closing it. The
  * last quarter of the budget is for shares of up to {@link #SMALL} bytes: a few large uploads do
- * not keep small requests out. I1: the bytes of a share are given back exactly once. Threads: any.
+ * not keep small requests out. I1: the bytes of a share are released exactly once. Threads: any.
  */
 final class MemoryBudget {
   /** The most bytes of a share that may use the last quarter. */

@@ -65,7 +65,7 @@ public enum ProblemType {
     return title;
   }
 
-  /** What the caller can do, for the manual. */
+  /** The advice to the caller, for the manual. */
   public String advice() {
     return advice;
   }

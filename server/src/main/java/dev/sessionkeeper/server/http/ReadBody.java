@@ -16,7 +16,7 @@ import java.util.Optional;
 final class ReadBody {
   private static final long MOST_DROPPED = 64L << 20;
 
-  /** What becomes of the connection behind a refusal. */
+  /** The fate of the connection after a refusal. */
   enum Ending {
     /** The body was read to its end, so the connection can be used again. */
     KEEP,
@@ -28,7 +28,7 @@ final class ReadBody {
     CLOSE
   }
 
-  /** What follows the last byte. */
+  /** Runs after the last byte. */
   interface Then {
     void serve(byte[] body);
 

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** What was asked, by whom. Used by the request's own thread only. */
+/** One request and its caller. Used by the request's own thread only. */
 public final class Request {
   /** How much longer a request may take that works through many rows, such as a replay. */
   public static final Duration MUCH_WORK = Duration.ofMinutes(1);
@@ -167,7 +167,7 @@ public final class Request {
     return exchange.reserve(least, most);
   }
 
-  /** Gives back what was reserved, while the handler waits. */
+  /** Releases what was reserved, while the handler waits. */
   public void unreserve() {
     exchange.unreserve();
   }

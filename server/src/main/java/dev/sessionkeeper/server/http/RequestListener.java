@@ -4,7 +4,7 @@ import dev.sessionkeeper.store.Actor;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
 
-/** Hears of every request. Must not block. */
+/** Is called for every request. Must not block. */
 @FunctionalInterface
 public interface RequestListener {
 
@@ -32,7 +32,7 @@ public interface RequestListener {
     return status -> {};
   }
 
-  /** What is told when the handler has ended, on the same thread. */
+  /** Is called when the handler has ended, on the same thread. */
   @FunctionalInterface
   interface Handling {
     void ended(int status);

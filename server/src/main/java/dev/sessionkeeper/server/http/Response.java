@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** The answer to a request. Immutable; the methods that add to it return a copy. */
 public final class Response {
-  /** What follows the head. */
+  /** The body of a response. */
   sealed interface Body {
     record Bytes(byte[] bytes) implements Body {}
 
@@ -21,7 +21,7 @@ public final class Response {
   public interface StreamBody {
     void writeTo(ResponseStream out) throws Exception;
 
-    /** Gives back what the answer took. Called once, also when the writer failed. */
+    /** Releases what the answer took. Called once, also when the writer failed. */
     default void ended() {}
   }
 
@@ -91,8 +91,8 @@ public final class Response {
   }
 
   /**
-   * Runs the task when the client has gone before the answer was written: the place to give back
-   * what the client now cannot know that it has.
+   * Runs the task when the client has gone before the answer was written, for example to release
+   * leases that the client does not know about.
    */
   public Response ifUndelivered(Runnable task) {
     var more = new ArrayList<>(ifUndelivered);

@@ -31,7 +31,7 @@ public interface ResponseStream {
    */
   <T> Optional<T> await(Wait<T> wait) throws Exception;
 
-  /** Whether the client still listens and the server is not shutting down. */
+  /** Returns whether the client still listens and the server is not shutting down. */
   boolean isOpen();
 
   /** A call that waits and can be interrupted. */

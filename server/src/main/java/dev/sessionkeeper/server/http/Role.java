@@ -3,7 +3,7 @@ package dev.sessionkeeper.server.http;
 import java.util.Locale;
 import java.util.Set;
 
-/** What a caller may do. Each route asks for one role. */
+/** A set of rights. Each route requires one role. */
 public enum Role {
   /** No credential is asked for: health, the API description, and calls that are signed instead. */
   ANYONE,
@@ -18,7 +18,7 @@ public enum Role {
   /** Everything, including the creation of queues. */
   ADMIN;
 
-  /** Whether one of these roles is enough for a route that asks for this role. */
+  /** Returns whether one of these roles is enough for a route that asks for this role. */
   public boolean isGrantedBy(Set<Role> roles) {
     return this == ANYONE
         || roles.contains(this)

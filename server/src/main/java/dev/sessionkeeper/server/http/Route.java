@@ -123,12 +123,12 @@ public final class Route {
     return with(docs.answer(new RouteDocs.Answer(status, description, Optional.empty())));
   }
 
-  /** May refuse with these, beside what every route may. */
+  /** Adds problems that the route may answer, in addition to those of every route. */
   public Route problems(ProblemType... types) {
     return with(docs.problems(types));
   }
 
-  /** Takes bodies of up to so many bytes. The default is 16 MB. */
+  /** Sets the largest body in bytes. The default is 16 MB. */
   public Route maxBody(long bytes) {
     return new Route(method, path, role, scope, handler, docs, bytes, page);
   }
@@ -183,7 +183,7 @@ public final class Route {
     return docs;
   }
 
-  /** As people write it: {@code GET /queues/{queue}}. */
+  /** Returns method and path, such as {@code GET /queues/{queue}}. */
   @Override
   public String toString() {
     return method + " " + path.text();

@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a route takes and answers, for the API description and for the checks made before it runs.
+ * The inputs and answers of a route, for the API description and the checks before the handler.
  *
  * @param query the parameters it takes; any other one is refused
  * @param headers the request headers it reads; only described
- * @param request what it reads; empty when it takes no body
- * @param answers what it says when all is well
- * @param problems what it may refuse with, beside what every route may
+ * @param request the body; empty for a route without one
+ * @param answers the answers of success
+ * @param problems the refusals of this route, in addition to those of every route
  */
 record RouteDocs(
     String summary,

@@ -1,6 +1,8 @@
 package dev.sessionkeeper.server.http;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import dev.sessionkeeper.QueueSetting;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
@@ -79,14 +81,7 @@ final class Schemas {
   private Map<String, Object> object(Class<?> type) {
     var properties = new LinkedHashMap<String, Object>();
     var required = new ArrayList<String>();
-    for (var component : type.getRecordComponents()) {
-      var name = jsonName(component);
-      properties.put(
-          name, worded(schema(component.getGenericType()), words.field(nameOf(type), name)));
-      if (component.getType() != Optional.class) {
-        required.add(name);
-      }
-    }
+    addMembers(type, nameOf(type), properties, required);
     var schema = new LinkedHashMap<String, Object>();
     schema.put("type", "object");
     words.schema(nameOf(type)).ifPresent(text -> schema.put("description", text));
@@ -95,6 +90,37 @@ final class Schemas {
       schema.put("required", List.copyOf(required));
     }
     return schema;
+  }
+
+  private void addMembers(
+      Class<?> type, String owner, Map<String, Object> properties, List<String> required) {
+    for (var component : type.getRecordComponents()) {
+      var name = jsonName(component);
+      if (component.getAccessor().isAnnotationPresent(JsonUnwrapped.class)) {
+        addUnwrapped(component, owner, properties, required);
+      } else {
+        properties.put(name, worded(schema(component.getGenericType()), words.field(owner, name)));
+        if (component.getType() != Optional.class) {
+          required.add(name);
+        }
+      }
+    }
+  }
+
+  /** A map of queue settings stands for those that a caller names: each of them is optional. */
+  private void addUnwrapped(
+      RecordComponent component,
+      String owner,
+      Map<String, Object> properties,
+      List<String> required) {
+    if (component.getType() != Map.class) {
+      addMembers(component.getType(), owner, properties, required);
+      return;
+    }
+    for (var setting : QueueSetting.all()) {
+      var type = setting.initially().getClass();
+      properties.put(setting.name(), worded(schema(type), words.field(owner, setting.name())));
+    }
   }
 
   private static Map<String, Object> worded(

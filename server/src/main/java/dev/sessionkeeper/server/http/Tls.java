@@ -13,8 +13,8 @@ import java.util.Set;
 import javax.net.ssl.SSLServerSocketFactory;
 
 /**
- * What the server allows in a TLS handshake: versions 1.2 and 1.3, forward secrecy, authenticated
- * encryption, and no second handshake on a connection.
+ * The TLS settings of the server: versions 1.2 and 1.3, forward secrecy, authenticated encryption,
+ * and no second handshake on a connection.
  */
 final class Tls {
   private static final Set<String> VERSIONS = new LinkedHashSet<>(List.of("TLSv1.3", "TLSv1.2"));

@@ -5,7 +5,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends a request's wait when nobody listens any more.
+ * Ends the wait of a request whose client is gone.
  *
  * <p>Two threads meet here: the request's own, and the event loop that learns of the end. I1: the
  * thread is interrupted only while it is inside {@link #await}, and leaves it with a clear
@@ -45,15 +45,6 @@ final class Waiting {
     lock.lock();
     try {
       return !clientGone && !draining;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  boolean isClientGone() {
-    lock.lock();
-    try {
-      return clientGone;
     } finally {
       lock.unlock();
     }
@@ -134,7 +125,7 @@ final class Waiting {
     }
   }
 
-  /** Whether the wait was ended from outside, by the drain. */
+  /** Returns whether the wait was ended from outside, by the drain. */
   private boolean leave() {
     leaveQuietly();
     lock.lock();

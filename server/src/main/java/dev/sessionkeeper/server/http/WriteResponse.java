@@ -75,7 +75,7 @@ final class WriteResponse {
     }
   }
 
-  /** Writes a whole answer and waits until the socket has taken it: false when it did not. */
+  /** Writes a whole answer and waits for the socket; returns whether the socket took the answer. */
   boolean writeAndWait(Response answer, Executor loop) {
     var written = new CompletableFuture<Void>();
     loop.execute(() -> write(answer, false).onComplete(result -> settle(written, result)));

@@ -44,7 +44,7 @@ final class WriteStream implements ResponseStream {
       throws InterruptedException {
     var written = new CompletableFuture<Void>();
     loop.execute(() -> writePiece(bytes, written));
-    if (isDoneIn(written, patience)) {
+    if (awaitWritten(written, patience)) {
       return true;
     }
     loop.execute(whenLate);
@@ -52,7 +52,7 @@ final class WriteStream implements ResponseStream {
   }
 
   /** Waits in short steps: a server that shuts down has less patience. */
-  private boolean isDoneIn(CompletableFuture<Void> written, Duration patience)
+  private boolean awaitWritten(CompletableFuture<Void> written, Duration patience)
       throws InterruptedException {
     long left = patience.toNanos();
     while (left > 0) {

@@ -71,7 +71,7 @@ record SessionDetail(
   /** A page of waiting messages. */
   record Messages(List<Waiting> messages, Optional<String> nextCursor) {}
 
-  /** The state of a session; version 0 when none was ever written. */
+  /** The state of a session; its version is 0 if no state was ever written. */
   record State(
       long version,
       long size,
@@ -96,6 +96,6 @@ record SessionDetail(
       Optional<String> deadLetterId,
       Optional<String> eventId) {}
 
-  /** What happened, the newest first. */
+  /** The events of the session, newest first. */
   record Timeline(List<Moment> moments, boolean hasMore) {}
 }

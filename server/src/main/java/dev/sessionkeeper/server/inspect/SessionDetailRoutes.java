@@ -96,7 +96,7 @@ final class SessionDetailRoutes {
     }
   }
 
-  /** One status, or those that need attention. */
+  /** Decodes one status, or the word {@code attention} for all statuses that need an operator. */
   static Decoder<Set<SessionStatus>> statuses() {
     Map<String, Set<SessionStatus>> words = new LinkedHashMap<>();
     words.put("attention", SearchSessions.Filter.ATTENTION);

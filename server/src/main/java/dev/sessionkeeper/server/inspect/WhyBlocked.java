@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.inspect;
 
 import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.spi.SessionView;
 import java.time.Duration;
@@ -12,7 +13,7 @@ final class WhyBlocked {
   private WhyBlocked() {}
 
   /**
-   * What is known of a session.
+   * The known facts about a session.
    *
    * @param view empty for a session that has no message, no owner and no reason to be set aside
    * @param last the newest failed attempt
@@ -83,7 +84,7 @@ final class WhyBlocked {
   private static String parked(SessionView view, Known known) {
     var reason = view.blockedReason().orElse("");
     var why =
-        known.last().isPresent() && reason.startsWith("max delivery count")
+        known.last().isPresent() && reason.startsWith(PoisonPolicy.USED_UP)
             ? failed(known.last().get(), known)
             : "It was parked" + because(reason) + ".";
     return why + " It stays parked until a person resumes it. " + behind(view);

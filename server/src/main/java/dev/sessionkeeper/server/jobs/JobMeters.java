@@ -21,12 +21,12 @@ public final class JobMeters implements Consumer<JobEvent> {
   private static final String ALERTS = "keeper.job.alerts";
   private static final String LEASES_LOST = "keeper.job.leases.lost";
   private static final String SLOTS_DROPPED = "keeper.job.slots.dropped";
-  private static final String CLOCK_FOLLOWED = "keeper.job.clock.followed";
+  private static final String CLOCK_CORRECTIONS = "keeper.job.clock.corrections";
   private static final String COMPLETED = "completed";
   private static final String FAILED = "failed";
   private static final List<String> OUTCOMES = List.of(COMPLETED, FAILED);
   private static final List<String> COUNTERS =
-      List.of(ALERTS, LEASES_LOST, SLOTS_DROPPED, CLOCK_FOLLOWED);
+      List.of(ALERTS, LEASES_LOST, SLOTS_DROPPED, CLOCK_CORRECTIONS);
 
   private final MeterRegistry registry;
   private final Counter contention;
@@ -112,7 +112,7 @@ public final class JobMeters implements Consumer<JobEvent> {
       case JobEvent.Lost lost -> count(LEASES_LOST, lost.job(), 1);
       case JobEvent.FenceRejected rejected -> fenceRejections.increment();
       case JobEvent.HandedOver over -> {}
-      case JobEvent.FollowedClock followed -> count(CLOCK_FOLLOWED, followed.job(), 1);
+      case JobEvent.ClockCorrected followed -> count(CLOCK_CORRECTIONS, followed.job(), 1);
       case JobEvent.SlotsDropped dropped -> count(SLOTS_DROPPED, dropped.job(), dropped.count());
     }
   }

@@ -28,7 +28,7 @@ public interface Decoder<T> {
     };
   }
 
-  /** What becomes of the decoded value; its IllegalArgumentException is the reason of a refusal. */
+  /** Returns a decoder that maps the value; an IllegalArgumentException refuses the value. */
   default <R> Decoder<R> map(Function<? super T, ? extends R> next) {
     return value -> {
       var decoded = decode(value);

@@ -1,7 +1,7 @@
 package dev.sessionkeeper.server.json;
 
 /**
- * What is wrong with one field.
+ * A mistake in one field.
  *
  * @param field its JSON name, with a path where it is nested: {@code messages[3].ttl}
  */

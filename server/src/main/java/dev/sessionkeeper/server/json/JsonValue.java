@@ -14,7 +14,7 @@ import java.util.function.Supplier;
 public sealed interface JsonValue {
   Span span();
 
-  /** What people call it: "text", "a number". */
+  /** Returns the kind of the value in words: "text", "a number". */
   String kind();
 
   /** An object. */

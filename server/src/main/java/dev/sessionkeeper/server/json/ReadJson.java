@@ -87,7 +87,7 @@ final class ReadJson {
     }
   }
 
-  /** Whether these bytes are one document, without keeping anything of it. */
+  /** Returns whether these bytes are one document, without keeping anything of it. */
   static boolean isDocument(byte[] source) {
     try (var parser = FACTORY.createParser(ObjectReadContext.empty(), source)) {
       if (parser.nextToken() == null) {

@@ -4,7 +4,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Optional;
 
-/** Guesses what somebody meant to write. */
+/** Finds the known word that is closest to a misspelled one. */
 final class Similar {
   private static final int MOST_COMPARED = 40;
 

@@ -30,7 +30,7 @@ public final class HealthRoutes {
   }
 
   /**
-   * What the checks said.
+   * The result of the health checks.
    *
    * @param status {@code up} or {@code down}
    * @param checks {@code up}, or what is wrong; the server can be up with a part that is not
@@ -44,8 +44,8 @@ public final class HealthRoutes {
             .answers(200, "It lives", Health.class),
         Route.get("/health/ready", Role.ANYONE, Scope.open(), this::ready)
             .summary(
-                "Whether it should get requests: the store answers and takes writes, the server is not"
-                    + " draining. Queues in a cloud that is away are named but do not count")
+                "Whether it should get requests: the store answers and takes writes, the server is"
+                    + " not draining. Queues in a cloud that is away are named but do not count")
             .answers(200, "Ready", Health.class)
             .answers(503, "Not now; the checks say why", Health.class));
   }

@@ -1,4 +1,4 @@
-/** What the person on call looks at: health, metrics, the API description and the status page. */
+/** Routes for operators: health, metrics, the API description and the status page. */
 @NullMarked
 package dev.sessionkeeper.server.operations;
 

@@ -24,7 +24,7 @@ record DeliveryView(
     Optional<String> receipt,
     Optional<Instant> lockedUntil) {
 
-  /** What one receive handed out, in order. */
+  /** The deliveries of one receive, in order. */
   record Batch(List<DeliveryView> messages) {}
 
   static DeliveryView of(Delivery delivery) {

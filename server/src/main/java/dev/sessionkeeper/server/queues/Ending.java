@@ -11,10 +11,10 @@ import java.util.function.Supplier;
 /**
  * How one delivery ends: the fields that settlements of sessions and of receipts share.
  *
- * @param delay how long a retried or postponed message waits; not at all where it is left out
- * @param reason why, for the person who looks at it later
- * @param error what failed, for a dead letter
- * @param keepRetrying whether a retry is no subject to the queue's maximum delivery count
+ * @param delay how long a retried or postponed message waits; the default is zero
+ * @param reason the reason, for operators
+ * @param error the error of a dead letter
+ * @param keepRetrying whether the retry ignores the queue's maximum delivery count
  */
 record Ending(
     SettleAction action,

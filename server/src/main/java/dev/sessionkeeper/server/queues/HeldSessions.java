@@ -147,7 +147,7 @@ final class HeldSessions implements AutoCloseable {
   }
 
   /**
-   * Gives the session back.
+   * Releases the session.
    *
    * @throws KeeperException.LockLost if it is not, or no longer, held
    */
@@ -175,12 +175,12 @@ final class HeldSessions implements AutoCloseable {
     return keyOf(queue, owner, leaseId).hold();
   }
 
-  /** Whether leases of this queue live in the store. */
+  /** Returns whether leases of this queue live in the store. */
   boolean areShared(QueueName queue) {
     return queues.provider().sessions(queue) instanceof ResumableSessions;
   }
 
-  /** The session was given back. */
+  /** The session was released. */
   void remove(QueueName queue, Actor owner, String leaseId) {
     local.remove(leaseId);
     fresh.remove(holdOf(queue, owner, leaseId));
@@ -229,7 +229,7 @@ final class HeldSessions implements AutoCloseable {
   }
 
   /**
-   * What an id says.
+   * The parts of a lease id.
    *
    * @param server the server that had the lease in its memory first, or {@link #IN_STORE}
    */

@@ -2,6 +2,7 @@ package dev.sessionkeeper.server.queues;
 
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Limits;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
@@ -31,14 +32,14 @@ final class LeaseRoutes {
   private final Queues queues;
   private final HeldSessions held;
   private final LimitLeases limits;
-  private final QueueMeters meters;
+  private final LeaseMeters meters;
   private final TraceMessages traces;
 
   LeaseRoutes(
       Queues queues,
       HeldSessions held,
       LimitLeases limits,
-      QueueMeters meters,
+      LeaseMeters meters,
       TraceMessages traces) {
     this.traces = traces;
     this.limits = limits;
@@ -55,7 +56,8 @@ final class LeaseRoutes {
             .answers(201, "Held", LeaseView.class)
             .answers(
                 204,
-                "No session had work ready in that time, or the bot of the queue allows no more at once")
+                "No session had work ready in that time, or the bot of the queue allows no more at"
+                    + " once")
             .problems(
                 ProblemType.UNKNOWN_QUEUE,
                 ProblemType.SESSION_LOCKED,
@@ -69,7 +71,8 @@ final class LeaseRoutes {
                 Scope.queue(),
                 this::receive)
             .summary("The next messages of the held session, in order; at most 8 MB in one answer")
-            .query("max", "The most messages, 1 to 1000; 10 by default")
+            .query(
+                "max", "The most messages, 1 to " + Limits.DEFAULT.maxBatch() + "; 10 by default")
             .query("wait", "How long to wait for the first one, up to PT60S")
             .answers(200, "Some messages, or none", DeliveryView.Batch.class)
             .problems(ProblemType.SESSION_LOCK_LOST, ProblemType.SESSION_LIMIT_REACHED),
@@ -79,7 +82,7 @@ final class LeaseRoutes {
             .answers(200, "Renewed", LeaseView.Renewed.class)
             .problems(ProblemType.SESSION_LOCK_LOST, ProblemType.SESSION_LIMIT_REACHED),
         Route.delete("/queues/{queue}/leases/{leaseId}", Role.CONSUME, Scope.queue(), this::release)
-            .summary("Give the session back; messages in hand are delivered again")
+            .summary("Release the session; open deliveries are delivered again")
             .answers(204, "Released")
             .problems(ProblemType.SESSION_LOCK_LOST));
   }
@@ -168,7 +171,7 @@ final class LeaseRoutes {
 
   private record Wish(int max, Duration patience) {
     static Wish read(Fields in) {
-      var max = in.optional("max", 10, Decode.integer(1, 1000));
+      var max = in.optional("max", 10, Decode.integer(1, Limits.DEFAULT.maxBatch()));
       var wait =
           in.optional("wait", Duration.ZERO, Decode.duration(Duration.ZERO, Queues.MAX_WAIT));
       in.check();

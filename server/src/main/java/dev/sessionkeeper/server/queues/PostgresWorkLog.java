@@ -3,6 +3,7 @@ package dev.sessionkeeper.server.queues;
 import dev.sessionkeeper.jobs.JobContext;
 import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.jobs.Schedule;
+import dev.sessionkeeper.store.Columns;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.Migrations;
 import java.sql.Connection;
@@ -129,11 +130,11 @@ final class PostgresWorkLog implements WorkLog {
   }
 
   private static java.sql.Array outcomes(Connection connection, Result result) throws SQLException {
-    return connection.createArrayOf("text", result.outcomes().stream().map(Enum::name).toArray());
+    return Columns.array(connection, "text", result.outcomes().stream().map(Enum::name).toList());
   }
 
   private static java.sql.Array leases(Connection connection, Result result) throws SQLException {
-    return connection.createArrayOf("text", result.leaseIds().toArray());
+    return Columns.array(connection, "text", result.leaseIds());
   }
 
   private static Result result(ResultSet row) throws SQLException {

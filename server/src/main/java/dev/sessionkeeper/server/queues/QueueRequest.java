@@ -1,34 +1,46 @@
 package dev.sessionkeeper.server.queues;
 
-import dev.sessionkeeper.PoisonPolicy;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.sessionkeeper.QueueMode;
+import dev.sessionkeeper.QueueSetting;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.server.http.Problem;
 import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.server.json.Decoder;
+import dev.sessionkeeper.server.json.Field;
 import dev.sessionkeeper.server.json.Fields;
-import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 
-/** How a queue is to be: what is left out stays as it is, and is the default for a new queue. */
-record QueueRequest(
-    Optional<QueueMode> mode,
-    Optional<Integer> maxDeliveryCount,
-    Optional<Duration> lockDuration,
-    Optional<Duration> messageTtl,
-    Optional<Duration> duplicateWindow,
-    Optional<PoisonPolicy> poisonPolicy) {
+/**
+ * The wanted settings of a queue. A setting that is absent keeps its value, or has its default for
+ * a new queue.
+ *
+ * @param given the settings that the body names, each as {@link QueueSetting#parse} reads it
+ */
+record QueueRequest(Optional<QueueMode> mode, @JsonUnwrapped Map<QueueSetting<?>, String> given) {
 
   static QueueRequest read(Fields in) {
-    var second = Duration.ofSeconds(1);
     var mode = in.optional("mode", Decode.oneOf(QueueMode.class));
-    var attempts = in.optional("maxDeliveryCount", Decode.integer(1, 1000));
-    var lock = in.optional("lockDuration", Decode.duration(second, Duration.ofHours(12)));
-    var ttl = in.optional("messageTtl", Decode.duration(second, Duration.ofDays(366)));
-    var window = in.optional("duplicateWindow", Decode.duration(Duration.ZERO, Duration.ofDays(7)));
-    var poison = in.optional("poisonPolicy", Decode.oneOf(PoisonPolicy.class));
+    var fields = new LinkedHashMap<QueueSetting<?>, Field<Optional<String>>>();
+    for (var setting : QueueSetting.all()) {
+      fields.put(setting, in.optional(setting.name(), decoder(setting.values())));
+    }
     in.check();
-    return new QueueRequest(
-        mode.get(), attempts.get(), lock.get(), ttl.get(), window.get(), poison.get());
+    var given = new LinkedHashMap<QueueSetting<?>, String>();
+    fields.forEach((setting, field) -> field.get().ifPresent(text -> given.put(setting, text)));
+    return new QueueRequest(mode.get(), given);
+  }
+
+  private static Decoder<String> decoder(QueueSetting.Values<?> values) {
+    return switch (values) {
+      case QueueSetting.WholeNumber number ->
+          Decode.integer(number.least(), number.most()).map(String::valueOf);
+      case QueueSetting.TimeSpan span ->
+          Decode.duration(span.least(), span.most()).map(String::valueOf);
+      case QueueSetting.Choice<?> choice -> Decode.oneOf(choice.type()).map(Enum::name);
+    };
   }
 
   /**
@@ -38,18 +50,14 @@ record QueueRequest(
    */
   QueueSettings settings(Optional<QueueSettings> existing) {
     var wanted = mode.or(() -> existing.map(QueueSettings::mode)).orElseThrow(this::modeIsMissing);
-    var base = existing.orElseGet(() -> defaults(wanted));
-    return new QueueSettings(
-        wanted,
-        maxDeliveryCount.orElse(base.maxDeliveryCount()),
-        lockDuration.orElse(base.lockDuration()),
-        messageTtl.orElse(base.messageTtl()),
-        duplicateWindow.orElse(base.duplicateWindow()),
-        poisonPolicy.orElse(base.poisonPolicy()));
-  }
-
-  private static QueueSettings defaults(QueueMode mode) {
-    return mode == QueueMode.ORDERED ? QueueSettings.ordered() : QueueSettings.unordered();
+    var settings =
+        existing
+            .filter(known -> known.mode() == wanted)
+            .orElseGet(() -> QueueSettings.defaults(wanted));
+    for (var change : given.entrySet()) {
+      settings = change.getKey().parse(settings, change.getValue());
+    }
+    return settings;
   }
 
   private RuntimeException modeIsMissing() {

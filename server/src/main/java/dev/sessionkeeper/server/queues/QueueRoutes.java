@@ -3,6 +3,7 @@ package dev.sessionkeeper.server.queues;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
 import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSetting;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.server.http.Problem;
 import dev.sessionkeeper.server.http.ProblemType;
@@ -17,6 +18,8 @@ import dev.sessionkeeper.spi.CountableQueues;
 import dev.sessionkeeper.spi.InspectableQueues;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Creates, lists and shows queues. */
 final class QueueRoutes {
@@ -74,14 +77,10 @@ final class QueueRoutes {
 
   /** The settings as a person reads them in the audit log. */
   private static String words(QueueSettings settings) {
-    return String.join(
-        ", ",
-        settings.mode().name().toLowerCase(Locale.ROOT),
-        "maxDeliveryCount " + settings.maxDeliveryCount(),
-        "then " + settings.poisonPolicy().name().toLowerCase(Locale.ROOT).replace('_', ' '),
-        "lockDuration " + settings.lockDuration(),
-        "messageTtl " + settings.messageTtl(),
-        "duplicateWindow " + settings.duplicateWindow());
+    return Stream.concat(
+            Stream.of(settings.mode().name().toLowerCase(Locale.ROOT)),
+            QueueSetting.all().stream().map(each -> each.name() + " " + each.text(settings)))
+        .collect(Collectors.joining(", "));
   }
 
   private Response list(Request request) {

@@ -1,7 +1,6 @@
 package dev.sessionkeeper.server.queues;
 
-import dev.sessionkeeper.PoisonPolicy;
-import dev.sessionkeeper.QueueMode;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.spi.CountableQueues;
@@ -10,100 +9,59 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** A queue with its settings, and its numbers where the provider can tell them. */
+/** A queue with its settings, and with the numbers that its provider counts. */
 record QueueView(
-    String name,
-    QueueMode mode,
-    int maxDeliveryCount,
-    Duration lockDuration,
-    Duration messageTtl,
-    Duration duplicateWindow,
-    PoisonPolicy poisonPolicy,
-    Optional<Long> depth,
-    Optional<Long> ready,
-    Optional<Long> inFlight,
-    Optional<Long> dead,
-    Optional<Duration> oldestAge,
-    Optional<Long> waiting,
-    Optional<Long> parked,
-    Optional<Long> paused) {
+    String name, @JsonUnwrapped QueueSettings settings, @JsonUnwrapped Numbers numbers) {
 
   /** A page of queues, by name. */
   record Listing(List<QueueView> queues, Optional<String> nextCursor) {}
 
-  static QueueView of(QueueName name, QueueSettings settings) {
-    return of(name, settings, Numbers.NONE);
-  }
-
-  static QueueView of(QueueName name, QueueSettings settings, QueueStats stats) {
-    return of(
-        name,
-        settings,
-        new Numbers(
-            Optional.of(stats.depth()),
-            Optional.of(stats.readySessions()),
-            Optional.of(stats.heldSessions()),
-            Optional.of(stats.deadLetters()),
-            Optional.of(stats.oldestAge()),
-            Optional.of(stats.waitingSessions()),
-            Optional.of(stats.parkedSessions()),
-            Optional.of(stats.pausedSessions())));
-  }
-
-  /** What a broker counts: it knows messages, and nothing of sessions. */
-  static QueueView of(QueueName name, QueueSettings settings, CountableQueues.Counts counts) {
-    var inFlight = counts.inFlight().stream().boxed().findFirst();
-    return of(
-        name,
-        settings,
-        new Numbers(
-            Optional.of(counts.depth()),
-            Optional.empty(),
-            inFlight,
-            Optional.of(counts.deadLetters()),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty()));
-  }
-
-  private record Numbers(
+  /** The numbers of a queue. The older names ready, inFlight and dead stay until release 1.0. */
+  record Numbers(
       Optional<Long> depth,
+      Optional<Long> readySessions,
       Optional<Long> ready,
+      Optional<Long> heldSessions,
       Optional<Long> inFlight,
+      Optional<Long> deadLetters,
       Optional<Long> dead,
       Optional<Duration> oldestAge,
       Optional<Long> waiting,
       Optional<Long> parked,
       Optional<Long> paused) {
-    static final Numbers NONE =
-        new Numbers(
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty());
+
+    private static Numbers of(Optional<QueueStats> stats, Optional<CountableQueues.Counts> counts) {
+      var ready = stats.map(QueueStats::readySessions);
+      var held = stats.map(QueueStats::heldSessions);
+      var dead =
+          stats
+              .map(QueueStats::deadLetters)
+              .or(() -> counts.map(CountableQueues.Counts::deadLetters));
+      return new Numbers(
+          stats.map(QueueStats::depth).or(() -> counts.map(CountableQueues.Counts::depth)),
+          ready,
+          ready,
+          held,
+          held.or(() -> counts.flatMap(each -> each.inFlight().stream().boxed().findFirst())),
+          dead,
+          dead,
+          stats.map(QueueStats::oldestAge),
+          stats.map(QueueStats::waitingSessions),
+          stats.map(QueueStats::parkedSessions),
+          stats.map(QueueStats::pausedSessions));
+    }
   }
 
-  private static QueueView of(QueueName name, QueueSettings settings, Numbers numbers) {
-    return new QueueView(
-        name.value(),
-        settings.mode(),
-        settings.maxDeliveryCount(),
-        settings.lockDuration(),
-        settings.messageTtl(),
-        settings.duplicateWindow(),
-        settings.poisonPolicy(),
-        numbers.depth(),
-        numbers.ready(),
-        numbers.inFlight(),
-        numbers.dead(),
-        numbers.oldestAge(),
-        numbers.waiting(),
-        numbers.parked(),
-        numbers.paused());
+  static QueueView of(QueueName name, QueueSettings settings) {
+    return new QueueView(name.value(), settings, Numbers.of(Optional.empty(), Optional.empty()));
+  }
+
+  static QueueView of(QueueName name, QueueSettings settings, QueueStats stats) {
+    return new QueueView(name.value(), settings, Numbers.of(Optional.of(stats), Optional.empty()));
+  }
+
+  /** Returns the view for a broker, which counts messages but not sessions. */
+  static QueueView of(QueueName name, QueueSettings settings, CountableQueues.Counts counts) {
+    return new QueueView(name.value(), settings, Numbers.of(Optional.empty(), Optional.of(counts)));
   }
 }

@@ -18,7 +18,7 @@ public final class QueuesFeature implements Feature {
   private QueuesFeature(Context context) {
     var queues = new Queues(context.engine().queues());
     var audit = context.engine().audited();
-    var meters = new QueueMeters(context.meters());
+    var meters = new LeaseMeters(context.meters());
     var traces = context.traces();
     held =
         new HeldSessions(

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.queues;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.sessionkeeper.Limits;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
@@ -14,7 +15,9 @@ record ReceiptRequest(List<Item> settlements) {
   private static final int MAX_RECEIPT = 4096;
 
   static ReceiptRequest read(Fields in) {
-    var settlements = in.required("settlements", Decode.list(1, 1000, Decode.object(Item::read)));
+    var settlements =
+        in.required(
+            "settlements", Decode.list(1, Limits.DEFAULT.maxBatch(), Decode.object(Item::read)));
     in.check();
     return new ReceiptRequest(settlements.get());
   }
@@ -46,10 +49,10 @@ record ReceiptRequest(List<Item> settlements) {
     }
   }
 
-  /** What to receive. */
+  /** The wanted number of messages and the longest wait. */
   record Receive(Optional<Integer> max, @JsonProperty("wait") Optional<Duration> patience) {
     static Receive read(Fields in) {
-      var max = in.optional("max", Decode.integer(1, 1000));
+      var max = in.optional("max", Decode.integer(1, Limits.DEFAULT.maxBatch()));
       var wait = in.optional("wait", Decode.duration(Duration.ZERO, Queues.MAX_WAIT));
       in.check();
       return new Receive(max.get(), wait.get());
@@ -68,7 +71,7 @@ record ReceiptRequest(List<Item> settlements) {
   /** When the lock ends now. */
   record Renewed(Instant lockedUntil) {}
 
-  /** What became of each settlement, in the order asked for. */
+  /** The result of each settlement, in the order of the request. */
   record Answer(List<Done> settlements) {}
 
   /**

@@ -46,7 +46,7 @@ record ReplayRequest(
         .orElseGet(Selection.All::new);
   }
 
-  /** What was done. */
+  /** The result of a replay. */
   record Answer(
       Optional<Integer> replayed, Optional<Boolean> dryRun, Optional<Integer> wouldReplay) {
     static Answer replayed(int count) {

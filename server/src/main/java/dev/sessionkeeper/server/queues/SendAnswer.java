@@ -4,7 +4,7 @@ import dev.sessionkeeper.SendOutcome;
 import java.util.List;
 import java.util.Optional;
 
-/** What became of the messages, in the order they were sent. */
+/** The result of each message, in the order of the request. */
 record SendAnswer(List<Item> messages) {
 
   /**

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What a person wants to do to a session, or to all sessions of a status.
+ * An operator's act on one session, or on all sessions of a status.
  *
  * @param sessionId the one; left out with {@code all}
  * @param all whether every session of the status is meant; only for resume
@@ -93,7 +93,7 @@ record SessionRequest(
   }
 
   /**
-   * What it did.
+   * The result of the act.
    *
    * @param affected how many messages became dead letters; for the other acts 1 if something
    *     changed; with {@code all} how many sessions changed

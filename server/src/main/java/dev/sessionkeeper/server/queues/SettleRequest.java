@@ -66,7 +66,7 @@ record SettleRequest(List<Item> settlements, Optional<byte[]> state, Optional<Lo
     }
   }
 
-  /** What was settled, in the order asked for. */
+  /** The settled messages, in the order of the request. */
   record Answer(List<Done> settlements) {
     static Answer of(SettleRequest request) {
       return new Answer(

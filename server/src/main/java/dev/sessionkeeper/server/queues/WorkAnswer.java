@@ -20,7 +20,7 @@ record WorkAnswer(
     List<WorkRenewed> renewed,
     List<WorkSession> sessions) {
 
-  /** What became of the settlements of one session. */
+  /** The result of the settlements of one session. */
   enum Outcome {
     SETTLED("settled"),
     /** The lease is gone: nothing was changed, and the next owner gets the messages. */

@@ -34,6 +34,6 @@ interface WorkLog {
    */
   boolean add(Round round, Result result);
 
-  /** Adds the leases to a result that was remembered before they were taken. */
+  /** Adds leases to the stored result of a round whose settlements were stored first. */
   void complete(Round round, Result result);
 }

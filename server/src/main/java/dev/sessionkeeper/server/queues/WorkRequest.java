@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.queues;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.sessionkeeper.Limits;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.Settlement;
@@ -73,13 +74,13 @@ record WorkRequest(
     return take.orElse(WorkTake.DEFAULT);
   }
 
-  /** What follows the settlements of a session. */
+  /** The wish of a worker after its settlements of a session. */
   enum Then {
-    /** The session goes on with its next messages; without any it is given back. */
+    /** The session goes on with its next messages; without any it is released. */
     NEXT,
     /** The session stays in hand. */
     KEEP,
-    /** The session is given back. */
+    /** The session is released. */
     RELEASE;
 
     @Override
@@ -103,9 +104,13 @@ record WorkRequest(
     static WorkSettle read(Fields in) {
       var lease = in.required("leaseId", Decode.text(MAX_LEASE_ID));
       var completed =
-          in.optional("completed", Decode.list(0, 1000, Decode.integer(0L, Long.MAX_VALUE)));
+          in.optional(
+              "completed",
+              Decode.list(0, Limits.DEFAULT.maxBatch(), Decode.integer(0L, Long.MAX_VALUE)));
       var settlements =
-          in.optional("settlements", Decode.list(0, 1000, Decode.object(SettleRequest.Item::read)));
+          in.optional(
+              "settlements",
+              Decode.list(0, Limits.DEFAULT.maxBatch(), Decode.object(SettleRequest.Item::read)));
       var state = in.optional("state", Decode.base64());
       var version = in.optional("stateVersion", Decode.integer(0L, Long.MAX_VALUE));
       var then = in.optional("then", Decode.oneOf(Decode.words(Then.class, Then::toString)));
@@ -160,7 +165,7 @@ record WorkRequest(
 
     static WorkTake read(Fields in) {
       var sessions = in.optional("sessions", Decode.integer(1, MAX_SESSIONS));
-      var messages = in.optional("messages", Decode.integer(1, 1000));
+      var messages = in.optional("messages", Decode.integer(1, Limits.DEFAULT.maxBatch()));
       var bytes = in.optional("bytes", Decode.integer(1024L, ReceiveForAnswer.MOST_BYTES));
       var wait = in.optional("wait", Decode.duration(Duration.ZERO, Queues.MAX_WAIT));
       var state = in.optional("state", Decode.bool());

@@ -105,7 +105,9 @@ final class WorkRoutes {
         false, settled.stream().map(WorkSessions.Settled::view).toList(), renewed, views);
   }
 
-  /** What was settled is settled: a store that does not tell the states costs only the sessions. */
+  /**
+   * Settlements stay valid: if the store does not return the states, only new sessions are missing.
+   */
   private List<WorkSession> views(
       QueueName queue, Actor actor, List<WorkSessions.InHand> taken, WorkRequest wish) {
     try {

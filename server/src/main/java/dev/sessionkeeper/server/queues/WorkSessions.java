@@ -28,21 +28,21 @@ import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Settles, continues, takes and gives back the sessions of a worker's round. */
+/** Settles, continues, takes and releases the sessions of a worker's round. */
 final class WorkSessions {
   private static final Logger log = LoggerFactory.getLogger(WorkSessions.class);
 
   private final Queues queues;
   private final HeldSessions held;
   private final LimitLeases limits;
-  private final QueueMeters meters;
+  private final LeaseMeters meters;
   private final TraceMessages traces;
 
   WorkSessions(
       Queues queues,
       HeldSessions held,
       LimitLeases limits,
-      QueueMeters meters,
+      LeaseMeters meters,
       TraceMessages traces) {
     this.queues = queues;
     this.held = held;
@@ -54,7 +54,7 @@ final class WorkSessions {
   /** A session with messages that this round hands out. */
   record InHand(String leaseId, HeldSession session, List<Delivery> deliveries) {}
 
-  /** What became of settlements, and the session if it goes on. */
+  /** The result of settlements, and the session if the worker keeps it. */
   record Settled(WorkSettled view, Optional<InHand> next) {}
 
   /** Settles one session, and does what follows. */
@@ -229,7 +229,7 @@ final class WorkSessions {
   }
 
   /**
-   * What the worker gets of these sessions. The states of all are one question to the store.
+   * Returns the answer for these sessions. The states of all sessions are read in one query.
    *
    * @throws KeeperException if the store does not tell the states
    */
@@ -267,8 +267,9 @@ final class WorkSessions {
   }
 
   /**
-   * A provider that bounds bytes through the number of messages hands out a few at a time. A handle
-   * that remembers nothing begins again at the first open message, which ends the loop.
+   * Receives until the limit is reached: a provider that bounds bytes may return few messages per
+   * call. A handle that remembers nothing begins again at the first open message, which ends the
+   * loop.
    */
   private static List<Delivery> receiveAll(HeldSession session, BatchLimit limit)
       throws InterruptedException {
@@ -320,7 +321,7 @@ final class WorkSessions {
     }
   }
 
-  /** Gives back a session that this round does not hand out after all. */
+  /** Releases a session that this round does not hand out after all. */
   void giveBack(QueueName queue, Actor actor, InHand taken) {
     try {
       release(queue, actor, taken.leaseId(), taken.session());

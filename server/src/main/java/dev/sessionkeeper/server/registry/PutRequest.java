@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 
-/** Who wants a session of which kind. */
+/** The user, the capacity and the kind of a wanted session. */
 record PutRequest(UUID userObjectId, UUID tenantObjectId, UUID capacityId, int sessionKind) {
   static PutRequest read(Fields in, Set<Integer> kinds) {
     var user = in.required("userObjectId", Decode.guid());

@@ -61,7 +61,7 @@ public final class RegistryFeature implements Feature {
         };
     routes =
         Stream.of(
-                new SessionRoutes(registry, options.kinds().keySet()).routes(),
+                new RegisteredSessionRoutes(registry, options.kinds().keySet()).routes(),
                 new UsageRoutes(usage, registry).routes())
             .flatMap(List::stream)
             .toList();

@@ -24,7 +24,7 @@ final class RegistryMeters implements Consumer<RegistryEvent> {
     this.time = time;
   }
 
-  /** Shows how many sessions are active; counted when somebody looks, and then not for a while. */
+  /** Shows the number of active sessions, counted when metrics are read and then cached. */
   void watch(SessionRegistry sessions, Set<Integer> kinds) {
     var active = new Sampled<Map<Integer, Long>>(Map.of(), sessions::activeByKind, FRESH, time);
     for (var kind : kinds) {

@@ -51,7 +51,7 @@ final class EraseUser {
   }
 
   /**
-   * What an erasure did.
+   * The result of an erasure.
    *
    * @param pseudonym the random id that stands for the user from now on
    * @param sessionsEnded sessions that were active

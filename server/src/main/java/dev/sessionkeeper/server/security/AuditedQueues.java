@@ -13,8 +13,8 @@ import dev.sessionkeeper.spi.RemovableQueues.Part;
 import java.util.function.IntFunction;
 
 /**
- * What people do to queues, each with its entry in the audit log: in one transaction where queues
- * and log are in one store.
+ * The acts of operators on queues, each with its entry in the audit log: in one transaction where
+ * queues and log are in one store.
  */
 public interface AuditedQueues {
 

@@ -51,7 +51,7 @@ public final class BrowserSessions {
     forms = secret.signing("browser-form");
   }
 
-  /** What a cookie stands for. */
+  /** The login behind a cookie. */
   public sealed interface Login {
     /** An API key, by its digest. */
     record ByKey(String sha256) implements Login {}

@@ -101,7 +101,8 @@ final class CredentialGate implements Gate {
           .orElseThrow(
               () ->
                   unauthenticated(
-                      "The request has no credential. Send an API key or token as Authorization: Bearer"));
+                      "The request has no credential. Send an API key or token as Authorization:"
+                          + " Bearer"));
     }
     return callerOf(shown);
   }
@@ -116,7 +117,7 @@ final class CredentialGate implements Gate {
   }
 
   /**
-   * What a browser may be remembered by that shows this key or token.
+   * Returns the login of a browser that shows this key or token.
    *
    * @throws ProblemException 401
    */

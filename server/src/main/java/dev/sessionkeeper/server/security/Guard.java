@@ -32,8 +32,8 @@ public final class Guard implements Gate, AutoCloseable {
   /**
    * Builds the gate for a server on this address.
    *
-   * @throws KeeperException.Misconfigured if the address is not loopback and nobody would be asked
-   *     for a credential
+   * @throws KeeperException.Misconfigured if the address is not loopback and no caller would be
+   *     asked for a credential
    */
   public Guard(SecurityConfig config, String host, TimeSource time) {
     this.host = host;

@@ -74,7 +74,7 @@ public record JwtConfig(
     }
   }
 
-  /** An address that nobody on the way can change: https, or this machine itself. */
+  /** An address whose answers cannot be changed on the way: https, or this machine itself. */
   public static URI https(String text) {
     var uri = URI.create(text);
     var host = uri.getHost();

@@ -3,6 +3,7 @@ package dev.sessionkeeper.server.security;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.store.AuditLog;
+import dev.sessionkeeper.store.Columns;
 import dev.sessionkeeper.store.Database;
 import java.sql.Array;
 import java.sql.Connection;
@@ -127,7 +128,7 @@ final class KeyTable {
   }
 
   private static Array texts(Connection connection, Stream<String> texts) throws SQLException {
-    return connection.createArrayOf("text", texts.toArray());
+    return Columns.array(connection, "text", texts.toList());
   }
 
   private static StoredKey key(ResultSet row) throws SQLException {

@@ -19,8 +19,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Who may call. Without keys, certificates and tokens the server is open, and then listens on
- * loopback only.
+ * The credentials of callers. Without keys, certificates and tokens the server is open, and then
+ * listens on loopback only.
  */
 public record SecurityConfig(
     List<ApiKey> keys,
@@ -34,7 +34,7 @@ public record SecurityConfig(
 
   private static final Pattern SHA256 = Pattern.compile("[0-9a-fA-F]{64}");
 
-  /** Whether calls need a credential. */
+  /** Returns whether calls need a credential. */
   public boolean isClosed() {
     return !keys.isEmpty() || !certificates.isEmpty() || jwt.isPresent();
   }

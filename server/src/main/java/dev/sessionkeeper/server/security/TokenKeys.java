@@ -26,7 +26,7 @@ final class TokenKeys implements JWKSource<SecurityContext>, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(TokenKeys.class);
   private static final Duration REFRESH = Duration.ofMinutes(5);
 
-  /** Anybody can show a token with any key's name: how often that may send us to the provider. */
+  /** A token may name any key, so this limits how often unknown keys are looked up. */
   private static final Duration NOT_SOONER = Duration.ofSeconds(10);
 
   private final JwtConfig config;

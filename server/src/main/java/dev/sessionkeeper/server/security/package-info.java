@@ -1,4 +1,4 @@
-/** Who may call: open loopback, API keys, tokens, rate limits and the audit log. */
+/** Access control: open loopback, API keys, tokens, rate limits and the audit log. */
 @NullMarked
 package dev.sessionkeeper.server.security;
 

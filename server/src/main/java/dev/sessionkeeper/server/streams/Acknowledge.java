@@ -10,7 +10,7 @@ import dev.sessionkeeper.server.http.ProblemType;
 record Acknowledge(Streams streams) {
 
   /**
-   * All events up to this one were handled. An older event changes nothing.
+   * Notes that all events up to this one were handled. An older event changes nothing.
    *
    * @throws ProblemException 503 if the store did not take the position; acknowledge again
    */

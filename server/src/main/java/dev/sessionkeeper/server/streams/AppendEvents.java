@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.streams;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.store.Columns;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -98,17 +99,14 @@ final class AppendEvents {
   private static Optional<List<NewEvent.Appended>> tryStore(
       Connection connection, String stream, List<NewEvent> events) throws SQLException {
     try (var statement = connection.prepareStatement(APPEND)) {
-      var keys = events.stream().map(event -> event.key().orElse(null)).toArray();
-      statement.setArray(1, texts(connection, events.stream().map(NewEvent::event).toArray()));
-      statement.setArray(2, texts(connection, events.stream().map(NewEvent::data).toArray()));
-      statement.setArray(
-          3,
-          texts(
-              connection, events.stream().map(event -> event.externalId().orElse(null)).toArray()));
-      statement.setArray(4, texts(connection, keys));
-      statement.setString(5, stream);
-      statement.setArray(6, texts(connection, keys));
-      statement.setString(7, stream);
+      new Columns<>(statement, events)
+          .add("text", NewEvent::event)
+          .add("text", NewEvent::data)
+          .add("text", event -> event.externalId().orElse(null))
+          .add("text", event -> event.key().orElse(null))
+          .addText(stream)
+          .add("text", event -> event.key().orElse(null))
+          .addText(stream);
       var appended = new ArrayList<NewEvent.Appended>();
       try (var rows = statement.executeQuery()) {
         while (rows.next()) {
@@ -122,9 +120,5 @@ final class AppendEvents {
       }
       throw e;
     }
-  }
-
-  private static java.sql.Array texts(Connection connection, Object[] values) throws SQLException {
-    return connection.createArrayOf("text", values);
   }
 }

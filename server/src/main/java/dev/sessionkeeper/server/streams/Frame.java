@@ -21,7 +21,7 @@ record Frame(long id, byte[] bytes) {
         event.id(), encode("id: " + event.shownId() + "\n" + number, event.event(), event.data()));
   }
 
-  /** Tells that events are missing between what the reader has and the first that is kept. */
+  /** Returns the frame for a reader whose next events are already deleted. */
   static Frame gap(long had, long first) {
     var data = "{\"lastEventId\":%d,\"firstId\":%d}".formatted(had, first);
     return new Frame(first - 1, encode("id: " + (first - 1) + "\n", GAP, data));

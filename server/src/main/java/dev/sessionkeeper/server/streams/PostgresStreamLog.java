@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.streams;
 
+import dev.sessionkeeper.store.Columns;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -37,7 +38,7 @@ final class PostgresStreamLog implements StreamLog {
   private static final String LAST_IDS =
       "SELECT name, last_id FROM keeper.stream WHERE name = ANY (?)";
 
-  // What goes is a prefix of each stream, also when the clock was set back in between.
+  // The removed events are a prefix of each stream, also after the clock was set back.
   private static final String FORGET =
       """
       WITH old AS (
@@ -151,7 +152,7 @@ final class PostgresStreamLog implements StreamLog {
     return database.withConnection(
         connection -> {
           try (var statement = connection.prepareStatement(LAST_IDS)) {
-            statement.setArray(1, connection.createArrayOf("text", streams.toArray()));
+            statement.setArray(1, Columns.array(connection, "text", streams));
             var ids = new HashMap<String, Long>();
             try (var rows = statement.executeQuery()) {
               while (rows.next()) {

@@ -31,10 +31,10 @@ record ReadRequest(
   private static final int DEFAULT_LIMIT = 100;
   private static final int MAX_LIMIT = 1_000;
 
-  /** What {@code Sec-Fetch-Dest} of a browser says for a request of a script. */
+  /** The value of {@code Sec-Fetch-Dest} when a script in a browser sends the request. */
   private static final Set<String> SCRIPTS = Set.of("", "empty");
 
-  /** What moves the position of a subscriber. */
+  /** The event that moves the cursor of a subscriber. */
   enum Ack {
     EXPLICIT,
     DELIVERED

@@ -42,7 +42,7 @@ final class ReadStream implements Response.StreamBody {
    * @param end the last event of the stream when the reader came
    * @param tracker moves the position of a named subscriber that does not acknowledge
    * @param only the events that the reader may see; all where it is empty
-   * @param place is given back when the answer has ended
+   * @param place is released when the answer has ended
    */
   ReadStream(
       Streams streams,
@@ -92,7 +92,7 @@ final class ReadStream implements Response.StreamBody {
     return start.gap().isEmpty() || sendGap(out, start.gap().get());
   }
 
-  /** What follows, from memory; from the log when this reader is too far behind for that. */
+  /** Returns the next events, from memory or, for a reader that is far behind, from the log. */
   private List<Frame> next(Tail tail) {
     if (only.isPresent()) {
       return nextVisible(only.get());

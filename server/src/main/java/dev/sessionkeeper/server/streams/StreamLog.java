@@ -48,7 +48,7 @@ interface StreamLog {
   int forgetOlderThan(Duration age, int most);
 
   /**
-   * What a stream holds.
+   * The first and the last event of a stream.
    *
    * @param first the number of the oldest event that is still kept, or that will come first
    * @param last the number of the newest event; 0 before the first one

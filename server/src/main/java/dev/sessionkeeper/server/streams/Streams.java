@@ -4,7 +4,7 @@ import dev.sessionkeeper.cursors.Cursors;
 import dev.sessionkeeper.server.http.ReaderPlaces;
 import dev.sessionkeeper.time.TimeSource;
 
-/** What publishing and reading share. */
+/** The dependencies that publishing and reading share. */
 record Streams(
     StreamLog log,
     TailStreams tails,

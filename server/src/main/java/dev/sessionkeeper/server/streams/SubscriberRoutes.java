@@ -14,7 +14,7 @@ import dev.sessionkeeper.server.json.Fields;
 import java.util.List;
 import java.util.Optional;
 
-/** Creates named subscribers, shows their positions, and takes their acknowledgements. */
+/** Creates named subscribers, shows their cursors, and receives their acknowledgements. */
 final class SubscriberRoutes {
   private static final int MOST_SUBSCRIBERS = 1_000;
   private static final String START = "start";

@@ -72,7 +72,8 @@ final class Tail {
   }
 
   /**
-   * What follows an event: up to so many bytes, but at least one event if there is one.
+   * Returns the events after one event: up to so many bytes, but at least one event if there is
+   * one.
    *
    * @return empty when the reader has fallen behind and must read the log
    */

@@ -17,12 +17,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows all streams that somebody reads: one thread and one query per round, however many readers
+ * Follows all streams that have readers: one thread and one query per poll, however many readers
  * there are.
  *
  * <p>What is published through this process is seen at once. Of everything else it is told by a
  * notice, which is sent after the commit: inside of the appending transaction it would hold a lock
- * of the whole database. Notices may get lost, so while somebody reads it also looks once a second.
+ * of the whole database. Notices may get lost, so while there are readers it also polls each
+ * second.
  */
 final class TailStreams implements AutoCloseable, Runnable, Notices.Ear {
   private static final Logger log = LoggerFactory.getLogger(TailStreams.class);
@@ -76,7 +77,7 @@ final class TailStreams implements AutoCloseable, Runnable, Notices.Ear {
   /**
    * The tail of a stream, followed until {@link #leave}.
    *
-   * @param last where it begins if nobody else reads the stream
+   * @param last the cursor to begin with if the stream has no other reader
    */
   Tail join(String stream, long last) {
     lock.lock();
@@ -134,7 +135,7 @@ final class TailStreams implements AutoCloseable, Runnable, Notices.Ear {
     }
   }
 
-  /** Waits for news or for the poll interval; for ever when nobody reads. */
+  /** Waits for a notification or the poll interval; without readers it waits without a limit. */
   private boolean awaitRound(int failures) throws InterruptedException {
     lock.lock();
     try {

@@ -63,10 +63,10 @@ final class BotList {
     }
   }
 
-  /** What one bot would do with the event, and why. */
+  /** One bot's decision about the event, with its reason. */
   record Verdict(String bot, boolean matched, String explanation, Optional<String> sessionId) {}
 
-  /** What all bots would do. */
+  /** The decisions of all bots. */
   record Verdicts(String event, List<Verdict> bots) {}
 
   Listing list(List<Bot> bots, Reach reach) {

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the database says about itself. */
+/** The statistics of the database. */
 final class StoreNumbers {
   private static final String NUMBERS =
       """

@@ -119,7 +119,7 @@ public final class SystemFeature implements Feature {
   /** The servers of the store. */
   record Nodes(List<Beat.Node> nodes) {}
 
-  /** What the provider of the queues can do. */
+  /** The capabilities of the queue provider. */
   record Abilities(String provider, boolean parksSessions, Map<String, String> impossible) {}
 
   /**

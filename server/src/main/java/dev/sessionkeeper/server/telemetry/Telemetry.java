@@ -35,7 +35,7 @@ public final class Telemetry implements AutoCloseable {
         .orElseGet(() -> of(GlobalOpenTelemetry.get()));
   }
 
-  /** One that somebody else looks after. */
+  /** Returns telemetry that its creator closes. */
   public static Telemetry of(OpenTelemetry telemetry) {
     return new Telemetry(telemetry, () -> {});
   }

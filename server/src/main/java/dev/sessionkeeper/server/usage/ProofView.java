@@ -48,7 +48,7 @@ record ProofView(List<Tenant> tenants, Optional<Hold> hold) {
     }
   }
 
-  /** All are 0. */
+  /** The differences of the proof. Each of them is 0 when all usage is accounted for. */
   record Differences(BigDecimal ledger, BigDecimal batches, BigDecimal acknowledged) {}
 
   /** Why nothing is metered. */

@@ -24,7 +24,7 @@ record UsageItem(
   /** A page, by tenant and time. */
   record Listing(List<UsageItem> usages, Optional<String> nextCursor) {}
 
-  /** What a correction appended. */
+  /** The records that a correction appended. */
   record Corrected(List<UsageItem> usages) {}
 
   static UsageItem of(LedgerRow row) {

@@ -68,7 +68,7 @@ public final class UsageMeters implements Consumer<UsageEvent> {
         .register(registry);
   }
 
-  /** Whether metering stands still now, as the database says. */
+  /** Sets the gauge that shows whether metering is held. */
   public void held(boolean now) {
     held.set(now ? 1 : 0);
   }

@@ -16,7 +16,7 @@ interface CloudQueues extends AutoCloseable {
   /** Cuts every connection in the middle of what it carries. */
   void dropConnections();
 
-  /** Lets the locks of all sessions in hand end, while their owners still live. */
+  /** Lets the locks of all held sessions end, while their owners still live. */
   void endLocks(String queue) throws InterruptedException;
 
   @Override
@@ -42,10 +42,10 @@ interface CloudQueues extends AutoCloseable {
     @Override
     public String yaml() {
       return """
-          queues:
-            provider: sqs
-            sqs: { region: us-east-1, endpoint: "http://127.0.0.1:%d", prefix: "it-" }
-          """
+      queues:
+        provider: sqs
+        sqs: { region: us-east-1, endpoint: "http://127.0.0.1:%d", prefix: "it-" }
+      """
           .formatted(wire.port());
     }
 
@@ -75,10 +75,10 @@ interface CloudQueues extends AutoCloseable {
     @Override
     public String yaml() {
       return """
-          queues:
-            provider: servicebus
-            servicebus: { connection_string: "%s", administration_endpoint: "%s" }
-          """
+      queues:
+        provider: servicebus
+        servicebus: { connection_string: "%s", administration_endpoint: "%s" }
+      """
           .formatted(server.connectionString(), server.administrationEndpoint());
     }
 

@@ -303,7 +303,8 @@ class GatewayTest {
             first.stream().map(m -> m.get("properties").get("correlation_id").asString()).toList());
     assertThat(
             server.count(
-                "SELECT count(*) FROM keeper.audit WHERE action = 'events.replay' AND reason = 'a fixed bug'"))
+                "SELECT count(*) FROM keeper.audit WHERE action = 'events.replay' AND reason = 'a"
+                    + " fixed bug'"))
         .isEqualTo(1);
   }
 
@@ -382,7 +383,7 @@ class GatewayTest {
         .contains("keeper_active_sessions{bot_name=\"one\",ordering_scope=\"entity\"} 1.0")
         .contains("keeper_concurrent_session_utilization{bot_name=\"one\"} 0.02")
         .contains("keeper_active_sessions{bot_name=\"two\"")
-        .contains("keeper_webhooks_waiting 0.0");
+        .contains("keeper_webhooks_queued 0.0");
     server.send(server.request("/queues/one/leases/" + lease).DELETE());
     assertThat(server.get("/metrics").text())
         .contains("keeper_active_sessions{bot_name=\"one\",ordering_scope=\"entity\"} 0.0");

@@ -37,10 +37,10 @@ final class Intake {
         .event();
   }
 
-  static NewEvent delivery(GitHubEvent event) {
+  static NewDelivery delivery(GitHubEvent event) {
     // The very bytes of the payload, as in a delivery that has just been read.
     var raw = raw(event.type(), event.deliveryId(), event.payload().unsafeBytes());
-    return new NewEvent(event, raw, Map.of(), TraceContext.continuing(""), List.of());
+    return new NewDelivery(event, raw, Map.of(), TraceContext.continuing(""), List.of());
   }
 
   private static RawDelivery raw(String type, String deliveryId, byte[] body) {

@@ -1,7 +1,6 @@
 package dev.sessionkeeper.server.gateway;
 
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
-import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
@@ -17,22 +16,14 @@ final class TestDatabase {
 
   static Fresh create() {
     var name = "gateway_" + COUNT.incrementAndGet();
-    return fresh(name, POSTGRES.createDatabase(name));
+    return fresh(name, dev.sessionkeeper.server.TestDatabase.copy(name));
   }
 
   /** A copy of one that nobody is connected to. */
-  static Fresh copyOf(Fresh prepared) throws SQLException {
+  static Fresh copyOf(Fresh prepared) {
     var name = "gateway_" + COUNT.incrementAndGet();
     var template = prepared.url().replaceAll(".*/([a-z0-9_]+).*", "$1");
-    // One at a time: a template that is being copied cannot be copied.
-    synchronized (COUNT) {
-      try (var connection = POSTGRES.adminDataSource().getConnection();
-          var statement = connection.createStatement()) {
-        statement.execute(
-            "CREATE DATABASE %s TEMPLATE %s OWNER %s".formatted(name, template, POSTGRES.user()));
-      }
-    }
-    return fresh(name, POSTGRES.dataSource(name));
+    return fresh(name, POSTGRES.copyDatabase(template, name));
   }
 
   private static Fresh fresh(String name, DataSource source) {

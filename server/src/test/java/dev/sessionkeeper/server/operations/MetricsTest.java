@@ -83,11 +83,12 @@ class MetricsTest {
     try (var server = withQueue(BOT)) {
       assertThat(server.get("/metrics").body())
           .contains("keeper_webhook_messages_total{bot_name=\"quiet\"} 0.0")
-          .contains("keeper_webhook_revived_total 0.0")
+          .contains("keeper_webhook_replayed_total 0.0")
           .contains(
               "keeper_push_requests_seconds_count{bot_name=\"quiet\",outcome=\"unreachable\"} 0")
           .contains(
-              "keeper_session_duration_seconds_count{bot_name=\"quiet\",session_outcome=\"error\"} 0")
+              "keeper_session_duration_seconds_count{bot_name=\"quiet\",session_outcome=\"error\"}"
+                  + " 0")
           .contains(
               "keeper_job_duration_seconds_count{job_name=\"usage-tick\",outcome=\"failed\"} 0")
           .contains("keeper_http_errors_total 0.0")

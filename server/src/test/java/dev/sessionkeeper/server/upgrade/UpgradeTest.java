@@ -40,7 +40,7 @@ class UpgradeTest {
   @ParameterizedTest
   @MethodSource("releases")
   void aServerTakesOverTheDataOfARelease(Path release) throws SQLException, IOException {
-    var database = TestDatabase.create();
+    var database = TestDatabase.empty();
     SchemaDump.load(database, release);
     try (var server =
         TestServer.start("jobs: { dead_letter_retention: 36500d }\n", database.environment())) {
@@ -92,7 +92,7 @@ class UpgradeTest {
 
   @Test
   void aServerRefusesTablesOfANewerReleaseAndNamesTheVersion() throws SQLException {
-    var database = TestDatabase.create();
+    var database = TestDatabase.empty();
     TestServer.start("", database.environment()).close();
     try (var connection = database.source().getConnection();
         var statement = connection.createStatement()) {
@@ -112,7 +112,7 @@ class UpgradeTest {
   @Test
   @EnabledIfSystemProperty(named = "keep.schema", matches = ".+")
   void keepsTheSchemaOfThisRelease() throws SQLException, IOException {
-    var database = TestDatabase.create();
+    var database = TestDatabase.empty();
     try (var server = TestServer.start("usage: { interval: 1s }\n", database.environment())) {
       fill(server);
     }
@@ -136,7 +136,8 @@ class UpgradeTest {
         server.put(
             "/sessions",
             """
-            {"tenantObjectId":"%s","userObjectId":"%s","capacityId":"%s","sessionKind":2}"""
+            {"tenantObjectId":"%s","userObjectId":"%s","capacityId":"%s","sessionKind":2}\
+            """
                 .formatted(TENANT, TENANT, TENANT));
     server.delete("/sessions/" + session.json().get("sessionId").asString());
     server.post("/streams/news/events", "{\"data\":{\"kept\":true}}");

@@ -72,7 +72,7 @@ final class BrokerQueue {
     return sessions.values().stream().mapToLong(session -> session.messages.size()).sum();
   }
 
-  /** A session that nobody holds and that has work; the one handed out last comes last. */
+  /** Returns a session with work and without an owner, the longest-waiting one first. */
   Optional<BrokerSession> nextSession(long now) {
     for (var session : sessions.values()) {
       if (session.holder == null && session.hasFreeMessage(now)) {
@@ -215,7 +215,7 @@ final class BrokerQueue {
     deadLetters.session(NO_SESSION).messages.put(copy.sequence, copy);
   }
 
-  /** Sets aside, or drops, what has waited too long and is in nobody's hands. */
+  /** Sets aside or drops expired messages that no client has locked. */
   void expireMessages(long now) {
     if (now < earliestExpiry) {
       return;

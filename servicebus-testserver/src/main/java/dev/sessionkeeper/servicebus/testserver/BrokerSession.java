@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The messages of one session by sequence, its state and its holder. A queue without sessions keeps
- * all its messages in one that nobody holds. Event loop only.
+ * all its messages in a session without an owner. Event loop only.
  */
 final class BrokerSession {
   final String id;
@@ -25,7 +25,7 @@ final class BrokerSession {
     return !freeMessages(now, 1).isEmpty();
   }
 
-  /** The first messages that nobody has, in order. */
+  /** Returns the first unlocked messages, in order. */
   List<StoredMessage> freeMessages(long now, int max) {
     var free = new ArrayList<StoredMessage>();
     for (var message : messages.values()) {

@@ -6,7 +6,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** What goes wrong on purpose. Safe for any thread; every call has taken effect when it returns. */
+/**
+ * The faults that a test can switch on. Safe for any thread; every call has taken effect when it
+ * returns.
+ */
 public final class Faults {
   private final Broker broker;
   private final AtomicInteger duplicateSends = new AtomicInteger();

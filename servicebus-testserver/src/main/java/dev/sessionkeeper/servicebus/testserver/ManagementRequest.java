@@ -8,7 +8,7 @@ import org.apache.qpid.proton.amqp.messaging.AmqpValue;
 import org.apache.qpid.proton.message.Message;
 import org.jspecify.annotations.Nullable;
 
-/** What a client asks of a management node. */
+/** A request of a client to a management node. */
 final class ManagementRequest {
   private final Map<String, Object> properties;
   private final Map<?, ?> body;

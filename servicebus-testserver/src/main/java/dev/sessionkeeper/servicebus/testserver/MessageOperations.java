@@ -16,7 +16,7 @@ import org.apache.qpid.proton.amqp.messaging.Rejected;
 import org.apache.qpid.proton.amqp.transport.DeliveryState;
 import org.apache.qpid.proton.amqp.transport.ErrorCondition;
 
-/** What clients ask of the management node about messages. Event loop only. */
+/** The management operations on messages. Event loop only. */
 final class MessageOperations {
   private final BrokerQueue queue;
   private final ManagementRequest request;

@@ -176,7 +176,7 @@ final class ReceiverLink {
     return true;
   }
 
-  /** Ends the hold because its time is over: messages in hand count as failed deliveries. */
+  /** Ends the hold because its time is over: open deliveries count as failed deliveries. */
   void expire() {
     for (var message : inHand()) {
       queue.unlock(message);

@@ -44,7 +44,7 @@ public final class ServiceBusTestServer implements AutoCloseable {
     }
   }
 
-  /** What {@code ServiceBusClientBuilder.connectionString} takes. */
+  /** Returns the text for {@code ServiceBusClientBuilder.connectionString}. */
   public String connectionString() {
     return "Endpoint=sb://localhost:"
         + loop.port()

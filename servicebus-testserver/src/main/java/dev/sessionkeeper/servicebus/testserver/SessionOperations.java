@@ -6,7 +6,7 @@ import java.util.Map;
 import org.apache.qpid.proton.amqp.Binary;
 import org.jspecify.annotations.Nullable;
 
-/** What the holder of a session asks of the management node. Event loop only. */
+/** The management operations of a session's owner. Event loop only. */
 final class SessionOperations {
   private final BrokerQueue queue;
   private final ManagementRequest request;

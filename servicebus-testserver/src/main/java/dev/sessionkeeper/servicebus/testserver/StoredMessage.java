@@ -10,7 +10,7 @@ import org.apache.qpid.proton.engine.Delivery;
 import org.apache.qpid.proton.message.Message;
 import org.jspecify.annotations.Nullable;
 
-/** A message in a queue of the broker: what was sent, and who has it now. Event loop only. */
+/** A message in a queue of the broker, with its present owner. Event loop only. */
 final class StoredMessage {
   final long sequence;
   final long enqueuedAt;

@@ -83,14 +83,14 @@ public record SessionkeeperProperties(
   }
 
   /**
-   * What all listeners share.
+   * The settings of all listeners.
    *
    * @param concurrency Sessions that one listener handles at once.
    * @param drainTimeout How long a stop waits for handlers. Must be shorter than
    *     spring.lifecycle.timeout-per-shutdown-phase.
    * @param autoStartup Whether listeners start with the application.
    * @param deadLetterOn Exception types that make a message a dead letter at its first failure.
-   * @param sessionIdleTimeout When a held session without work is given back.
+   * @param sessionIdleTimeout When a held session without work is released.
    * @param prefetch Messages taken from a session at once.
    * @param retry How long a failed message waits. The queue says how many attempts there are.
    */
@@ -104,7 +104,7 @@ public record SessionkeeperProperties(
       @DefaultValue Retry retry) {}
 
   /**
-   * How long a failed message waits before its next attempt.
+   * How long a failed message waits before its next attempt. The defaults are those of RetryPolicy.
    *
    * @param delay The delay after the first failure.
    * @param multiplier By which each further delay grows.
@@ -112,14 +112,19 @@ public record SessionkeeperProperties(
    * @param jitter The part by which a delay may be shorter or longer, 0 to 1.
    */
   public record Retry(
-      @DefaultValue("1s") Duration delay,
-      @DefaultValue("2") double multiplier,
-      @DefaultValue("16s") Duration maxDelay,
-      @DefaultValue("0.25") double jitter) {
+      @Nullable Duration delay,
+      @Nullable Double multiplier,
+      @Nullable Duration maxDelay,
+      @Nullable Double jitter) {
 
     RetryPolicy policy() {
-      int attempts = RetryPolicy.ofDefaults().maxAttempts();
-      return new RetryPolicy(attempts, delay, multiplier, maxDelay, jitter);
+      var defaults = RetryPolicy.ofDefaults();
+      return new RetryPolicy(
+          defaults.maxAttempts(),
+          delay == null ? defaults.first() : delay,
+          multiplier == null ? defaults.factor() : multiplier,
+          maxDelay == null ? defaults.most() : maxDelay,
+          jitter == null ? defaults.jitter() : jitter);
     }
   }
 

@@ -34,7 +34,7 @@ public @interface SessionkeeperTest {
   /** More properties, as {@code key=value}. */
   String[] properties() default {};
 
-  /** Whether the default filters apply. */
+  /** Returns whether the default filters apply. */
   boolean useDefaultFilters() default true;
 
   /** Beans to include beside those of the slice. */

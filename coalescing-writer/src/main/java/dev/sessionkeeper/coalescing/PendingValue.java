@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Guarded by the lock of its stripe. All submits of a slot share one stage, so that a million
  * submits to one key while the store is down cost no more memory than one.
  */
-final class Slot<K, V> {
+final class PendingValue<K, V> {
   final K key;
   long version;
   V value;
@@ -47,13 +47,13 @@ final class Slot<K, V> {
    */
   private final List<CompletableFuture<Outcome>> inherited = new ArrayList<>(1);
 
-  private @Nullable Slot<K, V> heir;
+  private @Nullable PendingValue<K, V> heir;
 
-  Slot(Entry<K, V> entry, long bytes, long now) {
+  PendingValue(Entry<K, V> entry, long bytes, long now) {
     this(entry, bytes, now, new CompletableFuture<>(), null);
   }
 
-  private Slot(
+  private PendingValue(
       Entry<K, V> entry,
       long bytes,
       long now,
@@ -75,16 +75,16 @@ final class Slot<K, V> {
    * <p>After a failure the waiters of this slot wait for the heir as well: otherwise each round of
    * a long outage would leave one more waiter per key.
    */
-  Slot<K, V> successor(Entry<K, V> entry, long size, long now) {
+  PendingValue<K, V> successor(Entry<K, V> entry, long size, long now) {
     if (attempts == 0) {
-      return new Slot<>(entry, size, now);
+      return new PendingValue<>(entry, size, now);
     }
-    heir = new Slot<>(entry, size, now, own, stage);
+    heir = new PendingValue<>(entry, size, now, own, stage);
     return heir;
   }
 
   /** Earlier due first; of equal ones the one that failed first. */
-  static int compareDue(Slot<?, ?> a, Slot<?, ?> b) {
+  static int compareDue(PendingValue<?, ?> a, PendingValue<?, ?> b) {
     // By difference: the clock's zero has no meaning, so its values may wrap.
     int byDue = Long.signum(a.due - b.due);
     return byDue != 0 ? byDue : Long.compare(a.order, b.order);
@@ -110,7 +110,7 @@ final class Slot<K, V> {
   }
 
   /** Takes over the waiters and the history of an older value of the key that failed in flight. */
-  void inherit(Slot<K, V> failed) {
+  void inherit(PendingValue<K, V> failed) {
     attempts = failed.toBury ? 0 : failed.attempts;
     cause = failed.cause;
     submits += failed.submits;

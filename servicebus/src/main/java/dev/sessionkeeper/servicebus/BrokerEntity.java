@@ -6,7 +6,7 @@ import com.azure.messaging.servicebus.ServiceBusClientBuilder.ServiceBusSessionR
 import dev.sessionkeeper.QueueName;
 
 /** Where a queue is in the namespace: a queue of its own, or a subscription of a topic. */
-sealed interface Entity {
+sealed interface BrokerEntity {
 
   ServiceBusSenderClientBuilder of(ServiceBusSenderClientBuilder builder);
 
@@ -15,7 +15,7 @@ sealed interface Entity {
   ServiceBusReceiverClientBuilder of(ServiceBusReceiverClientBuilder builder);
 
   /** A queue. */
-  record Queue(QueueName name) implements Entity {
+  record Queue(QueueName name) implements BrokerEntity {
     @Override
     public ServiceBusSenderClientBuilder of(ServiceBusSenderClientBuilder builder) {
       return builder.queueName(BrokerNames.of(name));
@@ -34,7 +34,7 @@ sealed interface Entity {
   }
 
   /** Messages are sent to the topic and received from the subscription. */
-  record Subscription(String topic, String name) implements Entity {
+  record Subscription(String topic, String name) implements BrokerEntity {
     @Override
     public ServiceBusSenderClientBuilder of(ServiceBusSenderClientBuilder builder) {
       return builder.topicName(topic);

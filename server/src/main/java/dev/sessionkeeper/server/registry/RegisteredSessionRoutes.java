@@ -20,11 +20,11 @@ import java.util.Set;
 import java.util.UUID;
 
 /** Registered sessions: begin or find, read, list, end, renew. */
-final class SessionRoutes {
+final class RegisteredSessionRoutes {
   private final SessionRegistry registry;
   private final Set<Integer> kinds;
 
-  SessionRoutes(SessionRegistry registry, Set<Integer> kinds) {
+  RegisteredSessionRoutes(SessionRegistry registry, Set<Integer> kinds) {
     this.registry = registry;
     this.kinds = kinds;
   }
@@ -112,12 +112,13 @@ final class SessionRoutes {
     var session =
         registry
             .end(named(request).sessionId(), request.actor())
-            .orElseThrow(SessionRoutes::unknown);
+            .orElseThrow(RegisteredSessionRoutes::unknown);
     return Response.ok(RegistryItem.of(session));
   }
 
   private Response renew(Request request) {
-    var session = registry.renew(named(request).sessionId()).orElseThrow(SessionRoutes::unknown);
+    var session =
+        registry.renew(named(request).sessionId()).orElseThrow(RegisteredSessionRoutes::unknown);
     if (!session.isActive()) {
       throw ProblemType.CONFLICT
           .with("The session has ended; only an active one can be renewed")
@@ -132,7 +133,7 @@ final class SessionRoutes {
     return guid(request.parameter("id"))
         .flatMap(registry::find)
         .filter(session -> reach.includes(session.tenantObjectId()))
-        .orElseThrow(SessionRoutes::unknown);
+        .orElseThrow(RegisteredSessionRoutes::unknown);
   }
 
   private static Optional<UUID> guid(String text) {

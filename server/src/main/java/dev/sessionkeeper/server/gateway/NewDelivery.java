@@ -16,7 +16,7 @@ import java.util.Map;
  * @param headers further headers worth keeping
  * @param trace with a span of its own, by which a delivery knows its row again
  */
-record NewEvent(
+record NewDelivery(
     GitHubEvent event,
     RawDelivery raw,
     Map<String, String> headers,

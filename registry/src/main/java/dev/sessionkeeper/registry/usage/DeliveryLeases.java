@@ -19,7 +19,7 @@ import java.util.UUID;
  * <p>A lane that was written in the future is free: the database's clock was set back, and the lane
  * would wait until the clock gets there again. An owner that still delivers is fenced by its epoch.
  */
-record UsageLanes(Database database, UsageOptions options) {
+record DeliveryLeases(Database database, UsageOptions options) {
   private static final int AT_ONCE = 16;
 
   private static final String CLAIM =
@@ -168,7 +168,7 @@ record UsageLanes(Database database, UsageOptions options) {
         });
   }
 
-  /** Gives the lane back until the pause is over. */
+  /** Releases the lease on the tenant's deliveries until the pause is over. */
   boolean fail(Lane lane, Outgoing batch, boolean refused, String why, Duration pause) {
     return database.inStatement(
         connection -> {

@@ -16,7 +16,7 @@ import java.util.List;
  * <p>A step back of up to a second, or an interval if that is shorter, changes nothing: no slot
  * runs twice because of a small correction.
  */
-final class FollowClock {
+final class CorrectForClock {
   /** Rows that were written by a clock ahead of {@code clock.now}; one parameter: milliseconds. */
   static final String IS_AHEAD =
       """
@@ -55,7 +55,7 @@ final class FollowClock {
   private final Database database;
   private final JobOptions options;
 
-  FollowClock(Database database, JobOptions options) {
+  CorrectForClock(Database database, JobOptions options) {
     this.database = database;
     this.options = options;
   }

@@ -8,14 +8,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Counts what happens at leases and deliveries. */
-final class QueueMeters {
-  private static final Logger log = LoggerFactory.getLogger(QueueMeters.class);
+final class LeaseMeters {
+  private static final Logger log = LoggerFactory.getLogger(LeaseMeters.class);
 
   private final Counter contention;
   private final Counter violations;
   private final Counter delivered;
 
-  QueueMeters(MeterRegistry registry) {
+  LeaseMeters(MeterRegistry registry) {
     contention =
         Counter.builder("keeper.lease.contention")
             .description("Leases refused because another owner holds the session")

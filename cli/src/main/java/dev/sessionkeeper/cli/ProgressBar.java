@@ -7,7 +7,7 @@ import java.util.Locale;
 /**
  * A bar with rate and remaining time, on standard error, for work that takes longer than a second.
  */
-final class Progress {
+final class ProgressBar {
   private static final int WIDTH = 30;
   private static final Duration QUIET = Duration.ofSeconds(1);
   private static final Duration FRAME = Duration.ofMillis(100);
@@ -19,7 +19,7 @@ final class Progress {
   private final long begun;
   private long lastDrawn;
 
-  Progress(Terminal terminal, TimeSource time, String what, long total) {
+  ProgressBar(Terminal terminal, TimeSource time, String what, long total) {
     this.terminal = terminal;
     this.time = time;
     this.what = what;

@@ -12,16 +12,16 @@ import java.util.Optional;
  * <p>AMQP knows three kinds: bytes, one value, and a sequence of values. JMS clients send a text as
  * a value. A value or sequence that is neither text nor bytes is shown as text.
  */
-final class ReadBody {
+final class ReadPayload {
   private static final String BYTES = "application/octet-stream";
   private static final String TEXT = "text/plain; charset=utf-8";
 
-  private ReadBody() {}
+  private ReadPayload() {}
 
   /**
    * Reads the body.
    *
-   * @param form as our own senders wrote it; empty for other producers
+   * @param form the form that our own sender noted; empty for other producers
    */
   static Payload of(ServiceBusReceivedMessage received, Optional<Payload.Form> form) {
     var type = Optional.ofNullable(received.getContentType());

@@ -7,6 +7,7 @@ import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.server.http.QueueFilter;
 import dev.sessionkeeper.server.http.Reach;
 import dev.sessionkeeper.server.json.RawJson;
+import dev.sessionkeeper.store.Columns;
 import dev.sessionkeeper.store.Database;
 import java.sql.Array;
 import java.sql.Connection;
@@ -21,7 +22,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Finds events, newest first. */
-final class ReadEvents {
+final class FindEvents {
   private static final String LIST = "events";
   private static final String COLUMNS =
       """
@@ -64,7 +65,7 @@ final class ReadEvents {
   private final Database database;
   private final Supplier<List<Bot>> bots;
 
-  ReadEvents(Database database, Supplier<List<Bot>> bots) {
+  FindEvents(Database database, Supplier<List<Bot>> bots) {
     this.database = database;
     this.bots = bots;
   }
@@ -109,14 +110,14 @@ final class ReadEvents {
   Optional<EventView.Detail> find(UUID id, Reach reach) {
     var conditions = byId(id, reach);
     var names =
-        bots.get().stream().filter(bot -> reach.includes(bot.queue())).map(Bot::name).toArray();
+        bots.get().stream().filter(bot -> reach.includes(bot.queue())).map(Bot::name).toList();
     return database.withConnection(
         connection -> {
           try (var statement = connection.prepareStatement(conditions.in(ONE))) {
             var queues = queues(connection, reach.queues());
             statement.setArray(1, queues);
             statement.setArray(2, queues);
-            statement.setArray(3, connection.createArrayOf("text", names));
+            statement.setArray(3, Columns.array(connection, "text", names));
             statement.setArray(4, queues);
             conditions.bind(statement, 5);
             try (var rows = statement.executeQuery()) {
@@ -154,7 +155,7 @@ final class ReadEvents {
     return switch (visible) {
       case QueueFilter.All all -> null;
       case QueueFilter.Only only ->
-          connection.createArrayOf("text", only.queues().stream().map(QueueName::value).toArray());
+          Columns.array(connection, "text", only.queues().stream().map(QueueName::value).toList());
     };
   }
 
