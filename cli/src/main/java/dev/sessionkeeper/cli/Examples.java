@@ -95,6 +95,7 @@ final class Examples {
           entry("keeper usage proof", "keeper usage proof -o json"),
           entry("keeper usage batches", "keeper usage batches --state dead"),
           entry("keeper usage replay", "keeper usage replay BATCH"),
+          entry("keeper usage release", "keeper usage release"),
           entry("keeper receiver", "keeper receiver --port 9090"),
           entry("keeper bench", "keeper bench --messages 20000 --sessions 200"),
           entry("keeper simulate", "keeper simulate --seed 7 --runs 100"),

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.node.JsonNodeFactory;
 
 /** The life of an installation, by the command line: keys, audit, backup, bundle, contexts. */
 @Tag("slow")
@@ -94,6 +95,21 @@ class InstallationTest {
     assertThat(call("keys", "revoke", "worker", "--yes").code()).isZero();
     assertThat(keeper("queues", "--url", server.address(), "--key-file", file.toString()).code())
         .isEqualTo(Exit.FORBIDDEN);
+  }
+
+  @Test
+  void aHoldOfMeteringIsNamedAndReleasedOnlyWithYes() {
+    var hold =
+        JsonNodeFactory.instance
+            .objectNode()
+            .put("since", "2026-01-01T00:00:00Z")
+            .put("reason", "the clock of the database jumped");
+    assertThat(Usage.Proof.held(hold))
+        .contains("2026-01-01T00:00:00Z", "clock of the database jumped", "keeper usage release");
+    assertThat(call("usage", "release").code()).isEqualTo(Exit.USAGE);
+    var released = call("usage", "release", "--yes");
+    assertThat(released.code()).as(released.err()).isZero();
+    assertThat(released.out()).contains("Metering was not held.");
   }
 
   @Test
