@@ -75,6 +75,7 @@ final class Examples {
           entry(
               "keeper context set",
               "keeper context set prod --url https://keeper.example.org --key-file ~/.keeper.key"),
+          entry("keeper context list", "keeper context list"),
           entry("keeper context use", "keeper context use prod"),
           entry("keeper context delete", "keeper context delete prod"),
           entry("keeper audit", "keeper audit --target orders/cust-42"),

@@ -128,8 +128,7 @@ final class Usage {
         return Exit.FAILED;
       }
       try (var client = remote.open()) {
-        var answer =
-            client.post("/usages/hold/release", JsonNodeFactory.instance.objectNode());
+        var answer = client.post("/usages/hold/release", JsonNodeFactory.instance.objectNode());
         remote.tell(
             answer,
             answer.path("released").asBoolean()

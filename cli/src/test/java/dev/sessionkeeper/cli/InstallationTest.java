@@ -132,6 +132,12 @@ class InstallationTest {
     assertThat(call("audit", "verify", "--last-hash", last).code()).isZero();
 
     var lines = Files.readAllLines(file);
+    var away = keeper("audit", "export", "--file", file.toString(), "--url", "http://127.0.0.1:1");
+    assertThat(away.code()).isEqualTo(Exit.UNAVAILABLE);
+    assertThat(Files.readAllLines(file)).as("the older export stays").isEqualTo(lines);
+    assertThat(folder).isDirectoryNotContaining("glob:**.part");
+    var empty = Files.createFile(folder.resolve("empty.ndjson"));
+    assertThat(keeper("audit", "verify", empty.toString()).out()).contains("nothing was checked");
     Files.write(file, lines.subList(0, lines.size() - 1));
     assertThat(keeper("audit", "verify", file.toString()).code()).isZero();
     assertThat(keeper("audit", "verify", file.toString(), "--last-hash", last).code()).isOne();
@@ -210,7 +216,11 @@ class InstallationTest {
                 keyFile.toString()))
         .contains("Saved prod");
     assertThat(process(contexts, "queues")).doesNotContain("KEEPER_API_KEY", "did not answer");
-    assertThat(process(contexts, "context")).contains("prod").contains(server.address());
+    for (var list : List.of(List.of("context"), List.of("context", "list"))) {
+      assertThat(process(contexts, list.toArray(String[]::new)))
+          .contains("prod")
+          .contains(server.address());
+    }
     assertThat(process(contexts, "queues", "--context", "none"))
         .contains("There is no context none");
     assertThat(Files.readString(contexts)).doesNotContain(admin.key());

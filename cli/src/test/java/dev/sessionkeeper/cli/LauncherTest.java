@@ -63,6 +63,13 @@ class LauncherTest {
   }
 
   @Test
+  void aPackageCallsItselfAsItStandsOnThePath() throws Exception {
+    assertThat(run(checkout.resolve("keeper"), Map.of()).out()).contains("-Dkeeper.command=./keeper");
+    Files.move(java, checkout.resolve("runtime"));
+    assertThat(run(checkout.resolve("keeper"), Map.of()).out()).contains("-Dkeeper.command=keeper");
+  }
+
+  @Test
   void noHomeIsNeeded() throws Exception {
     var ran = run(checkout.resolve("keeper"), Map.of());
     assertThat(ran.code()).as(ran.err()).isZero();
@@ -140,8 +147,9 @@ class LauncherTest {
         "#!/bin/sh\necho \"[ERROR] the wrapper ran with $JAVA_HOME\"\nexit 1\n");
     program(checkout.resolve("mvnw"));
     var bare = Files.createDirectories(folder.resolve("bare"));
-    for (var tool : List.of("bash", "sh", "dirname", "readlink", "find", "sed", "mkdir", "grep", "tail", "sleep", "env", "head", "cat")) {
-      Files.createSymbolicLink(bare.resolve(tool), Path.of("/usr/bin").resolve(tool));
+    for (var tool : "bash sh dirname readlink find sed mkdir grep tail sleep env head cat".split(" ")) {
+      var script = "#!/bin/sh\nexec /usr/bin/%s \"$@\"\n".formatted(tool);
+      program(Files.writeString(bare.resolve(tool), script));
     }
     var ran = run(checkout.resolve("keeper"), Map.of("PATH", bare.toString()));
     assertThat(ran.code()).isEqualTo(Exit.UNAVAILABLE);
@@ -159,7 +167,12 @@ class LauncherTest {
     var archive = folder.resolve("maven-1.0-bin.tar.gz");
     var packed =
         new ProcessBuilder(
-                "tar", "-czf", archive.toString(), "-C", folder.resolve("made").toString(), "maven-1.0")
+                "tar",
+                "-czf",
+                archive.toString(),
+                "-C",
+                folder.resolve("made").toString(),
+                "maven-1.0")
             .start();
     assertThat(packed.waitFor()).isZero();
     var home = folder.resolve("maven home");
@@ -182,8 +195,7 @@ class LauncherTest {
     var file = checkout.resolve(".mvn/wrapper/maven-wrapper.properties");
     Files.createDirectories(file.getParent());
     Files.writeString(
-        file,
-        "distributionUrl=file://%s\ndistributionSha256Sum=%s\n".formatted(archive, checksum));
+        file, "distributionUrl=file://%s\ndistributionSha256Sum=%s\n".formatted(archive, checksum));
   }
 
   private Ran run(Path script, Map<String, String> environment) throws Exception {
