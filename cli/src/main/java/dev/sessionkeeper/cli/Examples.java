@@ -42,7 +42,8 @@ final class Examples {
           entry("keeper dead-letters causes", "keeper dead-letters causes orders"),
           entry(
               "keeper dead-letters repair",
-              "keeper dead-letters repair orders 17 --file fixed.json -r 'a comma in the amount' --replay"),
+              "keeper dead-letters repair orders 17 --file fixed.json -r 'a comma in the amount'"
+                  + " --replay"),
           entry("keeper dead-letters discard", "keeper dead-letters discard orders 17 18"),
           entry("keeper dead-letters replay", "keeper dead-letters replay orders --all --dry-run"),
           entry("keeper bulk", "keeper bulk resume orders --status parked -r 'fixed in 1.2'"),

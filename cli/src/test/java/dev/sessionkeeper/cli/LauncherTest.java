@@ -64,7 +64,8 @@ class LauncherTest {
 
   @Test
   void aPackageCallsItselfAsItStandsOnThePath() throws Exception {
-    assertThat(run(checkout.resolve("keeper"), Map.of()).out()).contains("-Dkeeper.command=./keeper");
+    assertThat(run(checkout.resolve("keeper"), Map.of()).out())
+        .contains("-Dkeeper.command=./keeper");
     Files.move(java, checkout.resolve("runtime"));
     assertThat(run(checkout.resolve("keeper"), Map.of()).out()).contains("-Dkeeper.command=keeper");
   }
@@ -147,7 +148,8 @@ class LauncherTest {
         "#!/bin/sh\necho \"[ERROR] the wrapper ran with $JAVA_HOME\"\nexit 1\n");
     program(checkout.resolve("mvnw"));
     var bare = Files.createDirectories(folder.resolve("bare"));
-    for (var tool : "bash sh dirname readlink find sed mkdir grep tail sleep env head cat".split(" ")) {
+    for (var tool :
+        "bash sh dirname readlink find sed mkdir grep tail sleep env head cat".split(" ")) {
       var script = "#!/bin/sh\nexec /usr/bin/%s \"$@\"\n".formatted(tool);
       program(Files.writeString(bare.resolve(tool), script));
     }

@@ -127,9 +127,15 @@ public final class Serve {
     var address = server.address();
     var url = address.equals(DEFAULT_ADDRESS) ? "" : " --url " + address;
     if (address.startsWith("https:")) {
-      return keeper + " doctor" + url + " --ca FILE" + (server.isClosed() ? " --key-file FILE" : "");
+      return keeper
+          + " doctor"
+          + url
+          + " --ca FILE"
+          + (server.isClosed() ? " --key-file FILE" : "");
     }
-    return server.isClosed() ? keeper + " doctor" + url + " --key-file FILE" : keeper + " demo" + url;
+    return server.isClosed()
+        ? keeper + " doctor" + url + " --key-file FILE"
+        : keeper + " demo" + url;
   }
 
   private static void reload(KeeperServer server) {
