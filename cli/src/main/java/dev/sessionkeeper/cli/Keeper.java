@@ -60,7 +60,7 @@ public final class Keeper {
 
   /** How a person here calls the command: the launcher of a package says {@code keeper}. */
   static String command() {
-    return System.getProperty("keeper.command", "./keeper");
+    return System.getProperty("sessionkeeper.command", "./keeper");
   }
 
   static int run(String... args) {

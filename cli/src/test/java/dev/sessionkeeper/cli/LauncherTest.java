@@ -65,9 +65,9 @@ class LauncherTest {
   @Test
   void aPackageCallsItselfAsItStandsOnThePath() throws Exception {
     assertThat(run(checkout.resolve("keeper"), Map.of()).out())
-        .contains("-Dkeeper.command=./keeper");
+        .contains("-Dsessionkeeper.command=./keeper");
     Files.move(java, checkout.resolve("runtime"));
-    assertThat(run(checkout.resolve("keeper"), Map.of()).out()).contains("-Dkeeper.command=keeper");
+    assertThat(run(checkout.resolve("keeper"), Map.of()).out()).contains("-Dsessionkeeper.command=keeper");
   }
 
   @Test

@@ -123,7 +123,7 @@ public final class Serve {
 
   /** A command that works against this server: the demo needs one that asks for no credential. */
   static String next(KeeperServer server) {
-    var keeper = System.getProperty("keeper.command", "./keeper");
+    var keeper = System.getProperty("sessionkeeper.command", "./keeper");
     var address = server.address();
     var url = address.equals(DEFAULT_ADDRESS) ? "" : " --url " + address;
     if (address.startsWith("https:")) {
