@@ -1,4 +1,4 @@
-"""A PostgreSQL and servers of their own, for packaging/test-upgrade and ops/rehearse."""
+"""A PostgreSQL and servers of their own, for packaging/test-upgrade, packaging/test-restore and ops/rehearse."""
 import http.client, json, os, pathlib, shutil, signal, socket, subprocess, sys, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -13,11 +13,11 @@ def free_port():
 class Postgres:
     """A PostgreSQL of its own in a temporary folder."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, name="postgres"):
         found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb"))
         if not found:
             sys.exit("needs PostgreSQL; apt-get install postgresql")
-        self.bin, self.data, self.port = found[-1].parent, folder / "postgres", free_port()
+        self.bin, self.data, self.port = found[-1].parent, folder / name, free_port()
         self.as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
         self.data.mkdir()
         if self.as_user:

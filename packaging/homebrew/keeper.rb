@@ -11,13 +11,19 @@ class Keeper < Formula
 
   def install
     system "mvn", "-B", "-q", "-Dfast", "-DskipTests", "-pl", "cli", "-am", "package"
-    libexec.install Dir["cli/target/lib"], "keeper"
-    # The launcher takes a runtime folder beside it for the sign of an installed package.
-    (libexec/"runtime").install_symlink Formula["openjdk"].opt_libexec/"openjdk.jdk/Contents/Home/bin"
+    # The launcher takes lib and runtime beside it for the sign of an installed package.
+    libexec.install "cli/target/lib", "keeper", "ops"
+    (libexec/"runtime").install_symlink Language::Java.java_home/"bin"
     bin.install_symlink libexec/"keeper"
+    (buildpath/"keeper.1").write Utils.safe_popen_read(bin/"keeper", "man-page")
+    man1.install "keeper.1"
+    (buildpath/"completion").write Utils.safe_popen_read(bin/"keeper", "generate-completion")
+    bash_completion.install "completion" => "keeper"
   end
 
   test do
     assert_match version.to_s, shell_output("#{bin}/keeper --version")
+    (testpath/"keeper.yaml").write "server: { port: 8080 }\n"
+    system bin/"keeper", "check", testpath/"keeper.yaml"
   end
 end

@@ -13,7 +13,7 @@ import picocli.CommandLine.Parameters;
     name = "backup",
     description = {
       "Write the embedded database of a stopped server into one file.",
-      "For a PostgreSQL of yours, use its own tools; see docs/how-to/back-up.md."
+      "For a PostgreSQL of yours, use its own tools; see docs/how-to/back-up-postgresql.md."
     })
 final class Backup implements Callable<Integer> {
   @Option(names = "--data", defaultValue = "data", description = "The data folder. Default: ./data")

@@ -80,6 +80,17 @@ final class ContextCommand implements Callable<Integer> {
     @Nullable Path certKey;
   }
 
+  @Command(description = "The same as keeper context.")
+  int list(
+      @Option(
+              names = {"-o", "--output"},
+              defaultValue = "text",
+              description = "text or json. Default: text")
+          Remote.Format output) {
+    format = output;
+    return call();
+  }
+
   @Command(description = "Add or replace a context. The first one becomes the current one.")
   int set(
       @Parameters(index = "0", paramLabel = "NAME") String name,

@@ -42,7 +42,8 @@ final class Examples {
           entry("keeper dead-letters causes", "keeper dead-letters causes orders"),
           entry(
               "keeper dead-letters repair",
-              "keeper dead-letters repair orders 17 --file fixed.json -r 'a comma in the amount' --replay"),
+              "keeper dead-letters repair orders 17 --file fixed.json -r 'a comma in the amount'"
+                  + " --replay"),
           entry("keeper dead-letters discard", "keeper dead-letters discard orders 17 18"),
           entry("keeper dead-letters replay", "keeper dead-letters replay orders --all --dry-run"),
           entry("keeper bulk", "keeper bulk resume orders --status parked -r 'fixed in 1.2'"),
@@ -75,6 +76,7 @@ final class Examples {
           entry(
               "keeper context set",
               "keeper context set prod --url https://keeper.example.org --key-file ~/.keeper.key"),
+          entry("keeper context list", "keeper context list"),
           entry("keeper context use", "keeper context use prod"),
           entry("keeper context delete", "keeper context delete prod"),
           entry("keeper audit", "keeper audit --target orders/cust-42"),
@@ -95,6 +97,7 @@ final class Examples {
           entry("keeper usage proof", "keeper usage proof -o json"),
           entry("keeper usage batches", "keeper usage batches --state dead"),
           entry("keeper usage replay", "keeper usage replay BATCH"),
+          entry("keeper usage release", "keeper usage release"),
           entry("keeper receiver", "keeper receiver --port 9090"),
           entry("keeper bench", "keeper bench --messages 20000 --sessions 200"),
           entry("keeper simulate", "keeper simulate --seed 7 --runs 100"),

@@ -15,6 +15,10 @@ import javax.net.ssl.SSLException;
 
 /** Says why a server could not be reached, and what to do about it. */
 final class ExplainConnection {
+  private static String start() {
+    return ". Is it running? Start one with: " + Keeper.command() + " serve";
+  }
+
   private static final Pattern ADDRESS = Pattern.compile("https?://[^\\s;]+");
 
   private ExplainConnection() {}
@@ -46,7 +50,7 @@ final class ExplainConnection {
       return "no answer in time. Check the server's log.";
     }
     if (find(ConnectException.class, failure).isPresent()) {
-      return "connection refused. Is it running? Start one with: ./keeper serve";
+      return "connection refused" + start();
     }
     if (isCutOff(failure) && address.startsWith("http:")) {
       return "it closed the connection without an answer. If it speaks TLS, use https:// in --url"
@@ -54,8 +58,8 @@ final class ExplainConnection {
     }
     return find(IOException.class, failure)
         .map(e -> e.getMessage() == null ? e.toString() : e.getMessage())
-        .map(words -> words + ". Is it running? Start one with: ./keeper serve")
-        .orElse("no answer. Is it running? Start one with: ./keeper serve");
+        .map(words -> words + start())
+        .orElse("no answer" + start());
   }
 
   private static String tlsReason(SSLException tls, Throwable failure) {

@@ -5,6 +5,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -36,9 +37,16 @@ final class ExportAudit implements Callable<Integer> {
       write(System.out);
       System.out.flush();
     } else {
+      // An export that breaks off leaves no file that could pass for a whole one.
+      var partial = file.resolveSibling(file.getFileName() + ".part");
       long lines;
-      try (var out = Files.newOutputStream(file)) {
-        lines = write(out);
+      try {
+        try (var out = Files.newOutputStream(partial)) {
+          lines = write(out);
+        }
+        Files.move(partial, file, StandardCopyOption.REPLACE_EXISTING);
+      } finally {
+        Files.deleteIfExists(partial);
       }
       Terminal.standard().note("Wrote " + lines + " entries to " + file + ".");
     }

@@ -58,6 +58,11 @@ public final class Keeper {
     System.exit(run(args));
   }
 
+  /** How a person here calls the command: the launcher of a package says {@code keeper}. */
+  static String command() {
+    return System.getProperty("sessionkeeper.command", "./keeper");
+  }
+
   static int run(String... args) {
     boolean isForProgram = ExplainFailure.isForProgram(args);
     var line = commandLine();

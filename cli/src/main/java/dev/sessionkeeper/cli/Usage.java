@@ -15,7 +15,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 @Command(
     name = "usage",
     description = "Metered usage: the proof, and the batches.",
-    subcommands = {Usage.Proof.class, Usage.Batches.class, Usage.Replay.class})
+    subcommands = {Usage.Proof.class, Usage.Batches.class, Usage.Replay.class, Usage.Release.class})
 final class Usage {
 
   @Command(
@@ -42,8 +42,18 @@ final class Usage {
       try (var client = remote.open()) {
         var proof = client.get("/usages/proof", Map.of());
         remote.show(proof, "tenants", TABLE, "No usage yet.");
+        var hold = proof.path("hold");
+        if (hold.isObject() && remote.format == Remote.Format.text) {
+          Terminal.standard().print(held(hold));
+        }
         return isExact(proof) ? Exit.OK : Exit.FAILED;
       }
+    }
+
+    /** Tells an operator what stands still, why, and what to do. */
+    static String held(JsonNode hold) {
+      return "Metering is held since %s: %s. Check the clock of the database, then keeper usage release."
+          .formatted(hold.path("since").asString(), hold.path("reason").asString());
     }
 
     private static boolean isExact(JsonNode proof) {
@@ -100,6 +110,30 @@ final class Usage {
                 "/usages/batches/" + KeeperClient.encoded(batch) + "/replay",
                 JsonNodeFactory.instance.objectNode()),
             "Batch " + batch + " will be sent again.");
+        return Exit.OK;
+      }
+    }
+  }
+
+  @Command(
+      name = "release",
+      description = "Let metering go on after the database's clock jumped and was checked.")
+  static final class Release implements Callable<Integer> {
+    @Mixin Remote remote = new Remote();
+    @Mixin Confirm confirm = new Confirm();
+
+    @Override
+    public Integer call() {
+      if (!confirm.isGiven("let metering go on by the database's present clock")) {
+        return Exit.FAILED;
+      }
+      try (var client = remote.open()) {
+        var answer = client.post("/usages/hold/release", JsonNodeFactory.instance.objectNode());
+        remote.tell(
+            answer,
+            answer.path("released").asBoolean()
+                ? "Released the hold. Metering goes on with its next run."
+                : "Metering was not held. Nothing was changed.");
         return Exit.OK;
       }
     }

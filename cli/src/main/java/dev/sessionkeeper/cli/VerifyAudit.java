@@ -44,14 +44,19 @@ final class VerifyAudit implements Callable<Integer> {
   public Integer call() throws IOException {
     var answer = file == null ? inServer() : inFile(file);
     boolean intact = answer.path("intact").asBoolean();
-    remote.tell(
-        answer,
-        intact
-            ? "Intact: %s entries, the last hash is %s."
-                .formatted(answer.path("entries"), answer.path("lastHash").asString(""))
-            : "Broken at entry %s: %s."
-                .formatted(answer.path("brokenAt"), answer.path("reason").asString("")));
+    remote.tell(answer, sentence(answer, intact));
     return intact ? Exit.OK : Exit.FAILED;
+  }
+
+  private static String sentence(JsonNode answer, boolean intact) {
+    if (!intact) {
+      return "Broken at entry %s: %s."
+          .formatted(answer.path("brokenAt"), answer.path("reason").asString(""));
+    }
+    return answer.path("entries").asLong() == 0
+        ? "There are no entries; nothing was checked."
+        : "Intact: %s entries, the last hash is %s."
+            .formatted(answer.path("entries"), answer.path("lastHash").asString(""));
   }
 
   private JsonNode inServer() {

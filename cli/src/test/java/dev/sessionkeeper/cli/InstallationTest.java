@@ -23,6 +23,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.node.JsonNodeFactory;
 
 /** The life of an installation, by the command line: keys, audit, backup, bundle, contexts. */
 @Tag("slow")
@@ -97,6 +98,21 @@ class InstallationTest {
   }
 
   @Test
+  void aHoldOfMeteringIsNamedAndReleasedOnlyWithYes() {
+    var hold =
+        JsonNodeFactory.instance
+            .objectNode()
+            .put("since", "2026-01-01T00:00:00Z")
+            .put("reason", "the clock of the database jumped");
+    assertThat(Usage.Proof.held(hold))
+        .contains("2026-01-01T00:00:00Z", "clock of the database jumped", "keeper usage release");
+    assertThat(call("usage", "release").code()).isEqualTo(Exit.USAGE);
+    var released = call("usage", "release", "--yes");
+    assertThat(released.code()).as(released.err()).isZero();
+    assertThat(released.out()).contains("Metering was not held.");
+  }
+
+  @Test
   void theFirstKeyIsMadeWithoutAServer() {
     var made = keeper("keys", "create", "ops", "--role", "admin", "--for-config");
     var lines = made.out().lines().toList();
@@ -116,6 +132,12 @@ class InstallationTest {
     assertThat(call("audit", "verify", "--last-hash", last).code()).isZero();
 
     var lines = Files.readAllLines(file);
+    var away = keeper("audit", "export", "--file", file.toString(), "--url", "http://127.0.0.1:1");
+    assertThat(away.code()).isEqualTo(Exit.UNAVAILABLE);
+    assertThat(Files.readAllLines(file)).as("the older export stays").isEqualTo(lines);
+    assertThat(folder).isDirectoryNotContaining("glob:**.part");
+    var empty = Files.createFile(folder.resolve("empty.ndjson"));
+    assertThat(keeper("audit", "verify", empty.toString()).out()).contains("nothing was checked");
     Files.write(file, lines.subList(0, lines.size() - 1));
     assertThat(keeper("audit", "verify", file.toString()).code()).isZero();
     assertThat(keeper("audit", "verify", file.toString(), "--last-hash", last).code()).isOne();
@@ -194,7 +216,11 @@ class InstallationTest {
                 keyFile.toString()))
         .contains("Saved prod");
     assertThat(process(contexts, "queues")).doesNotContain("KEEPER_API_KEY", "did not answer");
-    assertThat(process(contexts, "context")).contains("prod").contains(server.address());
+    for (var list : List.of(List.of("context"), List.of("context", "list"))) {
+      assertThat(process(contexts, list.toArray(String[]::new)))
+          .contains("prod")
+          .contains(server.address());
+    }
     assertThat(process(contexts, "queues", "--context", "none"))
         .contains("There is no context none");
     assertThat(Files.readString(contexts)).doesNotContain(admin.key());

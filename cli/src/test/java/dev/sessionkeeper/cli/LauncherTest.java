@@ -9,8 +9,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -58,6 +60,14 @@ class LauncherTest {
     var ran = run(bin.resolve("keeper"), Map.of("HOME", folder.toString()));
     assertThat(ran.code()).as(ran.err()).isZero();
     assertThat(ran.out()).contains("-Dkeeper.home=" + checkout.toRealPath());
+  }
+
+  @Test
+  void aPackageCallsItselfAsItStandsOnThePath() throws Exception {
+    assertThat(run(checkout.resolve("keeper"), Map.of()).out())
+        .contains("-Dsessionkeeper.command=./keeper");
+    Files.move(java, checkout.resolve("runtime"));
+    assertThat(run(checkout.resolve("keeper"), Map.of()).out()).contains("-Dsessionkeeper.command=keeper");
   }
 
   @Test
@@ -128,6 +138,66 @@ class LauncherTest {
     var ran = run(checkout.resolve("keeper"), Map.of("PATH", bin + ":/usr/bin:/bin"));
     assertThat(ran.code()).isEqualTo(Exit.UNAVAILABLE);
     assertThat(ran.err()).contains("no such thing", "could not be built");
+  }
+
+  @Test
+  void withoutMavenTheWrapperBuilds() throws Exception {
+    Files.delete(checkout.resolve("cli/target/keeper.built"));
+    Files.writeString(
+        checkout.resolve("mvnw"),
+        "#!/bin/sh\necho \"[ERROR] the wrapper ran with $JAVA_HOME\"\nexit 1\n");
+    program(checkout.resolve("mvnw"));
+    var bare = Files.createDirectories(folder.resolve("bare"));
+    for (var tool :
+        "bash sh dirname readlink find sed mkdir grep tail sleep env head cat".split(" ")) {
+      var script = "#!/bin/sh\nexec /usr/bin/%s \"$@\"\n".formatted(tool);
+      program(Files.writeString(bare.resolve(tool), script));
+    }
+    var ran = run(checkout.resolve("keeper"), Map.of("PATH", bare.toString()));
+    assertThat(ran.code()).isEqualTo(Exit.UNAVAILABLE);
+    assertThat(ran.err()).contains("the wrapper ran with " + java);
+  }
+
+  @Test
+  void theWrapperInstallsAnArchiveOnlyIfItsChecksumFits() throws Exception {
+    var wrapper = checkout.resolve("mvnw");
+    Files.copy(Path.of("..", "mvnw"), wrapper);
+    program(wrapper);
+    var maven = Files.createDirectories(folder.resolve("made/maven-1.0/bin")).resolve("mvn");
+    Files.writeString(maven, "#!/bin/sh\necho \"Maven with $*\"\n");
+    program(maven);
+    var archive = folder.resolve("maven-1.0-bin.tar.gz");
+    var packed =
+        new ProcessBuilder(
+                "tar",
+                "-czf",
+                archive.toString(),
+                "-C",
+                folder.resolve("made").toString(),
+                "maven-1.0")
+            .start();
+    assertThat(packed.waitFor()).isZero();
+    var home = folder.resolve("maven home");
+    var environment = Map.of("MAVEN_USER_HOME", home.toString());
+
+    properties(archive, "0".repeat(64));
+    var refused = run(wrapper, environment);
+    assertThat(refused.code()).isEqualTo(Exit.UNAVAILABLE);
+    assertThat(refused.err()).contains("instead of 0000", "nothing was installed");
+    assertThat(home.resolve("wrapper/dists")).isEmptyDirectory();
+
+    var digest = MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(archive));
+    properties(archive, HexFormat.of().formatHex(digest));
+    assertThat(run(wrapper, environment).out()).isEqualTo("Maven with queues\n");
+    Files.delete(archive);
+    assertThat(run(wrapper, environment).out()).as("once").isEqualTo("Maven with queues\n");
+  }
+
+  private void properties(Path archive, String checksum) throws IOException {
+    var file = checkout.resolve(".mvn/wrapper/maven-wrapper.properties");
+    Files.createDirectories(file.getParent());
+    Files.writeString(
+        file, "distributionUrl=file://%s\ndistributionSha256Sum=%s\n".formatted(archive, checksum));
   }
 
   private Ran run(Path script, Map<String, String> environment) throws Exception {

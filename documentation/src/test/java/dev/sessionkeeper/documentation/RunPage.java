@@ -28,13 +28,13 @@ final class RunPage {
 
   private final Page page;
   private final Path folder;
-  private final Optional<EmbeddedPostgres> database;
+  private final Map<String, String> database;
   private final Map<String, String> ports = new LinkedHashMap<>();
   private final StringBuilder script = new StringBuilder();
   private final List<Expected> expected = new ArrayList<>();
   private final List<String> skipped = new ArrayList<>();
 
-  private RunPage(Page page, Path folder, Optional<EmbeddedPostgres> database) throws IOException {
+  private RunPage(Page page, Path folder, Map<String, String> database) throws IOException {
     this.page = page;
     this.folder = folder;
     this.database = database;
@@ -66,14 +66,31 @@ final class RunPage {
 
   /** Runs a page. A page that names a database of the reader's gets one for the run. */
   static Result run(Page page, Path folder) throws IOException, InterruptedException {
+    if (needsOwnPrograms(page) && InstalledPostgres.programs().isPresent()) {
+      try (var database = InstalledPostgres.start()) {
+        return new RunPage(page, folder, database.environment()).run();
+      }
+    }
     boolean needsDatabase =
         page.blocks().stream().anyMatch(block -> block.text().contains("KEEPER_STORE_URL"));
-    if (!needsDatabase) {
-      return new RunPage(page, folder, Optional.empty()).run();
+    if (!needsDatabase || needsOwnPrograms(page)) {
+      return new RunPage(page, folder, Map.of()).run();
     }
     try (var database = EmbeddedPostgres.temporary()) {
-      return new RunPage(page, folder, Optional.of(database)).run();
+      var environment =
+          Map.of(
+              "KEEPER_STORE_URL",
+              database.jdbcUrl(),
+              "KEEPER_STORE_USER",
+              database.user(),
+              "KEEPER_STORE_PASSWORD",
+              database.password());
+      return new RunPage(page, folder, environment).run();
     }
+  }
+
+  private static boolean needsOwnPrograms(Page page) {
+    return page.blocks().stream().anyMatch(block -> block.needs().equals(Optional.of("pg_dump")));
   }
 
   private Result run() throws IOException, InterruptedException {
@@ -107,17 +124,12 @@ final class RunPage {
     environment.keySet().removeIf(name -> name.startsWith("KEEPER_"));
     var java = Path.of(System.getProperty("java.home"));
     environment.put("JAVA_HOME", java.toString());
+    environment.putAll(database);
     environment.put("PATH", java.resolve("bin") + ":" + environment.get("PATH"));
     environment.put("KEEPER_URL", "http://127.0.0.1:" + ports.get("8080"));
     if (!namesItsPort()) {
       environment.put("KEEPER_SERVER_PORT", ports.get("8080"));
     }
-    database.ifPresent(
-        external -> {
-          environment.put("KEEPER_STORE_URL", external.jdbcUrl());
-          environment.put("KEEPER_STORE_USER", external.user());
-          environment.put("KEEPER_STORE_PASSWORD", external.password());
-        });
     environment.put("LC_ALL", "C.UTF-8");
     return builder.start();
   }
@@ -167,7 +179,7 @@ final class RunPage {
   }
 
   private boolean isSkipped(Block block) {
-    if (block.needs().isEmpty() || Programs.isThere(block.needs().get())) {
+    if (block.needs().isEmpty() || isThere(block.needs().get())) {
       return false;
     }
     var skip = page + ":" + block.line() + " needs " + block.needs().get();
@@ -175,6 +187,13 @@ final class RunPage {
       skipped.add(skip);
     }
     return true;
+  }
+
+  /** A dump needs a server of the same version too, which the machine's packages bring. */
+  private static boolean isThere(String program) {
+    return program.equals("pg_dump")
+        ? InstalledPostgres.programs().isPresent()
+        : Programs.isThere(program);
   }
 
   private void run(Block block) {

@@ -14,8 +14,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The commands of the README, the tutorials and the how-to guides work as printed. */
 class RunPagesTest {
 
+  /** Returns the pages that have commands; {@code -Dpages=back-up} leaves those of that name. */
   static Stream<Page> pages() {
     return Manual.practical().stream()
+        .filter(page -> page.toString().contains(System.getProperty("pages", "")))
         .filter(page -> page.blocks().stream().anyMatch(block -> block.language().equals("sh")));
   }
 

@@ -123,12 +123,19 @@ public final class Serve {
 
   /** A command that works against this server: the demo needs one that asks for no credential. */
   static String next(KeeperServer server) {
+    var keeper = System.getProperty("sessionkeeper.command", "./keeper");
     var address = server.address();
     var url = address.equals(DEFAULT_ADDRESS) ? "" : " --url " + address;
     if (address.startsWith("https:")) {
-      return "./keeper doctor" + url + " --ca FILE" + (server.isClosed() ? " --key-file FILE" : "");
+      return keeper
+          + " doctor"
+          + url
+          + " --ca FILE"
+          + (server.isClosed() ? " --key-file FILE" : "");
     }
-    return server.isClosed() ? "./keeper doctor" + url + " --key-file FILE" : "./keeper demo" + url;
+    return server.isClosed()
+        ? keeper + " doctor" + url + " --key-file FILE"
+        : keeper + " demo" + url;
   }
 
   private static void reload(KeeperServer server) {
