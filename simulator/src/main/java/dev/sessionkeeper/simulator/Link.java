@@ -36,7 +36,6 @@ final class Link {
     private @Nullable KeeperException refusal;
     private boolean isAnswered;
     private boolean tookEffect;
-    private int repetitions;
     private final CompletableFuture<T> answer = new CompletableFuture<>();
 
     Call(String what) {
@@ -52,14 +51,7 @@ final class Link {
     }
 
     private void execute(Supplier<T> statement) {
-      if (store.isDown()) {
-        return;
-      }
-      if (isCut) {
-        // The network repeats what it could not deliver, for longer than the caller waits.
-        if (++repetitions <= 8) {
-          world.after(Duration.ofMillis(400), store.machine(), () -> execute(statement));
-        }
+      if (store.isDown() || isCut) {
         return;
       }
       if (store.isLockedByOther(node)) {
