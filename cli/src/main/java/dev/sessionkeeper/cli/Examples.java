@@ -100,7 +100,7 @@ final class Examples {
           entry("keeper usage release", "keeper usage release"),
           entry("keeper receiver", "keeper receiver --port 9090"),
           entry("keeper bench", "keeper bench --messages 20000 --sessions 200"),
-          entry("keeper simulate", "keeper simulate --seed 7 --runs 100"),
+          entry("keeper simulate", "keeper simulate nodes --seed 7 --runs 100"),
           entry("keeper doctor", "keeper doctor --url http://127.0.0.1:8080"),
           entry("keeper queue-names", "keeper queue-names"),
           entry("keeper man-page", "keeper man-page"),

@@ -97,14 +97,30 @@ class KeeperTest {
 
   @Test
   void aSimulationIsTheSameForTheSameSeed() {
-    var first = runRaw("simulate", "--seed", "7", "--messages", "200");
+    var first = runRaw("simulate", "owners", "--seed", "7", "--messages", "200");
     assertThat(first.code).isZero();
     assertThat(first.out).contains("Seed 7:", "0 violations");
-    assertThat(runRaw("simulate", "--seed", "7", "--messages", "200").out).isEqualTo(first.out);
-    assertThat(runRaw("simulate", "--seed", "7", "--runs", "20", "--messages", "50").out)
+    assertThat(runRaw("simulate", "owners", "--seed", "7", "--messages", "200").out).isEqualTo(first.out);
+    assertThat(runRaw("simulate", "owners", "--seed", "7", "--runs", "20", "--messages", "50").out)
         .contains("20 seeds from 7: 0 broke an invariant.");
-    assertThat(json(runRaw("simulate", "-o", "json")).path("violations")).isEmpty();
-    assertThat(runRaw("simulate", "--owners", "0").code).isEqualTo(Exit.USAGE);
+    assertThat(json(runRaw("simulate", "owners", "-o", "json")).path("violations")).isEmpty();
+    assertThat(runRaw("simulate", "owners", "--owners", "0").code).isEqualTo(Exit.USAGE);
+  }
+
+  @Test
+  void aSimulationOfNodesShowsTheShortestWayToAPlantedBug() {
+    var same = runRaw("simulate", "nodes", "--seed", "3");
+    assertThat(same.code).isZero();
+    assertThat(same.out).contains("Seed 3:", "0 violations");
+    assertThat(runRaw("simulate", "nodes", "--seed", "3").out).isEqualTo(same.out);
+    assertThat(runRaw("simulate", "nodes", "--plant", "list").out).contains("retry-to-tail");
+
+    var found = runRaw("simulate", "nodes", "--runs", "50", "--plant", "retry-to-tail");
+    assertThat(found.code).isEqualTo(Exit.FAILED);
+    assertThat(found.err)
+        .contains("breaks I1", "What must happen for it", "Again: keeper simulate nodes --seed");
+    assertThat(runRaw("simulate", "nodes", "--plant", "nonsense").code).isEqualTo(Exit.USAGE);
+    assertThat(runRaw("simulate", "nothing").code).isEqualTo(Exit.USAGE);
   }
 
   @Test

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.ToLongFunction;
 import java.util.random.RandomGenerator;
@@ -251,7 +252,12 @@ public final class CoalescingWriter<K, V> implements AutoCloseable {
       log.error("Closed with {} values unsaved; the report names them", unsaved.size());
     }
     // Not on the thread of the timer: what follows a stage may take its time.
-    Thread.ofVirtual().start(() -> waiters.forEach(Runnable::run));
+    Runnable all = () -> waiters.forEach(Runnable::run);
+    try {
+      around.executor().execute(all);
+    } catch (RejectedExecutionException e) {
+      all.run();
+    }
   }
 
   /** Sets options of a writer; each has a default. */

@@ -22,6 +22,7 @@ final class DrainSlots {
   private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
   private static final Duration LONGEST_GRACE = Duration.ofSeconds(1);
 
+  private final Setup setup;
   private final Slots slots;
   private final TimeSource time;
   private final Report report;
@@ -30,6 +31,7 @@ final class DrainSlots {
   private boolean interrupted;
 
   DrainSlots(Setup setup, Slots slots) {
+    this.setup = setup;
     this.slots = slots;
     this.time = setup.time();
     this.report = setup.report();
@@ -81,19 +83,17 @@ final class DrainSlots {
   /** On a thread of its own: a provider that does not answer must not keep the drain. */
   private CompletableFuture<Void> giveBack(Hold hold) {
     var done = new CompletableFuture<Void>();
-    Thread.ofPlatform()
-        .daemon()
-        .name("keeper-give-back")
-        .start(
-            () -> {
-              try {
-                hold.giveBack();
-              } catch (RuntimeException e) {
-                report.failed(Phase.CLOSE, hold, e);
-              } finally {
-                done.complete(null);
-              }
-            });
+    setup.startInBackground(
+        "keeper-give-back",
+        () -> {
+          try {
+            hold.giveBack();
+          } catch (RuntimeException e) {
+            report.failed(Phase.CLOSE, hold, e);
+          } finally {
+            done.complete(null);
+          }
+        });
     return done;
   }
 

@@ -127,7 +127,7 @@ final class LeasedSessionProcessor implements SessionProcessor {
     if (begin()) {
       // At once, so that no slot takes another message; only the waiting is left to a thread.
       slots.stop();
-      Thread.ofPlatform().daemon().name("keeper-drain").start(this::finish);
+      setup.startInBackground("keeper-drain", this::finish);
     }
   }
 

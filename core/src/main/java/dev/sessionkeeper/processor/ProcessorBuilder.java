@@ -33,6 +33,7 @@ final class ProcessorBuilder implements SessionProcessor.Builder {
   private TimeSource time = TimeSource.system();
   private RandomGenerator random = new java.util.Random();
   private ThreadFactory threads = Thread.ofVirtual().name("keeper-slot-", 0).factory();
+  private Optional<ThreadFactory> background = Optional.empty();
 
   ProcessorBuilder(QueueProvider provider, QueueName queue, MessageHandler handler) {
     this(provider, queue, handler, Optional.empty());
@@ -142,6 +143,12 @@ final class ProcessorBuilder implements SessionProcessor.Builder {
   }
 
   @Override
+  public SessionProcessor.Builder backgroundThreads(ThreadFactory factory) {
+    background = Optional.of(factory);
+    return this;
+  }
+
+  @Override
   public SessionProcessor.Builder time(TimeSource wished) {
     time = wished;
     return this;
@@ -189,6 +196,7 @@ final class ProcessorBuilder implements SessionProcessor.Builder {
             time,
             jitter,
             threads,
+            background,
             new Report(queue, listeners, hooks));
     return new LeasedSessionProcessor(
         setup,

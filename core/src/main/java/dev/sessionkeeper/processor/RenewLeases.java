@@ -4,6 +4,8 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.processor.SessionHooks.Phase;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -23,8 +25,9 @@ final class RenewLeases implements Runnable {
   private final TimeSource time;
   private final long maxAutoRenew;
   private final Duration look;
-  private final ThreadPoolExecutor renewals;
-  private final Thread thread = Thread.ofPlatform().daemon().name("keeper-renew").unstarted(this);
+  private final Optional<ThreadPoolExecutor> pool;
+  private final Executor renewals;
+  private final Thread thread;
   private volatile boolean stopped;
 
   RenewLeases(Setup setup, Slots slots, LoseLease losses) {
@@ -35,17 +38,28 @@ final class RenewLeases implements Runnable {
     this.maxAutoRenew = Pause.nanos(setup.options().maxAutoRenew());
     long shortest = Math.min(setup.lockNanos(), maxAutoRenew);
     this.look = Duration.ofNanos(Math.clamp(shortest / 20, 10_000_000L, 1_000_000_000L));
+    var background = setup.background();
+    this.pool = background.isPresent() ? Optional.empty() : Optional.of(platformThreads());
     this.renewals =
-        new ThreadPoolExecutor(
-            0,
-            MOST_PLATFORM_THREADS,
-            5,
-            TimeUnit.SECONDS,
-            new SynchronousQueue<>(),
-            Thread.ofPlatform().daemon().name("keeper-renewal-", 0).factory(),
-            // More at once than there are platform threads for: each still gets a thread of its
-            // own.
-            (task, pool) -> Thread.ofVirtual().start(task));
+        background
+            .<Executor>map(threads -> task -> threads.newThread(task).start())
+            .orElseGet(pool::orElseThrow);
+    this.thread =
+        background
+            .orElseGet(() -> Thread.ofPlatform().daemon().name("keeper-renew").factory())
+            .newThread(this);
+  }
+
+  private static ThreadPoolExecutor platformThreads() {
+    return new ThreadPoolExecutor(
+        0,
+        MOST_PLATFORM_THREADS,
+        5,
+        TimeUnit.SECONDS,
+        new SynchronousQueue<>(),
+        Thread.ofPlatform().daemon().name("keeper-renewal-", 0).factory(),
+        // More at once than there are platform threads for: each still gets a thread of its own.
+        (task, pool) -> Thread.ofVirtual().start(task));
   }
 
   void start() {
@@ -55,7 +69,7 @@ final class RenewLeases implements Runnable {
   void stop() {
     stopped = true;
     thread.interrupt();
-    renewals.shutdown();
+    pool.ifPresent(ThreadPoolExecutor::shutdown);
   }
 
   @Override

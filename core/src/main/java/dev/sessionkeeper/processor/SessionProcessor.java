@@ -149,6 +149,12 @@ public interface SessionProcessor extends AutoCloseable {
      */
     Builder threads(ThreadFactory threads);
 
+    /**
+     * Sets the threads that renew leases and drain the processor, one per task. The default is
+     * platform threads, which handlers that occupy all carriers of virtual threads cannot starve.
+     */
+    Builder backgroundThreads(ThreadFactory threads);
+
     /** Sets the clock for waits and measurements. The default is the system clock. */
     Builder time(TimeSource time);
 

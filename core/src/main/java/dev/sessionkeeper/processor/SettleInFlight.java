@@ -3,10 +3,11 @@ package dev.sessionkeeper.processor;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.processor.SessionHooks.Phase;
 import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SettleInFlight {
   private static final int WINDOW = 256;
-  private static final long LOOK_EVERY_MILLIS = 20;
+  private static final Duration LOOK_EVERY = Duration.ofMillis(20);
 
   private final Hold hold;
   private final LoseLease losses;
@@ -27,6 +28,8 @@ final class SettleInFlight {
   private final Semaphore window = new Semaphore(WINDOW);
   private volatile boolean failed;
   private @Nullable Together last;
+  // Set by the worker while it waits; completed by whoever makes room in the window.
+  private volatile @Nullable CompletableFuture<Void> waiting;
 
   SettleInFlight(Hold hold, Setup setup, LoseLease losses) {
     this.hold = hold;
@@ -79,6 +82,10 @@ final class SettleInFlight {
         fail(error);
       }
       window.release(all);
+      var worker = waiting;
+      if (worker != null) {
+        worker.complete(null);
+      }
     }
   }
 
@@ -119,10 +126,16 @@ final class SettleInFlight {
   }
 
   private boolean tryAcquire(int permits) {
+    var room = new CompletableFuture<Void>();
+    waiting = room;
     try {
-      return window.tryAcquire(permits, LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
+      // Checked after the signal is set: an answer in between completes it.
+      return window.tryAcquire(permits)
+          || (time.await(room, LOOK_EVERY) && window.tryAcquire(permits));
     } catch (InterruptedException e) {
       return false;
+    } finally {
+      waiting = null;
     }
   }
 }

@@ -21,6 +21,7 @@ record Setup(
     TimeSource time,
     Jitter jitter,
     ThreadFactory threads,
+    Optional<ThreadFactory> background,
     Report report) {
 
   long lockNanos() {
@@ -29,5 +30,13 @@ record Setup(
 
   long longestHold() {
     return Pause.nanos(options.sessionMaxDuration());
+  }
+
+  /** Starts a thread that no handler can starve. */
+  void startInBackground(String name, Runnable task) {
+    background
+        .orElseGet(() -> Thread.ofPlatform().daemon().name(name).factory())
+        .newThread(task)
+        .start();
   }
 }

@@ -3,8 +3,11 @@ package dev.sessionkeeper.time;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,6 +40,20 @@ final class SystemTimeSource implements TimeSource {
   public Timer schedule(Duration delay, Runnable task) {
     var future = timers.schedule(() -> runSafely(task), delay.toNanos(), TimeUnit.NANOSECONDS);
     return () -> future.cancel(false);
+  }
+
+  /** Without a timer of its own: real time needs none. */
+  @Override
+  public boolean await(CompletableFuture<Void> signal, Duration atMost)
+      throws InterruptedException {
+    try {
+      signal.get(atMost.toNanos(), TimeUnit.NANOSECONDS);
+      return true;
+    } catch (TimeoutException e) {
+      return signal.isDone();
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("A signal never fails", e);
+    }
   }
 
   private static void runSafely(Runnable task) {
