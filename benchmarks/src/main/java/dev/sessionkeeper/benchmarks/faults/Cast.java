@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.random.RandomGenerator;
 
 /**
  * The processes of a run. A process that ends is followed by another one in its role, with a
@@ -21,13 +22,13 @@ import java.util.Set;
  */
 final class Cast implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final String[] SMALL = {"-XX:+UseSerialGC", "-Xmx256m", "-XX:TieredStopAtLevel=1"};
+  private static final String[] SMALL = {"-XX:+UseSerialGC", "-Xmx384m", "-XX:TieredStopAtLevel=1"};
 
   private final Shape shape;
   private final Journal journal;
   private final DatabaseAddress database;
 
-  /** Of consumers; it stays when one follows on another. */
+  /** Of consumers and senders; it stays when one follows on another. */
   private final Map<String, FaultyNetwork> networks = new HashMap<>();
 
   private final Map<String, ChildProcess> roles = new HashMap<>();
@@ -58,7 +59,7 @@ final class Cast implements AutoCloseable {
   }
 
   private DatabaseAddress addressOf(String role) throws IOException {
-    if (!role.startsWith("consumer")) {
+    if (role.startsWith("operator")) {
       return database;
     }
     if (!networks.containsKey(role)) {
@@ -121,6 +122,17 @@ final class Cast implements AutoCloseable {
     network(role).thaw();
     journal.about(Kind.REACHED, process(role).name());
     return true;
+  }
+
+  /**
+   * Cuts one of its connections.
+   *
+   * @param isAnswerAwaited whether the database is to do once more what it is asked
+   */
+  void cut(String role, RandomGenerator random, boolean isAnswerAwaited) {
+    journal.about(Kind.CUT, process(role).name());
+    var network = network(role);
+    boolean unused = isAnswerAwaited ? network.cutNextAnswer(random) : network.cutOne(random);
   }
 
   /** Whether it stands still, or is alone. */

@@ -18,6 +18,8 @@ enum Faults {
   LEAVE,
   /** A sender is killed, and goes on as another process. */
   SENDER,
+  /** One connection is cut, before or after the answer, or the database ends its session. */
+  CUT,
   /** The database is crashed while another application commits without waiting for the disk. */
   DATABASE,
   /** Sessions are taken by name, and people look and act, in a process of its own. */

@@ -6,6 +6,7 @@ import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,12 @@ final class InjectFaults {
   private static final Duration STEP = Duration.ofMillis(50);
   private static final Duration ON_THE_WAY = Duration.ofMillis(150);
   private static final Duration BETWEEN_CRASHES = Duration.ofSeconds(25);
+  private static final String TERMINATE =
+      """
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+       ORDER BY random() LIMIT 1
+      """;
   private static final Duration RECOVERY = Duration.ofSeconds(60);
 
   private final Options options;
@@ -92,6 +99,7 @@ final class InjectFaults {
       case FREEZE -> putAway(false);
       case ISOLATE -> putAway(true);
       case LEAVE -> leave();
+      case CUT -> cut();
       case DATABASE -> crash();
       case OPERATOR -> {
         // A process of its own is at it all the time.
@@ -145,6 +153,33 @@ final class InjectFaults {
       cast.freeze(role);
     }
     backAt.put(role, System.nanoTime() + time.toNanos());
+  }
+
+  /** Several in a row: a single one often meets a connection without work. */
+  private void cut() throws InterruptedException {
+    var reachable = new ArrayList<>(cast.roles("sender"));
+    reachable.addAll(running());
+    int times = random.nextInt(1, 12);
+    progress.accept("cut " + times + " connections");
+    for (int i = 0; i < times; i++) {
+      if (random.nextInt(4) == 0) {
+        terminateBackend();
+      } else {
+        cast.cut(anyOf(reachable), random, random.nextBoolean());
+      }
+      Thread.sleep(random.nextLong(60));
+    }
+  }
+
+  private void terminateBackend() {
+    journal.about(Kind.CUT, "");
+    try (var connection = postgres.dataSource().getConnection();
+        var statement = connection.createStatement()) {
+      statement.execute(TERMINATE);
+    } catch (SQLException e) {
+      // The database is just down: there is no backend to end.
+      progress.accept("no backend was ended: " + e.getMessage());
+    }
   }
 
   /** The next one joins before, or after, one leaves. */
