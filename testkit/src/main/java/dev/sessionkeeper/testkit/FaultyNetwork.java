@@ -7,11 +7,17 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.random.RandomGenerator;
 
 /**
  * A TCP proxy between a client and a server on loopback that fails on demand: it cuts a connection
@@ -24,9 +30,11 @@ public final class FaultyNetwork implements AutoCloseable {
   private final ServerSocket listener;
   private final int target;
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
+  private final Set<Link> links = ConcurrentHashMap.newKeySet();
   private final AtomicInteger cuts = new AtomicInteger();
   private volatile CountDownLatch frozen = new CountDownLatch(0);
   private String cutAfter = "";
+  private volatile Duration delay = Duration.ZERO;
   private volatile boolean refusing;
   private volatile boolean refusingAfterCut;
 
@@ -55,6 +63,29 @@ public final class FaultyNetwork implements AutoCloseable {
     cutAfter = text;
   }
 
+  /**
+   * Cuts one of the open connections now, wherever client and server are in their talk. Returns
+   * whether there was one.
+   */
+  public boolean cutOne(RandomGenerator random) {
+    return anyLink(random).map(Link::cutNow).orElse(false);
+  }
+
+  /**
+   * Cuts one of the open connections as soon as the server next answers on it: the client does not
+   * learn what became of its request. Returns whether there was an open connection.
+   */
+  public boolean cutNextAnswer(RandomGenerator random) {
+    var link = anyLink(random);
+    link.ifPresent(chosen -> chosen.doomed = true);
+    return link.isPresent();
+  }
+
+  private Optional<Link> anyLink(RandomGenerator random) {
+    var all = List.copyOf(links);
+    return all.isEmpty() ? Optional.empty() : Optional.of(all.get(random.nextInt(all.size())));
+  }
+
   private synchronized boolean takeCut(byte[] sent) {
     boolean isWanted =
         !cutAfter.isEmpty() && new String(sent, StandardCharsets.ISO_8859_1).contains(cutAfter);
@@ -67,6 +98,11 @@ public final class FaultyNetwork implements AutoCloseable {
   /** How often a connection was cut. */
   public int cuts() {
     return cuts.get();
+  }
+
+  /** Delays each piece of data by a random time of at most this. */
+  public void delay(Duration most) {
+    delay = most;
   }
 
   /** Refuses new connections from now on, or takes them again. */
@@ -94,21 +130,29 @@ public final class FaultyNetwork implements AutoCloseable {
   private void acceptAll() {
     while (!listener.isClosed()) {
       try {
-        var client = listener.accept();
-        open.add(client);
-        if (refusing) {
-          client.close();
-          continue;
-        }
-        var server = new Socket(InetAddress.getLoopbackAddress(), target);
-        open.add(server);
-        var link = new Link(client, server);
-        Thread.ofVirtual().start(link::toServer);
-        Thread.ofVirtual().start(link::toClient);
+        accept(listener.accept());
       } catch (IOException e) {
-        // The listener was closed, or the server is away: the client sees its connection end.
+        // The listener was closed.
         open.removeIf(Socket::isClosed);
       }
+    }
+  }
+
+  private void accept(Socket client) {
+    open.add(client);
+    try {
+      if (refusing) {
+        throw new IOException("New connections are refused");
+      }
+      var server = new Socket(InetAddress.getLoopbackAddress(), target);
+      open.add(server);
+      var link = new Link(client, server);
+      links.add(link);
+      Thread.ofVirtual().start(link::toServer);
+      Thread.ofVirtual().start(link::toClient);
+    } catch (IOException e) {
+      // The server is away. A client that was not told would wait for its first answer for ever.
+      end(client);
     }
   }
 
@@ -137,6 +181,7 @@ public final class FaultyNetwork implements AutoCloseable {
         var buffer = new byte[BUFFER];
         for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
           frozen.await();
+          dawdle();
           if (isRequest && takeCut(Arrays.copyOf(buffer, n))) {
             doomed = true;
           }
@@ -154,9 +199,25 @@ public final class FaultyNetwork implements AutoCloseable {
         Thread.currentThread().interrupt();
       } finally {
         awaitThaw();
+        links.remove(this);
         end(client);
         end(server);
       }
+    }
+
+    private void dawdle() throws InterruptedException {
+      long most = delay.toNanos();
+      if (most > 0) {
+        TimeUnit.NANOSECONDS.sleep(ThreadLocalRandom.current().nextLong(most));
+      }
+    }
+
+    private boolean cutNow() {
+      cuts.incrementAndGet();
+      links.remove(this);
+      end(client);
+      end(server);
+      return true;
     }
 
     private void awaitThaw() {

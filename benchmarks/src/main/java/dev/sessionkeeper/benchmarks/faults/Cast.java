@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.random.RandomGenerator;
 
 /**
  * The processes of a run. A process that ends is followed by another one in its role, with a
@@ -21,34 +22,89 @@ import java.util.Set;
  */
 final class Cast implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final String[] SMALL = {"-XX:+UseSerialGC", "-Xmx256m", "-XX:TieredStopAtLevel=1"};
+  private static final String[] SMALL = {"-XX:+UseSerialGC", "-Xmx384m", "-XX:TieredStopAtLevel=1"};
 
   private final Shape shape;
   private final Journal journal;
   private final DatabaseAddress database;
+  private final boolean hasClocks;
 
-  /** Of consumers; it stays when one follows on another. */
+  /** Of consumers and senders; it stays when one follows on another. */
   private final Map<String, FaultyNetwork> networks = new HashMap<>();
 
+  private final Map<String, FakeClock> clocks = new HashMap<>();
   private final Map<String, ChildProcess> roles = new HashMap<>();
+  private final Set<String> doomed = new HashSet<>();
   private final Set<String> frozen = new HashSet<>();
   private final Set<String> isolated = new HashSet<>();
   private final Map<String, Integer> generations = new HashMap<>();
   private final List<ChildProcess> all = new ArrayList<>();
 
-  Cast(Shape shape, DatabaseAddress database, Journal journal) {
+  Cast(Shape shape, DatabaseAddress database, Journal journal, boolean hasClocks) {
     this.shape = shape;
+    this.hasClocks = hasClocks;
     this.journal = journal;
     this.database = database;
     Runtime.getRuntime().addShutdownHook(new Thread(this::close));
   }
 
   void start(String role) throws IOException {
+    start(role, Map.of());
+  }
+
+  /**
+   * Starts one that dies by itself.
+   *
+   * @param at the number of its last statement; negative if that is still executed
+   */
+  void startDoomed(String role, int at) throws IOException {
+    start(role, Map.of(DieAtStatement.AT, Integer.toString(at)));
+    doomed.add(role);
+  }
+
+  /** Consumers that are to die by themselves. */
+  List<String> doomed() {
+    return List.copyOf(doomed);
+  }
+
+  /** Consumers that died by themselves since the last call. */
+  List<String> fallen() {
+    var fallen = doomed.stream().filter(role -> !process(role).isAlive()).toList();
+    for (var role : fallen) {
+      journal.about(Kind.KILLED, process(role).name());
+      doomed.remove(role);
+    }
+    return fallen;
+  }
+
+  void moveClock(String role, Duration offset) throws IOException {
+    clock(role).moveBy(offset);
+  }
+
+  private FakeClock clock(String role) throws IOException {
+    var clock = clocks.get(role);
+    if (clock == null) {
+      clock = FakeClock.create(shape.folder().resolve(role + ".clock"));
+      clocks.put(role, clock);
+    }
+    return clock;
+  }
+
+  void slowDown(Duration most) {
+    networks.values().forEach(network -> network.delay(most));
+  }
+
+  private void start(String role, Map<String, String> more) throws IOException {
     var name = role + "." + generations.merge(role, 1, Integer::sum);
     journal.about(Kind.STARTED, name);
     var own = new HashMap<>(shape.asEnvironment());
     own.putAll(addressOf(role).asEnvironment());
     own.put(ChildMain.NAME, name);
+    own.putAll(more);
+    if (hasClocks && role.startsWith("consumer")) {
+      own.putAll(clock(role).asEnvironment());
+    }
+    doomed.remove(role);
     var log = shape.folder().resolve(name + ".log");
     var process = ChildProcess.start(name, mainOf(role), own, log, SMALL);
     synchronized (all) {
@@ -58,7 +114,7 @@ final class Cast implements AutoCloseable {
   }
 
   private DatabaseAddress addressOf(String role) throws IOException {
-    if (!role.startsWith("consumer")) {
+    if (role.startsWith("operator")) {
       return database;
     }
     if (!networks.containsKey(role)) {
@@ -121,6 +177,17 @@ final class Cast implements AutoCloseable {
     network(role).thaw();
     journal.about(Kind.REACHED, process(role).name());
     return true;
+  }
+
+  /**
+   * Cuts one of its connections.
+   *
+   * @param isAnswerAwaited whether the database is to do once more what it is asked
+   */
+  void cut(String role, RandomGenerator random, boolean isAnswerAwaited) {
+    journal.about(Kind.CUT, process(role).name());
+    var network = network(role);
+    boolean unused = isAnswerAwaited ? network.cutNextAnswer(random) : network.cutOne(random);
   }
 
   /** Whether it stands still, or is alone. */

@@ -15,8 +15,9 @@ import java.util.TreeMap;
  * dead letter of 2 attempts, follows on somebody who got attempts 1 and 2.
  *
  * <p>A process that is killed, or stopped beyond its leases, may have been handed a message and had
- * no time to write it down. Each such fault explains one missing line of as many sessions as a
- * process holds; a crash of the database explains that for every process.
+ * no time to write it down; one whose connection is cut may never get the answer. Each such fault
+ * explains one missing line of as many sessions as a process holds; a crash of the database
+ * explains that for every process.
  */
 final class CheckAttempts implements Checker {
 

@@ -24,16 +24,18 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class ConsumerProcess {
   private final Journal journal;
+  private final Shape shape;
   private final MessageHandler plain = this::complete;
 
-  private ConsumerProcess(Journal journal) {
+  private ConsumerProcess(Journal journal, Shape shape) {
+    this.shape = shape;
     this.journal = journal;
   }
 
   public static void main(String[] args) throws Exception {
     var shape = Shape.ofEnvironment();
     try (var journal = new Journal(shape.folder(), ChildMain.nameOfThisProcess())) {
-      ChildMain.untilTheDatabaseAnswers(() -> new ConsumerProcess(journal).consume());
+      ChildMain.untilTheDatabaseAnswers(() -> new ConsumerProcess(journal, shape).consume());
     }
     System.exit(0);
   }
@@ -41,7 +43,8 @@ final class ConsumerProcess {
   private void consume() throws IOException {
     var options = PostgresOptions.ofDefaults().withoutMigration();
     try (var provider =
-            PostgresQueueProvider.create(DatabaseAddress.ofEnvironment().source(), options);
+            PostgresQueueProvider.create(
+                DieAtStatement.of(DatabaseAddress.ofEnvironment().source()), options);
         var processor = processor(provider).start()) {
       ChildMain.say("ready " + processor.state());
       while (System.in.read() >= 0) {
@@ -59,7 +62,7 @@ final class ConsumerProcess {
                 session.id().value().startsWith(CheckEffects.TRANSACTIONAL)
                     ? transactional.handle(delivery, session)
                     : plain.handle(delivery, session))
-        .maxConcurrentSessions(Shape.SLOTS)
+        .maxConcurrentSessions(shape.slots())
         .drainTimeout(Duration.ofSeconds(5))
         .onFailure((delivery, error) -> Settlement.retryAfter(shortly(), "failed"))
         .listener(this::heard)

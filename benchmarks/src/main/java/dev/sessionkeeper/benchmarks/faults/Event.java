@@ -67,6 +67,8 @@ record Event(
     ISOLATED,
     /** What was held up between the database and the process named by word arrives. */
     REACHED,
+    /** One connection between the database and the process named by word is about to be cut. */
+    CUT,
     /** The process named by word was asked to leave. */
     LEAVING,
     /** The database is about to be crashed. */

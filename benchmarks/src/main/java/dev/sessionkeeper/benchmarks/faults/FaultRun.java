@@ -13,15 +13,19 @@ import java.util.Locale;
 
 /**
  * Consumers, senders and an operator work on one queue as processes of their own, while they are
- * killed, stopped and replaced and the database crashes. Each writes a journal outside of the
- * database; afterwards all journals together are judged.
+ * killed, stopped and replaced, connections are cut and the database crashes. Each writes a journal
+ * outside of the database; afterwards all journals together are judged.
  *
- * <p>{@code FaultRun --minutes 10 --processes 3 --faults kill,freeze,leave,sender,database,operator
- * --handlers mixed --seed 42}, and {@code FaultRun judge FOLDER} for journals of an earlier run.
- * The exit code is 1 if a promise was broken. The seed repeats the faults, not the timing.
+ * <p>{@code FaultRun --minutes 10 --processes 3 --faults
+ * kill,freeze,leave,sender,cut,database,operator --handlers mixed --seed 42}, and {@code FaultRun
+ * judge FOLDER} for journals of an earlier run. The exit code is 1 if a promise was broken. The
+ * seed repeats the faults, not the timing.
  */
 public final class FaultRun {
   private static final PrintStream OUT = System.out;
+
+  /** The file that tells how the run was called, for who judges its journals again. */
+  private static final String ARGUMENTS = "arguments";
 
   private final Options options;
   private final Path folder;
@@ -41,6 +45,9 @@ public final class FaultRun {
             load.senders(),
             load.sessions(),
             load.rate(),
+            load.backlog(),
+            load.threads(),
+            load.slots(),
             load.handlers(),
             load.lock(),
             load.maxAttempts());
@@ -48,8 +55,8 @@ public final class FaultRun {
 
   public static void main(String[] args) throws Exception {
     if (args.length == 2 && args[0].equals("judge")) {
-      var defaults = Options.parse();
-      end(judge(Path.of(args[1]), defaults.load().maxAttempts()));
+      var folder = Path.of(args[1]);
+      end(judge(folder, Options.parse(Files.readString(folder.resolve(ARGUMENTS)).split(" "))));
     }
     var options = Options.parse(args);
     var run = new FaultRun(options);
@@ -67,8 +74,9 @@ public final class FaultRun {
     System.exit(isGreen ? 0 : 1);
   }
 
-  private static Verdict judge(Path folder, int maxAttempts) throws IOException {
-    return Verdict.of(History.read(folder, maxAttempts, Shape.SLOTS));
+  private static Verdict judge(Path folder, Options options) throws IOException {
+    var load = options.load();
+    return Verdict.of(History.read(folder, load.maxAttempts(), load.slots()));
   }
 
   Path folder() {
@@ -77,9 +85,15 @@ public final class FaultRun {
 
   /** Runs all of it. */
   Verdict run() throws IOException, InterruptedException, SQLException {
+    Files.writeString(folder.resolve(ARGUMENTS), options.asArguments());
     try (var postgres = EmbeddedPostgres.temporary();
         var journal = new Journal(folder, "director");
-        var cast = new Cast(shape, DatabaseAddress.of(postgres), journal)) {
+        var cast =
+            new Cast(
+                shape,
+                DatabaseAddress.of(postgres),
+                journal,
+                options.faults().contains(Faults.CLOCK))) {
       prepare(postgres);
       enter(cast);
       new InjectFaults(options, cast, postgres, journal, this::progress).run();
@@ -98,7 +112,7 @@ public final class FaultRun {
         drain.writeDown();
       }
     }
-    return judge(folder, shape.maxAttempts());
+    return judge(folder, options);
   }
 
   private void prepare(EmbeddedPostgres postgres) throws SQLException {

@@ -16,7 +16,7 @@ import java.util.TreeMap;
 /** The journals of all processes of a run, in the order of time. Checkers read it. */
 final class History {
   private static final Set<Kind> FAULTS =
-      EnumSet.of(Kind.KILLED, Kind.FROZEN, Kind.THAWED, Kind.ISOLATED, Kind.CRASHING);
+      EnumSet.of(Kind.KILLED, Kind.FROZEN, Kind.THAWED, Kind.ISOLATED, Kind.CUT, Kind.CRASHING);
 
   private final List<Event> events;
   private final List<Event> faults;

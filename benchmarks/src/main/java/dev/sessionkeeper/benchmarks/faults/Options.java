@@ -16,6 +16,7 @@ import java.util.Set;
  * @param holders that consume without one, see {@link HolderProcess}
  * @param every the mean time between two faults
  * @param longFreeze a stop that no lease survives
+ * @param disk a small file system that holds the temporary folder, for {@link Faults#DISK}
  * @param folder where journals go; a temporary one where it is empty
  */
 record Options(
@@ -27,6 +28,7 @@ record Options(
     Duration every,
     Duration longFreeze,
     Load load,
+    Optional<Path> disk,
     Optional<Path> folder) {
   private static final List<String> NAMES =
       List.of(
@@ -37,6 +39,10 @@ record Options(
           "senders",
           "sessions",
           "rate",
+          "backlog",
+          "threads",
+          "slots",
+          "load",
           "faults",
           "handlers",
           "lock",
@@ -44,9 +50,18 @@ record Options(
           "every",
           "attempts",
           "seed",
+          "disk",
           "folder");
 
   Options {
+    if (faults.contains(Faults.DISK) && disk.isEmpty()) {
+      throw new IllegalArgumentException(
+          "--faults disk needs --disk, the file system to be filled");
+    }
+    if (faults.contains(Faults.CLOCK) && FakeClock.library().isEmpty()) {
+      throw new IllegalArgumentException(
+          "--faults clock needs libfaketime, which is not installed");
+    }
     if (processes < 1 || processes > 16) {
       throw new IllegalArgumentException("processes must be 1 to 16, was " + processes);
     }
@@ -57,6 +72,9 @@ record Options(
       int senders,
       int sessions,
       int rate,
+      int backlog,
+      int threads,
+      int slots,
       Shape.Handlers handlers,
       Duration lock,
       int maxAttempts) {}
@@ -77,7 +95,9 @@ record Options(
     return of(given);
   }
 
-  private static Options of(Map<String, String> given) {
+  private static Options of(Map<String, String> chosen) {
+    var given = new HashMap<>(preset(chosen.getOrDefault("load", "light")));
+    given.putAll(chosen);
     var duration =
         given.containsKey("seconds")
             ? Duration.ofSeconds(Long.parseLong(given.get("seconds")))
@@ -95,10 +115,29 @@ record Options(
             Integer.parseInt(given.getOrDefault("senders", "2")),
             Integer.parseInt(given.getOrDefault("sessions", "60")),
             Integer.parseInt(given.getOrDefault("rate", "250")),
+            Integer.parseInt(given.getOrDefault("backlog", "0")),
+            Integer.parseInt(given.getOrDefault("threads", "3")),
+            Integer.parseInt(given.getOrDefault("slots", "8")),
             Shape.Handlers.valueOf(handlers),
             seconds(given.getOrDefault("lock", "5")),
             Integer.parseInt(given.getOrDefault("attempts", "5"))),
+        Optional.ofNullable(given.get("disk")).map(Path::of),
         Optional.ofNullable(given.get("folder")).map(Path::of));
+  }
+
+  /**
+   * What a load means for options that were not chosen. The heavy one keeps hundreds of sessions in
+   * hand, and sends as fast as consumers get on.
+   */
+  private static Map<String, String> preset(String load) {
+    return switch (load) {
+      case "light" -> Map.of();
+      case "heavy" ->
+          Map.of(
+              "slots", "256", "sessions", "900", "threads", "12", "rate", "0", "backlog", "4000");
+      default ->
+          throw new IllegalArgumentException("load must be light or heavy, was \"" + load + "\"");
+    };
   }
 
   private static Duration seconds(String text) {
@@ -109,7 +148,8 @@ record Options(
   String asArguments() {
     return String.format(
         Locale.ROOT,
-        "--seconds %d --processes %d --holders %d --senders %d --sessions %d --rate %d --faults %s --handlers %s"
+        "--seconds %d --processes %d --holders %d --senders %d --sessions %d --rate %d --backlog %d"
+            + " --threads %d --slots %d --faults %s --handlers %s"
             + " --lock %s --freeze %s --every %s --attempts %d --seed %d",
         duration.toSeconds(),
         processes,
@@ -117,6 +157,9 @@ record Options(
         load.senders(),
         load.sessions(),
         load.rate(),
+        load.backlog(),
+        load.threads(),
+        load.slots(),
         String.join(",", faults.stream().map(f -> f.name().toLowerCase(Locale.ROOT)).toList()),
         load.handlers().name().toLowerCase(Locale.ROOT),
         inSeconds(load.lock()),

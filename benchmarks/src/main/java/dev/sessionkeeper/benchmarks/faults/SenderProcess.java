@@ -26,9 +26,9 @@ import javax.sql.DataSource;
  * itself it repeats what may be missing; elsewhere such a number may never come.
  */
 final class SenderProcess {
-  private static final int THREADS = 3;
-  private static final long SECOND_OF_ALL = THREADS * 1_000_000_000L;
+  private static final long SECOND = 1_000_000_000;
   private static final long PAUSE_NANOS = 200_000_000;
+  private static final long LOOK_NANOS = 50_000_000;
 
   private final int index;
   private final Shape shape;
@@ -37,6 +37,8 @@ final class SenderProcess {
   private final DataSource application;
   private final long[] sending;
   private final long[] sent;
+  private final int threads;
+  private volatile boolean isFull;
   private volatile boolean isOver;
 
   private SenderProcess(int index, Shape shape, Journal journal, PostgresQueueProvider provider)
@@ -46,6 +48,7 @@ final class SenderProcess {
     this.journal = journal;
     this.provider = provider;
     this.application = DatabaseAddress.ofEnvironment().source();
+    this.threads = shape.threads();
     this.sending = new long[shape.sessions()];
     this.sent = new long[shape.sessions()];
     readEarlierJournals();
@@ -85,44 +88,65 @@ final class SenderProcess {
 
   private void run() throws IOException, InterruptedException {
     ChildMain.requireQueue(provider);
-    var threads = new ArrayList<Thread>();
-    for (int i = 0; i < THREADS; i++) {
+    var all = new ArrayList<Thread>();
+    for (int i = 0; i < threads; i++) {
       int thread = i;
-      threads.add(Thread.ofPlatform().start(() -> send(thread)));
+      all.add(Thread.ofPlatform().start(() -> send(thread)));
+    }
+    if (shape.backlog() > 0) {
+      all.add(Thread.ofPlatform().start(this::watchBacklog));
     }
     ChildMain.say("ready");
     while (System.in.read() >= 0) {
       // The parent lives.
     }
     isOver = true;
-    for (var thread : threads) {
+    for (var thread : all) {
       thread.join();
     }
   }
 
-  /** A thread has every third session: numbers of a session are sent one after the other. */
+  /** A thread has sessions of its own: numbers of a session are sent one after the other. */
   private void send(int thread) {
     repeatWhatMayBeMissing(thread);
     var random = ThreadLocalRandom.current();
     long next = System.nanoTime();
     while (!isOver) {
+      if (isFull) {
+        LockSupport.parkNanos(LOOK_NANOS);
+        continue;
+      }
       int size = random.nextInt(10) < 7 ? 1 : random.nextInt(2, 20);
-      int first = thread + THREADS * random.nextInt(shape.sessions() / THREADS);
+      int first = thread + threads * random.nextInt(shape.sessions() / threads);
       var chosen = new ArrayList<Integer>();
       for (int i = 0; i < size; i++) {
-        int other = thread + THREADS * random.nextInt(shape.sessions() / THREADS);
+        int other = thread + threads * random.nextInt(shape.sessions() / threads);
         chosen.add(Shape.isOutbox(first) || Shape.isOutbox(other) ? first : other);
       }
       send(chosen, Shape.isOutbox(first));
-      next += size * SECOND_OF_ALL / shape.rate();
-      long now = System.nanoTime();
-      LockSupport.parkNanos(next - now);
-      next = Math.max(next, now - 1_000_000_000L);
+      if (shape.rate() > 0) {
+        next += size * threads * SECOND / shape.rate();
+        long now = System.nanoTime();
+        LockSupport.parkNanos(next - now);
+        next = Math.max(next, now - SECOND);
+      }
+    }
+  }
+
+  /** What comes in is bounded by what consumers get done. */
+  private void watchBacklog() {
+    while (!isOver) {
+      try {
+        isFull = provider.stats(Shape.QUEUE).depth() > shape.backlog();
+      } catch (KeeperException e) {
+        isFull = false; // A send notices by itself that the database is away.
+      }
+      LockSupport.parkNanos(LOOK_NANOS);
     }
   }
 
   private void repeatWhatMayBeMissing(int thread) {
-    for (int k = thread; k < sending.length; k += THREADS) {
+    for (int k = thread; k < sending.length; k += threads) {
       if (Shape.hasOwnIds(k)) {
         for (long number = sent[k] + 1; number <= sending[k]; number++) {
           var message = message(k, number);

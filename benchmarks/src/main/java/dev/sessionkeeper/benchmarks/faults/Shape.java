@@ -15,7 +15,10 @@ import java.util.stream.IntStream;
  * @param folder of the journals
  * @param senders how many processes send
  * @param sessions of each sender
- * @param rate messages per second of each sender
+ * @param rate messages per second of each sender; 0 for as many as are acknowledged
+ * @param backlog senders wait while the queue holds more messages than that; 0 for no such limit
+ * @param threads of each sender
+ * @param slots how many sessions a consumer holds at once
  * @param handlers which kind handlers are
  * @param lock the lock duration of the queue
  * @param maxAttempts the queue's {@code maxDeliveryCount}
@@ -25,11 +28,13 @@ record Shape(
     int senders,
     int sessions,
     int rate,
+    int backlog,
+    int threads,
+    int slots,
     Handlers handlers,
     Duration lock,
     int maxAttempts) {
   static final QueueName QUEUE = QueueName.of("faults");
-  static final int SLOTS = 8;
 
   private static final String PREFIX = "KEEPER_FAULTS_";
 
@@ -46,6 +51,9 @@ record Shape(
         Integer.parseInt(ChildMain.wished(PREFIX + "SENDERS")),
         Integer.parseInt(ChildMain.wished(PREFIX + "SESSIONS")),
         Integer.parseInt(ChildMain.wished(PREFIX + "RATE")),
+        Integer.parseInt(ChildMain.wished(PREFIX + "BACKLOG")),
+        Integer.parseInt(ChildMain.wished(PREFIX + "THREADS")),
+        Integer.parseInt(ChildMain.wished(PREFIX + "SLOTS")),
         Handlers.valueOf(ChildMain.wished(PREFIX + "HANDLERS")),
         Duration.parse(ChildMain.wished(PREFIX + "LOCK")),
         Integer.parseInt(ChildMain.wished(PREFIX + "ATTEMPTS")));
@@ -57,6 +65,9 @@ record Shape(
     all.put(PREFIX + "SENDERS", Integer.toString(senders));
     all.put(PREFIX + "SESSIONS", Integer.toString(sessions));
     all.put(PREFIX + "RATE", Integer.toString(rate));
+    all.put(PREFIX + "BACKLOG", Integer.toString(backlog));
+    all.put(PREFIX + "THREADS", Integer.toString(threads));
+    all.put(PREFIX + "SLOTS", Integer.toString(slots));
     all.put(PREFIX + "HANDLERS", handlers.name());
     all.put(PREFIX + "LOCK", lock.toString());
     all.put(PREFIX + "ATTEMPTS", Integer.toString(maxAttempts));

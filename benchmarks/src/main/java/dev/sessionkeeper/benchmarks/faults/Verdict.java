@@ -61,6 +61,7 @@ record Verdict(History history, Map<String, List<Violation>> byPromise) {
     counts.put("processes killed", history.count(Kind.KILLED));
     counts.put("processes frozen", history.count(Kind.FROZEN));
     counts.put("processes that left", history.count(Kind.LEAVING));
+    counts.put("connections cut", history.count(Kind.CUT));
     counts.put("crashes of the database", history.count(Kind.CRASHING));
     return counts;
   }
