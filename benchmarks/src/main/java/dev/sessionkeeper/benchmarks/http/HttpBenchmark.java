@@ -30,13 +30,17 @@ public final class HttpBenchmark {
   private static final String LATENCY = "latency";
   private static final List<String> CELLS = List.of("1", "10", "100", LATENCY);
 
+  /** A server that has just started compiles its code beside the work for some seconds. */
+  private static final int WARM_UPS = 3;
+
   private final List<Way> ways;
   private final Map<String, Map<String, List<Double>>> figures = new LinkedHashMap<>();
   private final AtomicInteger queues = new AtomicInteger();
 
   private HttpBenchmark(List<Way> ways) {
-    var wanted = System.getProperty("ways", "");
-    this.ways = ways.stream().filter(way -> way.name().startsWith(wanted)).toList();
+    var wanted = List.of(System.getProperty("ways", "").split("/"));
+    this.ways =
+        ways.stream().filter(way -> wanted.stream().anyMatch(way.name()::startsWith)).toList();
   }
 
   public static void main(String[] arguments) throws Exception {
@@ -59,8 +63,8 @@ public final class HttpBenchmark {
                       new SingleCallsWay(client, calls)));
           var cells =
               arguments.length > 2 ? List.of(arguments).subList(2, arguments.length) : CELLS;
-          for (int i = 0; i <= repetitions; i++) {
-            benchmark.round(cells, scale, i > 0);
+          for (int i = 0; i < WARM_UPS + repetitions; i++) {
+            benchmark.round(cells, scale, i >= WARM_UPS);
           }
           benchmark.print();
         }
