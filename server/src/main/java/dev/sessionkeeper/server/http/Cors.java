@@ -39,7 +39,8 @@ final class Cors {
     response.putHeader("Vary", "Origin");
     response.putHeader("Access-Control-Expose-Headers", READABLE);
     if (!request.method().equals(HttpMethod.OPTIONS)
-        || request.getHeader("Access-Control-Request-Method") == null) {
+        || request.getHeader("Access-Control-Request-Method") == null
+        || !isBare(request)) {
       return false;
     }
     response.putHeader("Access-Control-Allow-Methods", "GET, PUT, POST, DELETE");
@@ -47,5 +48,16 @@ final class Cors {
     response.putHeader("Access-Control-Max-Age", MAX_AGE_SECONDS);
     response.setStatusCode(204).end();
     return true;
+  }
+
+  /** A preflight of a browser is a head alone; all else is judged like every other request. */
+  private static boolean isBare(HttpServerRequest request) {
+    try {
+      CheckHead.framing(request.version(), request.headers());
+    } catch (ProblemException e) {
+      return false;
+    }
+    return !request.headers().contains("Transfer-Encoding")
+        && request.headers().getAll("Content-Length").stream().allMatch("0"::equals);
   }
 }

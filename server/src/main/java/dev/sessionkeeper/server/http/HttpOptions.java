@@ -11,6 +11,7 @@ import java.util.function.Supplier;
  * @param port 0 takes a free one
  * @param requestTimeout in which a request must have arrived as a whole, and in which a client must
  *     have taken its answer
+ * @param idle the time after which a connection ends that sends no whole head and takes no bytes
  * @param deadline in which a handler must have answered, beside the time it waits by design
  * @param bufferedBytes the most bytes of request bodies that are held at one time, over all
  *     connections; as many again for answers
@@ -21,6 +22,7 @@ public record HttpOptions(
     int port,
     Optional<Tls> tls,
     Duration requestTimeout,
+    Duration idle,
     Duration deadline,
     long bufferedBytes,
     Supplier<Set<String>> origins) {
@@ -49,6 +51,7 @@ public record HttpOptions(
         port,
         Optional.empty(),
         Duration.ofSeconds(60),
+        Duration.ofSeconds(90),
         Duration.ofSeconds(10),
         Math.max(LEAST_BUFFERED, Runtime.getRuntime().maxMemory() / HEAP_SHARE),
         Set::of);
@@ -56,22 +59,28 @@ public record HttpOptions(
 
   public HttpOptions withTls(Tls files) {
     return new HttpOptions(
-        host, port, Optional.of(files), requestTimeout, deadline, bufferedBytes, origins);
+        host, port, Optional.of(files), requestTimeout, idle, deadline, bufferedBytes, origins);
   }
 
   public HttpOptions withOrigins(Supplier<Set<String>> allowed) {
-    return new HttpOptions(host, port, tls, requestTimeout, deadline, bufferedBytes, allowed);
+    return new HttpOptions(host, port, tls, requestTimeout, idle, deadline, bufferedBytes, allowed);
   }
 
   HttpOptions withDeadline(Duration newDeadline) {
-    return new HttpOptions(host, port, tls, requestTimeout, newDeadline, bufferedBytes, origins);
+    return new HttpOptions(
+        host, port, tls, requestTimeout, idle, newDeadline, bufferedBytes, origins);
   }
 
   HttpOptions withRequestTimeout(Duration newTimeout) {
-    return new HttpOptions(host, port, tls, newTimeout, deadline, bufferedBytes, origins);
+    return new HttpOptions(host, port, tls, newTimeout, idle, deadline, bufferedBytes, origins);
+  }
+
+  HttpOptions withIdle(Duration newIdle) {
+    return new HttpOptions(
+        host, port, tls, requestTimeout, newIdle, deadline, bufferedBytes, origins);
   }
 
   HttpOptions withBufferedBytes(long bytes) {
-    return new HttpOptions(host, port, tls, requestTimeout, deadline, bytes, origins);
+    return new HttpOptions(host, port, tls, requestTimeout, idle, deadline, bytes, origins);
   }
 }

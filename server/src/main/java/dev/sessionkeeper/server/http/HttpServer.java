@@ -24,7 +24,6 @@ public final class HttpServer implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(HttpServer.class);
   private static final int MAX_LINE = 16 << 10;
   private static final int MAX_HEADERS = 32 << 10;
-  private static final Duration IDLE = Duration.ofSeconds(90);
 
   static {
     Tls.refuseRenegotiation();
@@ -170,8 +169,8 @@ public final class HttpServer implements AutoCloseable {
         new HttpServerOptions()
             .setMaxInitialLineLength(MAX_LINE)
             .setMaxHeaderSize(MAX_HEADERS)
-            .setIdleTimeout((int) IDLE.toSeconds())
-            .setIdleTimeoutUnit(TimeUnit.SECONDS)
+            .setIdleTimeout((int) options.idle().toMillis())
+            .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
             // One protocol, one set of rules about ends and waits; HTTP/2 is the proxy's matter.
             .setHttp2ClearTextEnabled(false)
             .setUseAlpn(false)

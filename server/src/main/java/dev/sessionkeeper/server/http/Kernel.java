@@ -3,6 +3,7 @@ package dev.sessionkeeper.server.http;
 import dev.sessionkeeper.time.TimeSource;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpConnection;
+import io.vertx.core.net.impl.ConnectionBase;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Set;
@@ -154,6 +155,10 @@ final class Kernel {
 
   void connected(HttpConnection connection) {
     connections.incrementAndGet();
+    if (connection instanceof ConnectionBase base) {
+      var server = base.channelHandlerContext();
+      server.pipeline().addBefore(server.name(), null, new WatchRequests());
+    }
     connection.closeHandler(closed -> connections.decrementAndGet());
   }
 

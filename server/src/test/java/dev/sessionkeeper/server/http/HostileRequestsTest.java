@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -71,7 +72,9 @@ class HostileRequestsTest {
         HttpServer.start(
             HttpOptions.of("127.0.0.1", 0)
                 .withBufferedBytes(BUDGET)
-                .withRequestTimeout(Duration.ofSeconds(6)),
+                .withRequestTimeout(Duration.ofSeconds(6))
+                .withIdle(Duration.ofSeconds(3))
+                .withOrigins(() -> Set.of("https://app.example")),
             new RouteTable(routes),
             Gate.open(),
             RequestListener.none(),
@@ -206,6 +209,86 @@ class HostileRequestsTest {
       await().atMost(Duration.ofSeconds(20)).until(() -> server.bufferedBytes() == 0);
     }
     await().atMost(Duration.ofSeconds(10)).until(() -> server.running() == 0);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "Transfer-Encoding: xchunked",
+        "Transfer-Encoding: chunked",
+        "Content-Length: 100",
+        "Host: y"
+      })
+  void aPreflightIsNoWayPastTheChecksOfTheHead(String header) throws Exception {
+    var preflight =
+        "OPTIONS /alive HTTP/1.1\r\nHost: x\r\nOrigin: https://app.example\r\n"
+            + "Access-Control-Request-Method: GET\r\n";
+    assertThat(raw(preflight + "Connection: close\r\n\r\n")).startsWith("HTTP/1.1 204");
+    var smuggled = "GET /alive HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    assertThat(raw(preflight + header + "\r\n\r\n" + smuggled)).startsWith("HTTP/1.1 4");
+    assertThat(served).hasValue(0);
+  }
+
+  @Test
+  void requestsThatComeTogetherAreAnsweredInTheirOrder() throws Exception {
+    var request = "GET /%s HTTP/1.1\r\nHost: x\r\n\r\n";
+    var answers =
+        raw(
+            (request.formatted("alive") + request.formatted("none")).repeat(20)
+                + head("GET /alive"));
+    var statuses =
+        answers
+            .lines()
+            .flatMap(
+                line -> java.util.regex.Pattern.compile("HTTP/1.1 (\\d+)").matcher(line).results())
+            .map(found -> found.group(1))
+            .toList();
+    assertThat(statuses).hasSize(41).startsWith("200", "404", "200", "404").endsWith("404", "200");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"GET /alive", "GET /none", "POST /renew", "GET /large"})
+  void aConnectionThatSendsRequestsWithoutEndIsClosed(String line) throws Exception {
+    var request = (line + " HTTP/1.1\r\nHost: x\r\n\r\n").repeat(1_000);
+    try (var socket = new Socket()) {
+      socket.setReceiveBufferSize(4096);
+      socket.connect(new java.net.InetSocketAddress("127.0.0.1", server.port()));
+      var sending =
+          Thread.ofVirtual()
+              .start(
+                  () -> {
+                    try {
+                      while (true) {
+                        socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+                      }
+                    } catch (IOException e) {
+                      // The end, as it should be.
+                    }
+                  });
+      assertThat(sending.join(Duration.ofSeconds(15))).as("it is closed").isTrue();
+    }
+    assertThat(raw(head("GET /alive"))).startsWith("HTTP/1.1 200");
+    await().atMost(Duration.ofSeconds(20)).until(() -> server.bufferedBytes() == 0);
+    await().atMost(Duration.ofSeconds(10)).until(() -> server.running() == 0);
+  }
+
+  @Test
+  void aHeadThatHasNoEndIsCutHoweverManyBytesCome() throws Exception {
+    try (var socket = open("GET /alive HTTP/1.1\r\nHost: x\r\n")) {
+      await()
+          .atMost(Duration.ofSeconds(10))
+          .pollInterval(Duration.ofMillis(200))
+          .until(() -> isCut(socket, "X-More: 1\r\n"));
+    }
+  }
+
+  private static boolean isCut(Socket socket, String more) {
+    try {
+      socket.getOutputStream().write(more.getBytes(StandardCharsets.UTF_8));
+      return false;
+    } catch (IOException e) {
+      return true;
+    }
   }
 
   @Test
