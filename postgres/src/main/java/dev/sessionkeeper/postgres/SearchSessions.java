@@ -13,6 +13,7 @@ import dev.sessionkeeper.spi.SessionStatus;
 import dev.sessionkeeper.spi.SessionView;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -20,6 +21,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -36,8 +38,12 @@ public final class SearchSessions {
   /** Behind every name that begins as asked for: names are sorted by their bytes. */
   private static final String LAST = "\uDBFF\uDFFF";
 
-  /** The most messages that a list counts of one session. */
+  /** The most messages that a list counts of one session, and the most sessions of a count. */
   private static final int MOST_COUNTED = 10_001;
+
+  /** As the database sorts names. */
+  private static final Comparator<String> BY_BYTES =
+      (one, other) -> Arrays.compareUnsigned(one.getBytes(UTF_8), other.getBytes(UTF_8));
 
   private static final String VIEW =
       """
@@ -55,24 +61,65 @@ public final class SearchSessions {
        ORDER BY l.session
       """;
 
-  private static final String ANY =
-      """
-      (SELECT x.* FROM keeper.lane x
-        WHERE x.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND x.session > ? AND x.session >= ?
-          AND x.session < ? AND COALESCE(x.aside, x.status) = ANY (?) ORDER BY x.session LIMIT ?)
-      """; // lane_pkey (queue, session)
+  /** A page looks through at most so many lanes for the ones that are asked for. */
+  private static final int MOST_LOOKED_AT = 10_000;
 
+  /** A list of held sessions looks through so many lanes that are held or wait. */
+  private static final int MOST_HELD = 20_000;
+
+  private static final String LANES_IN_ORDER =
+      """
+      (SELECT y.* FROM keeper.lane y
+        WHERE y.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND y.session > ? AND y.session >= ?
+          AND y.session < ? ORDER BY y.session LIMIT %d)
+      """
+          .formatted(MOST_LOOKED_AT); // lane_pkey (queue, session)
+
+  private static final String ANY =
+      "(SELECT x.* FROM "
+          + LANES_IN_ORDER
+          + " x WHERE COALESCE(x.aside, x.status) = ANY (?) ORDER BY x.session LIMIT ?)";
+
+  private static final String LOOKED_AT =
+      "SELECT count(*), max(x.session) FROM " + LANES_IN_ORDER + " x";
+
+  /**
+   * Each status is read in the order of its sessions, so that no more lanes are read than shown.
+   */
   private static final String STUCK =
       """
-      (SELECT * FROM (
-         SELECT x.* FROM keeper.lane x
-          WHERE x.queue::bigint = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND x.status IN (1, 2)
-            AND (x.status = 2 OR x.aside IS NOT NULL)
-         UNION ALL
-         SELECT x.* FROM keeper.lane x
-          WHERE x.queue::bigint = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND x.status IN (3, 4)) s
-        WHERE s.session > ? AND s.session >= ? AND s.session < ? ORDER BY s.session LIMIT ?)
-      """; // lane_until, lane_aside
+      (SELECT s.* FROM (
+         SELECT x.* FROM unnest(?::int[]) wanted(status) CROSS JOIN LATERAL (
+           SELECT y.* FROM keeper.lane y
+            WHERE y.queue::bigint = (SELECT k.id FROM keeper.queue k WHERE k.name = ?)
+              AND COALESCE(y.aside, y.status) = wanted.status AND (y.status IN (2, 3, 4) OR y.aside IS NOT NULL)
+              AND y.session > ? AND y.session >= ? AND y.session < ? ORDER BY y.session LIMIT ?) x) s
+        ORDER BY s.session LIMIT ?)
+      """; // lane_attention
+
+  private static final String HELD =
+      """
+      (SELECT x.* FROM (
+         SELECT y.* FROM keeper.lane y
+          WHERE y.queue::bigint = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND y.status IN (1, 2)
+          ORDER BY y.until LIMIT %d) x
+        WHERE x.status = 1 AND x.aside IS NULL AND x.session > ? AND x.session >= ? AND x.session < ?
+        ORDER BY x.session LIMIT ?)
+      """
+          .formatted(MOST_HELD); // lane_until
+
+  /** Of each kind one more than is shown exactly. */
+  private static final String COUNTS =
+      """
+      SELECT (SELECT count(*) FROM (SELECT FROM keeper.lane x
+               WHERE x.queue::bigint = k.id AND (x.status IN (2, 3, 4) OR x.aside IS NOT NULL) LIMIT %1$d) a),
+             (SELECT count(*) FROM (SELECT FROM keeper.lane x
+               WHERE x.queue::bigint = k.id AND x.status IN (1, 2) AND x.status = 1 AND x.aside IS NULL LIMIT %1$d) h),
+             (SELECT count(*) FROM (SELECT FROM keeper.lane x
+               WHERE x.queue::bigint = k.id AND x.status = 0 LIMIT %1$d) r)
+        FROM keeper.queue k WHERE k.name = ?
+      """
+          .formatted(MOST_COUNTED); // lane_attention, lane_until, lane_ready
 
   private static final String ONE =
       """
@@ -168,6 +215,13 @@ public final class SearchSessions {
   public record Found(Page<SessionView> page, boolean isBacklogExact) {}
 
   /**
+   * Sessions that have a lane, each number exact up to 10,000.
+   *
+   * @param attention waiting, parked or paused
+   */
+  public record Counts(long attention, long held, long ready) {}
+
+  /**
    * One session, with all of its messages counted.
    *
    * @param isReadAlone whether one process reads the whole queue and hands sessions out from its
@@ -193,40 +247,102 @@ public final class SearchSessions {
         request.cursor().map(cursor -> PageCursor.keyOf(list, 1, cursor).get(0)).orElse("");
     return database.withConnection(
         connection -> {
-          var views = views(connection, queue, filter, behind, request.limit() + 1);
+          var lanes = lanes(connection, queue, filter, behind, request.limit() + 1);
+          var views = lanes.views();
           if (filter.statuses().contains(SessionStatus.READY)) {
             views.addAll(withoutLane(connection, queue, filter, behind, request.limit() + 1));
-            views.sort(
-                comparing(view -> view.id().value().getBytes(UTF_8), Arrays::compareUnsigned));
-            views = views.subList(0, Math.min(views.size(), request.limit() + 1));
+            views.sort(comparing(view -> view.id().value(), BY_BYTES));
+            lanes.lookedUpTo().ifPresent(last -> views.removeIf(view -> isBehind(view, last)));
           }
-          return new Found(
-              Page.of(views, request.limit(), view -> PageCursor.after(list, view.id().value())),
-              !hasBundles(connection, queue));
+          var some = views.subList(0, Math.min(views.size(), request.limit() + 1));
+          boolean isCut = some.size() <= request.limit() && lanes.lookedUpTo().isPresent();
+          var page =
+              isCut
+                  ? new Page<>(
+                      List.copyOf(some),
+                      lanes.lookedUpTo().map(last -> PageCursor.after(list, last)))
+                  : Page.of(
+                      some, request.limit(), view -> PageCursor.after(list, view.id().value()));
+          return new Found(page, !hasBundles(connection, queue));
         });
   }
 
-  private static List<SessionView> views(
+  private static boolean isBehind(SessionView view, String last) {
+    return BY_BYTES.compare(view.id().value(), last) > 0;
+  }
+
+  /**
+   * How many lanes there are of each kind.
+   *
+   * @return empty when there is no such queue
+   */
+  public Optional<Counts> counts(QueueName queue) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(COUNTS)) {
+            statement.setString(1, queue.value());
+            try (var rows = statement.executeQuery()) {
+              return rows.next()
+                  ? Optional.of(new Counts(rows.getLong(1), rows.getLong(2), rows.getLong(3)))
+                  : Optional.empty();
+            }
+          }
+        });
+  }
+
+  /**
+   * Lanes that were found.
+   *
+   * @param lookedUpTo the last lane that was looked at, if more lanes follow and no page is full
+   */
+  private record Lanes(List<SessionView> views, Optional<String> lookedUpTo) {}
+
+  private static Lanes lanes(
       Connection connection, QueueName queue, Filter filter, String behind, int limit)
       throws SQLException {
-    boolean isStuck = filter.statuses().equals(Filter.ATTENTION);
-    var sql = VIEW.formatted(MOST_COUNTED, isStuck ? STUCK : ANY);
-    try (var statement = connection.prepareStatement(sql)) {
-      int at = 1;
-      statement.setString(at++, queue.value());
-      if (isStuck) {
-        statement.setString(at++, queue.value());
+    var codes =
+        SqlArray.of(connection, "int4", filter.statuses().stream().mapToInt(Codes::of).toArray());
+    var from = List.of(behind, filter.prefix(), filter.prefix() + LAST);
+    if (Filter.ATTENTION.containsAll(filter.statuses())) {
+      var values = new ArrayList<Object>(List.of(codes, queue.value()));
+      values.addAll(from);
+      values.addAll(List.of(limit, limit));
+      return new Lanes(views(connection, STUCK, values), Optional.empty());
+    }
+    var values = new ArrayList<Object>(List.of(queue.value()));
+    values.addAll(from);
+    if (filter.statuses().equals(Set.of(SessionStatus.HELD))) {
+      values.add(limit);
+      return new Lanes(views(connection, HELD, values), Optional.empty());
+    }
+    var range = List.copyOf(values);
+    values.addAll(List.of(codes, limit));
+    var views = views(connection, ANY, values);
+    return new Lanes(
+        views, views.size() < limit ? lookedUpTo(connection, range) : Optional.empty());
+  }
+
+  private static Optional<String> lookedUpTo(Connection connection, List<Object> range)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(LOOKED_AT)) {
+      set(statement, range);
+      try (var rows = statement.executeQuery()) {
+        rows.next();
+        return rows.getLong(1) < MOST_LOOKED_AT ? Optional.empty() : Optional.of(rows.getString(2));
       }
-      statement.setString(at++, behind);
-      statement.setString(at++, filter.prefix());
-      statement.setString(at++, filter.prefix() + LAST);
-      if (!isStuck) {
-        statement.setArray(
-            at++,
-            SqlArray.of(
-                connection, "int4", filter.statuses().stream().mapToInt(Codes::of).toArray()));
-      }
-      statement.setInt(at, limit);
+    }
+  }
+
+  private static void set(PreparedStatement statement, List<Object> values) throws SQLException {
+    for (int i = 0; i < values.size(); i++) {
+      statement.setObject(i + 1, values.get(i));
+    }
+  }
+
+  private static List<SessionView> views(Connection connection, String lanes, List<Object> values)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(VIEW.formatted(MOST_COUNTED, lanes))) {
+      set(statement, values);
       try (var rows = statement.executeQuery()) {
         var views = new ArrayList<SessionView>();
         while (rows.next()) {
