@@ -107,7 +107,9 @@ class OidcTest {
       goToProvider(tab.page(), "/ui/queues");
       tab.page().locator("#no").click();
       assertThat(tab.page().locator("[role=alert]")).containsText("<b>Ann said no</b>");
-      assertThat(keeper.ok("GET", "/audit?action=dashboard.login", "")).contains("Ann said no");
+      assertThat(keeper.ok("GET", "/audit?action=dashboard.login", ""))
+          .as("anyone could fill the audit log with words of their own")
+          .doesNotContain("Ann said no");
     }
   }
 

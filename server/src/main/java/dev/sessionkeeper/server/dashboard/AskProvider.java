@@ -12,6 +12,7 @@ import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -26,8 +27,12 @@ final class AskProvider {
   /** Anyone may begin a login: how often that may send us to the provider. */
   private static final Duration REMEMBERED = Duration.ofMinutes(5);
 
+  /** Anyone may send us to the provider: so many calls at once are enough for people. */
+  private static final int MOST_AT_ONCE = 16;
+
   private final DashboardConfig.OidcClient client;
   private final TimeSource time;
+  private final Semaphore turns = new Semaphore(MOST_AT_ONCE);
   private volatile @Nullable Remembered remembered;
 
   AskProvider(DashboardConfig.OidcClient client, TimeSource time) {
@@ -84,7 +89,8 @@ final class AskProvider {
       form.put("client_id", client.clientId());
       client.clientSecret().ifPresent(secret -> form.put("client_secret", secret.reveal()));
     }
-    var answer = read(CallProvider.post(places.token(), encode(form), isBasic ? basic() : ""));
+    var answer =
+        inTurn(() -> CallProvider.post(places.token(), encode(form), isBasic ? basic() : ""));
     return new Tokens(text(answer, "id_token"), text(answer, "access_token"));
   }
 
@@ -100,10 +106,10 @@ final class AskProvider {
     return found;
   }
 
-  private static Places discover(String issuer) throws IOException {
+  private Places discover(String issuer) throws IOException {
     var base = issuer.endsWith("/") ? issuer.substring(0, issuer.length() - 1) : issuer;
     try {
-      var document = read(CallProvider.get(JwtConfig.https(base + DISCOVERY)));
+      var document = inTurn(() -> CallProvider.get(JwtConfig.https(base + DISCOVERY)));
       if (!document.text("issuer").equals(issuer)) {
         throw new IOException(
             "The provider calls itself " + document.text("issuer") + ", not " + issuer);
@@ -116,6 +122,22 @@ final class AskProvider {
           methods.isEmpty() || methods.contains("client_secret_basic"));
     } catch (IllegalArgumentException e) {
       throw new IOException("The provider " + issuer + ": an address " + e.getMessage(), e);
+    }
+  }
+
+  @FunctionalInterface
+  private interface Call {
+    String answer() throws IOException;
+  }
+
+  private Data inTurn(Call call) throws IOException {
+    if (!turns.tryAcquire()) {
+      throw new IOException("Too many people log in at the same time; try again in a moment");
+    }
+    try {
+      return read(call.answer());
+    } finally {
+      turns.release();
     }
   }
 

@@ -201,8 +201,11 @@ final class ProviderLogin {
             + (refusals.isEmpty() ? "there is none for this login" : refusals.getFirst()));
   }
 
+  /**
+   * Says why not. The kernel counts refused requests in the audit log; a row for each would let
+   * anyone fill it, because the state of a login that nobody finishes counts for ten minutes.
+   */
   private Response refuse(Request request, String next, String why) {
-    login.note(request, "refused: " + why);
     return login.form(request, 401, next, why);
   }
 

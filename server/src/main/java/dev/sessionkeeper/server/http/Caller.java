@@ -1,7 +1,9 @@
 package dev.sessionkeeper.server.http;
 
 import dev.sessionkeeper.store.Actor;
+import java.time.Instant;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -10,8 +12,9 @@ import java.util.Set;
  *
  * @param name for the audit log and the rate limit; never the secret
  * @param reach the tenants and queues that exist for the caller
+ * @param until when the credential ends; empty where it names no end
  */
-public record Caller(String name, Set<Role> roles, Reach reach) {
+public record Caller(String name, Set<Role> roles, Reach reach, Optional<Instant> until) {
   /** The caller of an open server on loopback. */
   public static final Caller LOCAL =
       new Caller(Actor.LOCAL, EnumSet.of(Role.ADMIN), Reach.EVERYTHING);
@@ -21,6 +24,11 @@ public record Caller(String name, Set<Role> roles, Reach reach) {
 
   public Caller {
     roles = Set.copyOf(roles);
+  }
+
+  /** A caller whose credential names no end. */
+  public Caller(String name, Set<Role> roles, Reach reach) {
+    this(name, roles, reach, Optional.empty());
   }
 
   /** Returns whether one of the caller's roles is enough for this one. */

@@ -6,6 +6,7 @@ import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.store.Actor;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -51,6 +52,11 @@ public final class Request {
       throw new IllegalArgumentException(match.route() + " has no parameter " + name);
     }
     return value;
+  }
+
+  /** When the caller's credential ends; empty where it names no end. */
+  public Optional<Instant> credentialEnd() {
+    return caller.until();
   }
 
   /** The query parameters, each at most once. Those that the route does not name were refused. */

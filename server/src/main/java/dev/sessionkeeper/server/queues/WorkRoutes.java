@@ -18,8 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Serves one round of a worker in one request.
@@ -29,8 +27,6 @@ import org.slf4j.LoggerFactory;
  * once; a server that finishes a round which another server has finished gives its sessions back.
  */
 final class WorkRoutes {
-  private static final Logger logger = LoggerFactory.getLogger(WorkRoutes.class);
-
   private final Queues queues;
   private final HeldSessions held;
   private final LimitLeases limits;
@@ -75,17 +71,15 @@ final class WorkRoutes {
     var actor = request.actor();
     var budget = WorkBudget.reserve(request, wish);
     held.askFor(queue, actor, wish.shownLeases());
-    var settled =
-        Together.map(
-            wish.settled(), entry -> sessions.settle(queue, actor, entry, budget, wish.each()));
-    var outcomes = settled.stream().map(each -> each.view().outcome()).toList();
+    var answer = budget.fill();
+    var settled = sessions.settle(queue, actor, wish, budget, answer);
+    var outcomes = settled.views().stream().map(WorkSettled::outcome).toList();
     var renewed = renew(queue, actor, wish.renewed());
-    var taken = new ArrayList<WorkSessions.InHand>();
-    settled.forEach(each -> each.next().ifPresent(taken::add));
+    var taken = new ArrayList<>(settled.next());
     boolean isLogged = false;
     if (wish.take().isPresent()) {
       var owner = Owner.of(wish.owner().orElse(actor.name()));
-      taken.addAll(sessions.takeReady(queue, actor, owner, wish.each(), budget));
+      taken.addAll(sessions.takeReady(queue, actor, owner, wish.each(), budget, answer));
       if (taken.isEmpty() && !wish.each().patienceOrNone().isZero()) {
         isLogged = !outcomes.isEmpty();
         if (isLogged && !log.add(round, new WorkLog.Result(outcomes, List.of()))) {
@@ -95,29 +89,13 @@ final class WorkRoutes {
         taken.addAll(sessions.awaitOne(request, queue, owner, wish.each(), budget.afterWait()));
       }
     }
-    var views = views(queue, actor, taken, wish);
+    var views = taken.stream().map(sessions::view).toList();
     var result = new WorkLog.Result(outcomes, views.stream().map(WorkSession::leaseId).toList());
     if (!remember(round, result, isLogged)) {
       taken.forEach(each -> sessions.giveBack(queue, actor, each));
       return again(request, queue, wish, log.find(round).orElseThrow());
     }
-    return new WorkAnswer(
-        false, settled.stream().map(WorkSessions.Settled::view).toList(), renewed, views);
-  }
-
-  /**
-   * Settlements stay valid: if the store does not return the states, only new sessions are missing.
-   */
-  private List<WorkSession> views(
-      QueueName queue, Actor actor, List<WorkSessions.InHand> taken, WorkRequest wish) {
-    try {
-      return sessions.views(queue, taken, wish.each());
-    } catch (KeeperException e) {
-      logger.warn(
-          "The states of {} sessions could not be read; they are given back", taken.size(), e);
-      taken.forEach(each -> sessions.giveBack(queue, actor, each));
-      return List.of();
-    }
+    return new WorkAnswer(false, settled.views(), renewed, views);
   }
 
   /** A round that changed nothing is not worth a row. */
@@ -143,18 +121,12 @@ final class WorkRoutes {
       settled.add(new WorkSettled(wish.settled().get(i).leaseId(), outcome, Optional.empty()));
     }
     held.askFor(queue, actor, Stream.concat(result.leaseIds().stream(), wish.renewed().stream()));
-    var still =
-        Together.map(
-                result.leaseIds(),
-                leaseId -> sessions.again(queue, actor, leaseId, budget, wish.each()))
-            .stream()
-            .flatMap(Optional::stream)
-            .toList();
+    var still = sessions.again(queue, actor, result.leaseIds(), budget, wish.each());
     return new WorkAnswer(
         true,
         settled,
         renew(queue, actor, wish.renewed()),
-        sessions.views(queue, still, wish.each()));
+        still.stream().map(sessions::view).toList());
   }
 
   private List<WorkRenewed> renew(QueueName queue, Actor actor, List<String> leaseIds) {

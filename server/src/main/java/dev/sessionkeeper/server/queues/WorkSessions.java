@@ -51,14 +51,61 @@ final class WorkSessions {
     this.traces = traces;
   }
 
-  /** A session with messages that this round hands out. */
-  record InHand(String leaseId, HeldSession session, List<Delivery> deliveries) {}
+  /** A session with messages that this round hands out, and its memory where it is wanted. */
+  record InHand(
+      String leaseId,
+      HeldSession session,
+      List<Delivery> deliveries,
+      Optional<SessionState> state) {
+    InHand(String leaseId, HeldSession session, List<Delivery> deliveries) {
+      this(leaseId, session, deliveries, Optional.empty());
+    }
 
-  /** The result of settlements, and the session if the worker keeps it. */
-  record Settled(WorkSettled view, Optional<InHand> next) {}
+    InHand with(Map<SessionId, SessionState> states) {
+      return new InHand(
+          leaseId, session, deliveries, Optional.ofNullable(states.get(session.id())));
+    }
 
-  /** Settles one session, and does what follows. */
-  Settled settle(QueueName queue, Actor actor, WorkSettle wish, WorkBudget budget, WorkTake each) {
+    long bytes() {
+      return bytesOf(deliveries) + state.map(memory -> memory.bytes().length).orElse(0);
+    }
+  }
+
+  /** What became of settlements, and the sessions that go on. */
+  record Settlings(List<WorkSettled> views, List<InHand> next) {}
+
+  /** What became of the settlements of one session, and the session if it goes on. */
+  private record Settled(WorkSettled view, Optional<InHand> next) {}
+
+  /**
+   * Settles sessions, and does what follows. A session for which there is no room is given back.
+   */
+  Settlings settle(
+      QueueName queue,
+      Actor actor,
+      WorkRequest wish,
+      WorkBudget budget,
+      WorkBudget.Filling answer) {
+    var views = new ArrayList<WorkSettled>();
+    var next = new ArrayList<InHand>();
+    for (var some : WorkBudget.some(wish.settled())) {
+      boolean hasRoom = answer.hasRoom();
+      var settled =
+          Together.map(some, entry -> settle(queue, actor, entry, budget, wish.each(), hasRoom));
+      settled.forEach(each -> views.add(each.view()));
+      var going = settled.stream().flatMap(each -> each.next().stream()).toList();
+      next.addAll(placed(queue, actor, going, wish.each(), answer));
+    }
+    return new Settlings(views, next);
+  }
+
+  private Settled settle(
+      QueueName queue,
+      Actor actor,
+      WorkSettle wish,
+      WorkBudget budget,
+      WorkTake each,
+      boolean hasRoom) {
     try {
       var session = held.goOn(queue, actor, wish.leaseId());
       var settlements = wish.settled();
@@ -71,7 +118,7 @@ final class WorkSessions {
       }
       settle(queue, session, settlements, wish, () -> {});
       limits.settled(queue, actor, wish.leaseId(), settlements);
-      return new Settled(view, follow(queue, actor, wish, session, budget.limit(each)));
+      return new Settled(view, follow(queue, actor, wish, session, budget.limit(each), hasRoom));
     } catch (RuntimeException e) {
       var failure =
           e instanceof CompletionException && e.getCause() instanceof RuntimeException cause
@@ -125,12 +172,17 @@ final class WorkSessions {
 
   /** The settlements are durable: a failure from here on must not make them look undone. */
   private Optional<InHand> follow(
-      QueueName queue, Actor actor, WorkSettle wish, HeldSession session, BatchLimit limit) {
+      QueueName queue,
+      Actor actor,
+      WorkSettle wish,
+      HeldSession session,
+      BatchLimit limit,
+      boolean hasRoom) {
     if (wish.following() == Then.KEEP) {
       return Optional.empty();
     }
     try {
-      if (wish.following() == Then.NEXT && mayGoOn(queue, actor, wish.leaseId())) {
+      if (wish.following() == Then.NEXT && hasRoom && mayGoOn(queue, actor, wish.leaseId())) {
         var deliveries = receive(queue, session, limit);
         if (!deliveries.isEmpty()) {
           limits.received(queue, actor, wish.leaseId(), deliveries);
@@ -165,14 +217,19 @@ final class WorkSessions {
 
   /** Takes what is ready now. */
   List<InHand> takeReady(
-      QueueName queue, Actor actor, Owner owner, WorkTake each, WorkBudget budget)
+      QueueName queue,
+      Actor actor,
+      Owner owner,
+      WorkTake each,
+      WorkBudget budget,
+      WorkBudget.Filling answer)
       throws InterruptedException {
-    if (!limits.awaitRoom(queue, Duration.ZERO)) {
+    if (!answer.hasRoom() || !limits.awaitRoom(queue, Duration.ZERO)) {
       return List.of();
     }
     var source = queues.provider().sessions(queue);
     var accepted = source.acceptUpTo(owner, each.mostSessions(), Duration.ZERO);
-    return handOut(queue, actor, accepted, budget.limit(each));
+    return handOut(queue, actor, accepted, budget.limit(each), each, answer);
   }
 
   /**
@@ -190,17 +247,55 @@ final class WorkSessions {
                     ? queues.provider().sessions(queue).acceptNext(owner, each.patienceOrNone())
                     : new AcceptResult.NoSession());
     return accepted.orElse(new AcceptResult.NoSession()) instanceof AcceptResult.Accepted one
-        ? handOut(queue, request.actor(), List.of(one.session()), budget.limit(each))
+        ? handOut(
+            queue, request.actor(), List.of(one.session()), budget.limit(each), each, budget.fill())
         : List.of();
   }
 
   private List<InHand> handOut(
-      QueueName queue, Actor actor, List<HeldSession> accepted, BatchLimit limit) {
-    return accepted.isEmpty()
-        ? List.of()
-        : Together.map(accepted, session -> handOut(queue, actor, session, limit)).stream()
-            .flatMap(Optional::stream)
-            .toList();
+      QueueName queue,
+      Actor actor,
+      List<HeldSession> accepted,
+      BatchLimit limit,
+      WorkTake each,
+      WorkBudget.Filling answer) {
+    var all = new ArrayList<InHand>();
+    for (var some : WorkBudget.some(accepted)) {
+      if (answer.hasRoom()) {
+        var taken =
+            Together.map(some, session -> handOut(queue, actor, session, limit)).stream()
+                .flatMap(Optional::stream)
+                .toList();
+        all.addAll(placed(queue, actor, taken, each, answer));
+      } else {
+        // Nothing of them was received, so no attempt is used up.
+        some.forEach(HeldSession::close);
+      }
+    }
+    return all;
+  }
+
+  /**
+   * These sessions in the answer, with their states where they are wanted. What was settled is
+   * settled: a store that does not tell the states costs only the sessions.
+   */
+  private List<InHand> placed(
+      QueueName queue, Actor actor, List<InHand> taken, WorkTake each, WorkBudget.Filling answer) {
+    var placed = taken;
+    if (each.wantsState() && !taken.isEmpty()) {
+      try {
+        var sessions = taken.stream().map(InHand::session).toList();
+        var states = queues.provider().sessions(queue).states(sessions);
+        placed = taken.stream().map(one -> one.with(states)).toList();
+      } catch (KeeperException e) {
+        log.warn(
+            "The states of {} sessions could not be read; they are given back", taken.size(), e);
+        taken.forEach(one -> giveBack(queue, actor, one));
+        return List.of();
+      }
+    }
+    placed.forEach(one -> answer.take(one.bytes()));
+    return placed;
   }
 
   /** Hands out a session that was just taken; empty when it is gone, or there is no room. */
@@ -228,26 +323,10 @@ final class WorkSessions {
     }
   }
 
-  /**
-   * Returns the answer for these sessions. The states of all sessions are read in one query.
-   *
-   * @throws KeeperException if the store does not tell the states
-   */
-  List<WorkSession> views(QueueName queue, List<InHand> taken, WorkTake each) {
-    taken.forEach(one -> meters.checkOrder(one.deliveries()));
-    var states =
-        each.wantsState() && !taken.isEmpty()
-            ? queues.provider().sessions(queue).states(taken.stream().map(InHand::session).toList())
-            : Map.<SessionId, SessionState>of();
-    return taken.stream()
-        .map(
-            one ->
-                WorkSession.of(
-                    one.leaseId(),
-                    one.session().lease(),
-                    Optional.ofNullable(states.get(one.session().id())),
-                    one.deliveries()))
-        .toList();
+  /** What the worker gets of a session. */
+  WorkSession view(InHand one) {
+    meters.checkOrder(one.deliveries());
+    return WorkSession.of(one.leaseId(), one.session().lease(), one.state(), one.deliveries());
   }
 
   /** Receives until the limit is reached, or the session is known to have no more. */
@@ -295,20 +374,36 @@ final class WorkSessions {
     return deliveries.stream().mapToLong(delivery -> delivery.payload().unsafeBytes().length).sum();
   }
 
+  /** Sessions that a round handed out before, with their messages again. */
+  List<InHand> again(
+      QueueName queue, Actor actor, List<String> leaseIds, WorkBudget budget, WorkTake each) {
+    var answer = budget.fill();
+    var all = new ArrayList<InHand>();
+    for (var some : WorkBudget.some(leaseIds)) {
+      boolean hasRoom = answer.hasRoom();
+      var still =
+          Together.map(some, leaseId -> again(queue, actor, leaseId, budget.limit(each), hasRoom))
+              .stream()
+              .flatMap(Optional::stream)
+              .toList();
+      all.addAll(placed(queue, actor, still, each, answer));
+    }
+    return all;
+  }
+
   /**
    * A session that the round handed out before, with its messages again; empty when its lease is
    * gone.
    */
-  Optional<InHand> again(
-      QueueName queue, Actor actor, String leaseId, WorkBudget budget, WorkTake each) {
+  private Optional<InHand> again(
+      QueueName queue, Actor actor, String leaseId, BatchLimit limit, boolean hasRoom) {
     try {
       var session = held.get(queue, actor, leaseId);
-      if (!held.areShared(queue)) {
+      if (!hasRoom || !held.areShared(queue)) {
         // Its messages cannot be read twice under one lease: the next round gets them.
         release(queue, actor, leaseId, session);
         return Optional.empty();
       }
-      var limit = budget.limit(each);
       var deliveries = session.receive(limit, Duration.ZERO);
       return deliveries.isEmpty()
           ? Optional.empty()

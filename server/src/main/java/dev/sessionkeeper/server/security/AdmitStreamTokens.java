@@ -10,6 +10,7 @@ import dev.sessionkeeper.time.TimeSource;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Admits bearers of stream tokens to the two routes that tokens are for: reading the stream, and
@@ -69,7 +70,17 @@ public final class AdmitStreamTokens implements Gate {
     }
     Set<Role> roles = EnumSet.of(Role.READ);
     grant.subscriber().ifPresent(name -> roles.add(Role.CONSUME));
-    return new Caller(grant.credential(), roles, Reach.of(grant.tenant(), Optional.empty()));
+    var granted = Reach.of(grant.tenant(), Optional.empty());
+    return guard
+        .rightsOf(grant.credential())
+        .map(now -> bearer(now, roles, granted))
+        .orElseGet(() -> new Caller(grant.credential(), roles, granted));
+  }
+
+  /** What the token grants, as far as its credential still has it: a reload may have cut it. */
+  private static Caller bearer(Caller now, Set<Role> granted, Reach reach) {
+    var roles = granted.stream().filter(now::has).collect(Collectors.toSet());
+    return new Caller(now.name(), roles, now.reach().isEverything() ? reach : now.reach());
   }
 
   private static boolean isFor(Visit visit, StreamTokens.Grant grant) {

@@ -150,14 +150,17 @@ public final class BrowserSessions {
 
   private Optional<Login> parse(String text) {
     var parts = text.split(SEPARATOR, -1);
-    if (Instant.ofEpochSecond(Long.parseLong(parts[0])).isBefore(time.instant())) {
+    var until = Instant.ofEpochSecond(Long.parseLong(parts[0]));
+    if (until.isBefore(time.instant())) {
       return Optional.empty();
     }
     return Optional.of(
-        parts[1].equals("key") ? new Login.ByKey(parts[2]) : new Login.ByToken(caller(parts)));
+        parts[1].equals("key")
+            ? new Login.ByKey(parts[2])
+            : new Login.ByToken(caller(parts, until)));
   }
 
-  private static Caller caller(String[] parts) {
+  private static Caller caller(String[] parts, Instant until) {
     var roles = EnumSet.noneOf(Role.class);
     split(parts[2]).forEach(role -> roles.add(Role.valueOf(role)));
     Optional<UUID> tenant =
@@ -166,7 +169,7 @@ public final class BrowserSessions {
         parts[4].equals("*") || (tenant.isPresent() && parts[4].isEmpty())
             ? Optional.empty()
             : Optional.of(split(parts[4]).stream().map(QueueName::of).collect(Collectors.toSet()));
-    return new Caller(parts[5], roles, Reach.of(tenant, queues));
+    return new Caller(parts[5], roles, Reach.of(tenant, queues), Optional.of(until));
   }
 
   private static Set<String> split(String text) {

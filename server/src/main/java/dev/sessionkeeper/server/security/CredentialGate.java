@@ -8,6 +8,7 @@ import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.security.SecurityConfig.ApiKey;
 import dev.sessionkeeper.server.security.SecurityConfig.Certificate;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -70,10 +71,15 @@ final class CredentialGate implements Gate {
    * Returns whether a credential of this name may still call. Tokens are judged by their issuer.
    */
   boolean knows(String name) {
-    return byDigest.values().stream().anyMatch(caller -> caller.name().equals(name))
-        || stored.knows(name)
-        || bySubject.values().stream().anyMatch(caller -> caller.name().equals(name))
-        || (tokens.isPresent() && name.startsWith(VerifyTokens.PREFIX));
+    return named(name).isPresent() || (tokens.isPresent() && name.startsWith(VerifyTokens.PREFIX));
+  }
+
+  /** The key or certificate of this name that is valid now. */
+  Optional<Caller> named(String name) {
+    return Stream.of(byDigest.values(), stored.callers(), bySubject.values())
+        .flatMap(Collection::stream)
+        .filter(caller -> caller.name().equals(name))
+        .findFirst();
   }
 
   /** Returns the credentials that the configuration names. */

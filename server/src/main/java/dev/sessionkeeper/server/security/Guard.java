@@ -152,6 +152,16 @@ public final class Guard implements Gate, AutoCloseable {
     return !(current.gate() instanceof CredentialGate gate) || gate.knows(credential);
   }
 
+  /**
+   * The rights that a key or certificate of this name has now; empty for the names of tokens, whose
+   * rights only the token itself tells.
+   */
+  Optional<Caller> rightsOf(String credential) {
+    return current.gate() instanceof CredentialGate gate
+        ? gate.named(credential)
+        : Optional.empty();
+  }
+
   /** The API keys in the store. */
   public StoredKeys keys() {
     return keys;

@@ -76,8 +76,14 @@ public record SecurityConfig(
       return new ApiKey(digest.get(), rights.caller(name.get()));
     }
 
-    /** The names of tokens and of callers without credential are taken. */
+    /**
+     * The names of tokens and of callers without credential are taken. A name stands in lists, logs
+     * and the audit log, where no line break may make two lines of it.
+     */
     static String name(String text) {
+      if (text.isBlank() || text.chars().anyMatch(Character::isISOControl)) {
+        throw new IllegalArgumentException("must have text without control characters");
+      }
       if (text.startsWith(VerifyTokens.PREFIX)
           || Set.of(Caller.LOCAL.name(), Caller.ANONYMOUS.name()).contains(text)) {
         throw new IllegalArgumentException(

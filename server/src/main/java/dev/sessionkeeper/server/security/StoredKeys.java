@@ -60,13 +60,6 @@ public final class StoredKeys implements AutoCloseable {
         .map(StoredKey::caller);
   }
 
-  /** Returns whether a valid key has this name. */
-  boolean knows(String name) {
-    var now = time.instant();
-    return byDigest.values().stream()
-        .anyMatch(key -> key.name().equals(name) && key.isValidAt(now));
-  }
-
   /** The callers behind all valid keys. */
   List<Caller> callers() {
     var now = time.instant();

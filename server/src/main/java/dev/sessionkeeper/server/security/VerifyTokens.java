@@ -88,9 +88,9 @@ final class VerifyTokens {
     }
     try {
       var reach = Reach.of(tenant(claims), Optional.empty());
+      var until = claims.getExpirationTime().toInstant();
       return new Verdict.Believed(
-          new Caller(PREFIX + subject(claims), roles(claims), reach),
-          claims.getExpirationTime().toInstant());
+          new Caller(PREFIX + subject(claims), roles(claims), reach, Optional.of(until)), until);
     } catch (ParseException | IllegalArgumentException e) {
       log.debug("A token with wrong claims was refused: {}", e.getMessage());
       return new Verdict.Unusable(

@@ -64,7 +64,8 @@ final class TokenRoutes {
     var stream = StreamRoutes.named(request);
     var subscriber = request.query(Name::read).subscriber();
     var ttl = request.json(Wish::read).ttl().orElse(USUAL);
-    var expiresAt = time.instant().plus(ttl);
+    var wished = time.instant().plus(ttl);
+    var expiresAt = request.credentialEnd().filter(wished::isAfter).orElse(wished);
     var grant =
         StreamTokens.Grant.of(
             request.actor().name(), request.reach(), stream, subscriber, expiresAt);

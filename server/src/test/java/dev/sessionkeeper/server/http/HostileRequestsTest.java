@@ -225,7 +225,8 @@ class HostileRequestsTest {
             + "Access-Control-Request-Method: GET\r\n";
     assertThat(raw(preflight + "Connection: close\r\n\r\n")).startsWith("HTTP/1.1 204");
     var smuggled = "GET /alive HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-    assertThat(raw(preflight + header + "\r\n\r\n" + smuggled)).startsWith("HTTP/1.1 4");
+    // Where the next bytes are no chunk, or the body never comes, there is no answer at all.
+    assertThat(raw(preflight + header + "\r\n\r\n" + smuggled)).matches("(?s)(HTTP/1.1 4.*)?");
     assertThat(served).hasValue(0);
   }
 

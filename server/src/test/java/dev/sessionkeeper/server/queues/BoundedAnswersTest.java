@@ -2,8 +2,10 @@ package dev.sessionkeeper.server.queues;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.server.TestServer;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.HashSet;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -15,6 +17,9 @@ import tools.jackson.databind.JsonNode;
 class BoundedAnswersTest {
   private static final int MESSAGES = 20;
   private static final int MOST_IN_ONE_ANSWER = 8;
+
+  /** Sessions are received so many at a time, until the answer is full. */
+  private static final int MOST_SESSIONS = 32;
 
   private TestServer server;
 
@@ -89,6 +94,77 @@ class BoundedAnswersTest {
       }
       handled += messages.size();
     }
+  }
+
+  /** Each of many sessions has one large message, and hands it out whatever its size. */
+  @Test
+  void aRoundOverManySessionsWithLargeMessagesTakesOnlyWhatFits() {
+    int sessions = 100;
+    var body = "x".repeat((1 << 20) - 2);
+    for (int i = 0; i < sessions; i++) {
+      var message = "{\"sessionId\":\"s%d\",\"body\":\"%s\"}".formatted(i, body);
+      assertThat(
+              server.post("/queues/ORDERED/messages", "{\"messages\":[" + message + "]}").status())
+          .isEqualTo(201);
+    }
+    var seen = new HashSet<String>();
+    for (int round = 0; seen.size() < sessions; round++) {
+      var request =
+          "{\"requestId\":\"r%d\",\"take\":{\"sessions\":256,\"messages\":1,\"bytes\":1024}}"
+              .formatted(round);
+      for (int repetition = 0; repetition < 2; repetition++) {
+        var reply = server.post("/queues/ORDERED/work", request);
+        assertThat(reply.status()).as(reply.problem()).isEqualTo(200);
+        var given = reply.json().get("sessions");
+        assertThat(given.size()).isBetween(repetition == 0 ? 1 : 0, MOST_SESSIONS);
+        for (var session : given) {
+          assertThat(session.at("/messages/0/attempt").asInt()).isEqualTo(1);
+          seen.add(session.get("sessionId").asString());
+        }
+      }
+    }
+    assertThat(server.get("/queues/ORDERED").json().get("dead").asInt()).isZero();
+  }
+
+  @Test
+  void aRoundOverManySessionsWithLargeStatesTakesOnlyWhatFits() {
+    int sessions = 100;
+    var state = Base64.getEncoder().encodeToString(new byte[SessionState.MAX_BYTES]);
+    for (int i = 0; i < sessions; i++) {
+      var two =
+          "{\"sessionId\":\"s%1$d\",\"body\":1},{\"sessionId\":\"s%1$d\",\"body\":2}".formatted(i);
+      server.post("/queues/ORDERED/messages", "{\"messages\":[" + two + "]}");
+    }
+    for (int i = 0; i < sessions; i++) {
+      var taken = work("a" + i, "", ",\"take\":{\"messages\":1}").get("sessions").get(0);
+      var settle =
+          "{\"leaseId\":\"%s\",\"completed\":[%d],\"state\":\"%s\",\"then\":\"release\"}"
+              .formatted(
+                  taken.get("leaseId").asString(),
+                  taken.at("/messages/0/sequence").asLong(),
+                  state);
+      assertThat(work("b" + i, settle, "").at("/settled/0/outcome").asString())
+          .isEqualTo("settled");
+    }
+    var given = new HashSet<String>();
+    for (int i = 0; i < sessions && given.size() < sessions; i++) {
+      var taken = work("c" + i, "", ",\"take\":{\"sessions\":256}").get("sessions");
+      assertThat(taken.size()).isLessThanOrEqualTo(MOST_SESSIONS);
+      for (var session : taken) {
+        assertThat(session.at("/messages/0/attempt").asInt()).isEqualTo(1);
+        assertThat(session.get("state").asString()).hasSize(state.length());
+        given.add(session.get("sessionId").asString());
+      }
+    }
+  }
+
+  private tools.jackson.databind.JsonNode work(String id, String settle, String more) {
+    var reply =
+        server.post(
+            "/queues/ORDERED/work",
+            "{\"requestId\":\"%s\",\"settle\":[%s]%s}".formatted(id, settle, more));
+    assertThat(reply.status()).as(reply.problem()).isEqualTo(200);
+    return reply.json();
   }
 
   @Test

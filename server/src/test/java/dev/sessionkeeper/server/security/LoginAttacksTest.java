@@ -3,9 +3,13 @@ package dev.sessionkeeper.server.security;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
 import dev.sessionkeeper.server.ShiftedTime;
 import dev.sessionkeeper.server.TestServer;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -16,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Date;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -34,6 +39,72 @@ class LoginAttacksTest {
       }
       await().until(() -> audit(server, admin).contains("access.refused"));
       assertThat(audit(server, admin).split("\"id\"", -1)).hasSizeLessThan(4);
+    }
+  }
+
+  /** The state of a login counts for ten minutes, and whoever began it knows it. */
+  @Test
+  void loginsThatNobodyFinishesDoNotFillTheAuditLog() throws Exception {
+    var admin = ApiKeys.generate();
+    try (var issuer = new SilentIssuer();
+        var server =
+            TestServer.start(issuer.yaml(TestTokens.in(folder), key("root", admin, "admin")))) {
+      var begun =
+          client.send(to(server, "/ui/login/oidc").build(), HttpResponse.BodyHandlers.discarding());
+      assertThat(begun.statusCode()).isEqualTo(303);
+      var state = begun.headers().firstValue("Location").orElseThrow();
+      state = state.replaceFirst(".*[?&]state=([^&]*).*", "$1");
+      var cookie = begun.headers().firstValue("Set-Cookie").orElseThrow().split(";", 2)[0];
+      for (var outcome : List.of("code=made-up", "error=access_denied&error_description=mallory")) {
+        for (int i = 0; i < 15; i++) {
+          var back = to(server, "/ui/login/callback?" + outcome + "&state=" + state);
+          var answer =
+              client.send(
+                  back.header("Cookie", cookie).build(), HttpResponse.BodyHandlers.discarding());
+          assertThat(answer.statusCode()).isEqualTo(401);
+        }
+      }
+      await().until(() -> audit(server, admin).contains("access.refused"));
+      assertThat(audit(server, admin)).doesNotContain("mallory", "dashboard.login");
+      assertThat(audit(server, admin).split("\"id\"", -1)).hasSizeLessThan(4);
+    }
+  }
+
+  /** Tells where its pages are, and confirms no code. */
+  private static final class SilentIssuer implements AutoCloseable {
+    private final HttpServer pages;
+
+    SilentIssuer() throws IOException {
+      pages = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+      pages.createContext("/", this::answer);
+      pages.start();
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+      var at = "http://127.0.0.1:" + pages.getAddress().getPort();
+      boolean isToken = exchange.getRequestURI().getPath().equals("/token");
+      var text =
+          isToken
+              ? "{}"
+              : "{\"issuer\":\"%1$s\",\"authorization_endpoint\":\"%1$s/a\",\"token_endpoint\":\"%1$s/token\"}"
+                  .formatted(at);
+      exchange.sendResponseHeaders(isToken ? 400 : 200, text.length());
+      exchange.getResponseBody().write(text.getBytes(StandardCharsets.US_ASCII));
+      exchange.close();
+    }
+
+    String yaml(TestTokens tokens, String keys) {
+      var at = "http://127.0.0.1:" + pages.getAddress().getPort();
+      return "security:\n"
+          + tokens.yaml("").replace("https://id.example", at)
+          + "  keys:\n"
+          + keys
+          + "dashboard: { public_url: \"http://127.0.0.1:1\", oidc: { client_id: me } }\n";
+    }
+
+    @Override
+    public void close() {
+      pages.stop(0);
     }
   }
 

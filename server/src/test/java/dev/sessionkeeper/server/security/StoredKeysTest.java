@@ -11,6 +11,8 @@ import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** API keys that are created, listed and revoked over HTTP. */
 class StoredKeysTest {
@@ -115,6 +117,15 @@ class StoredKeysTest {
           .isEqualTo(409);
     }
     assertThat(call(server, key, "GET", "/keys", "").status()).isEqualTo(403);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {" ", "a\\nb", "a\\tb", "a\\u0085b", "local", "token:ann"})
+  void aNameIsOneLineOfText(String name) {
+    var json = "{\"name\":\"%s\",\"roles\":[\"read\"]}".formatted(name);
+    var refused = call(server, admin.key(), "POST", "/keys", json);
+    assertThat(refused.status()).as(refused.body()).isEqualTo(400);
+    assertThat(refused.body()).contains("\"field\":\"name\"");
   }
 
   @Test

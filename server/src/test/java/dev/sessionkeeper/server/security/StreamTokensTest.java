@@ -4,11 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sessionkeeper.server.TestDatabase;
 import dev.sessionkeeper.server.TestServer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Date;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Browsers: origins that may call, tokens for one stream, and the streams of a tenant. */
 class StreamTokensTest {
@@ -20,13 +28,18 @@ class StreamTokensTest {
   private static TestServer server;
 
   private static String yaml(boolean hasReader) {
+    return yaml(hasReader, "roles: [read]");
+  }
+
+  private static String yaml(boolean hasReader, String rightsOfReader) {
     var keys = new StringBuilder("cors: { origins: [\"" + ORIGIN + "\"] }\nsecurity:\n  keys:\n");
     keys.append("    - { name: boss, sha256: %s, roles: [admin] }\n".formatted(BOSS.sha256()));
     keys.append(
         "    - { name: tenants, sha256: %s, roles: [read, send, consume], tenant: %s }\n"
             .formatted(TENANTS.sha256(), TENANT));
     if (hasReader) {
-      keys.append("    - { name: reader, sha256: %s, roles: [read] }\n".formatted(READER.sha256()));
+      keys.append(
+          "    - { name: reader, sha256: %s, %s }\n".formatted(READER.sha256(), rightsOfReader));
     }
     return keys.toString();
   }
@@ -121,6 +134,43 @@ class StreamTokensTest {
     } finally {
       server.rewrite(yaml(true));
       server.server().reload();
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "'roles: [send]', 403",
+    "'roles: [read], queues: [orders]', 404",
+    "'roles: [read], tenant: 8d2a4c1e-1111-4222-8333-444455556666', 404"
+  })
+  void aTokenLosesWhatItsCredentialLoses(String rights, int status) {
+    var token = token(READER, "prices", "");
+    server.rewrite(yaml(true, rights));
+    try {
+      server.server().reload();
+      assertThat(read("prices", "?token=" + token).status()).isEqualTo(status);
+    } finally {
+      server.rewrite(yaml(true));
+      server.server().reload();
+    }
+    assertThat(read("prices", "?token=" + token).status()).isEqualTo(200);
+  }
+
+  @Test
+  void aTokenThatATokenOfAProviderAskedForEndsWithIt(@TempDir Path folder) {
+    var provider = TestTokens.in(folder);
+    var yaml = "security:\n" + provider.yaml(", bound_to_tenant: false");
+    var end = Instant.now().plus(Duration.ofMinutes(2)).truncatedTo(ChronoUnit.SECONDS);
+    try (var own = TestServer.start(yaml)) {
+      var granted =
+          own.send(
+              "POST",
+              "/streams/prices/tokens",
+              Optional.of("{\"ttl\":\"PT1H\"}"),
+              "Authorization",
+              "Bearer " + provider.token(claims -> claims.expirationTime(Date.from(end))));
+      assertThat(granted.status()).isEqualTo(201);
+      assertThat(Instant.parse(granted.json().get("expiresAt").asString())).isEqualTo(end);
     }
   }
 
