@@ -219,6 +219,7 @@ def server():
     assert call("get_system")
     assert call("get_samples")
     assert call("get_samples_queues")
+    assert call("get_samples_sessions")
     assert first_bytes("get_samples_live")
     assert call("get_audit", limit=5).entries
     assert first_bytes("get_audit_export") == b"{"  # One JSON object per line: no schema reads that.

@@ -17,6 +17,9 @@ if (theme) {
   });
 }
 
+// On a phone the sections scroll; the present one is in sight.
+document.querySelector('nav a[aria-current="page"]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+
 // Dialogs open by themselves where the browser knows commandfor.
 if (!('commandForElement' in HTMLButtonElement.prototype)) {
   document.addEventListener('click', (event) => {
@@ -177,7 +180,6 @@ const stale = byId('stale');
 let source = null;
 let paused = false;
 let goodAt = Date.now();
-let lastRefresh = 0;
 
 function isBusy() {
   return !!document.querySelector('dialog[open]') || !!document.querySelector('#live .rows:hover') ||
@@ -187,7 +189,6 @@ function isBusy() {
 function refresh() {
   const region = byId('live');
   if (!region) return;
-  lastRefresh = Date.now();
   if (fresh) fresh.hidden = true;
   region.dispatchEvent(new CustomEvent('keeper-refresh'));
 }
@@ -195,7 +196,6 @@ function refresh() {
 // Nothing moves under the pointer: rows that came meanwhile are counted and wait for a click.
 async function countNew() {
   const region = byId('live');
-  lastRefresh = Date.now();
   const answer = region && await fetch(region.getAttribute('hx-get') ?? '').catch(() => null);
   if (!answer?.ok || !fresh) return;
   const rows = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelectorAll('#live tr[id], #live .timeline li');
@@ -210,10 +210,18 @@ function markStale(why) {
   if (stale) { stale.hidden = false; stale.textContent = `${why}; shown is what was ${Math.round((Date.now() - goodAt) / 1000)} s ago`; }
 }
 
+// A refresh that brings nothing new is answered with 304, and nothing is touched.
+let tag = '';
+document.addEventListener('htmx:config:request', (event) => {
+  if (tag) /** @type {any} */ (event).detail.ctx.request.headers['If-None-Match'] = tag;
+});
+
 // A refusal is not swapped in: what was read last stays.
 document.addEventListener('htmx:before:response', (event) => {
-  const status = /** @type {any} */ (event).detail?.ctx?.response?.status ?? 0;
+  const response = /** @type {any} */ (event).detail?.ctx?.response;
+  const status = response?.status ?? 0;
   if (status >= 400) { event.preventDefault(); markStale('The server answered ' + status); return; }
+  if (status === 200) tag = response.headers.get('ETag') ?? '';
   goodAt = Date.now();
   byId('live')?.classList.remove('is-stale');
   if (stale) stale.hidden = true;
@@ -227,14 +235,18 @@ function open() {
   source = new EventSource('/ui/live' + (queue && queue !== 'all' ? '?queue=' + encodeURIComponent(queue) : ''));
   source.addEventListener('sample', (event) => {
     addPoint(JSON.parse(/** @type {MessageEvent} */ (event).data));
-    if (Date.now() - lastRefresh < 1500) return;
-    isBusy() ? countNew() : refresh();
   });
   source.addEventListener('error', () => {
     markStale('The connection is lost');
     // The browser tries again by itself, unless the server answered with a refusal.
     if (source?.readyState === EventSource.CLOSED) { close(); setTimeout(open, 3000); }
   });
+}
+
+// As often as the page asks for, and only while the server can be heard.
+function look() {
+  if (source?.readyState !== EventSource.OPEN || paused || document.hidden) return;
+  isBusy() ? countNew() : refresh();
 }
 
 function close() {
@@ -257,4 +269,5 @@ if (live && pause) {
   });
   addEventListener('pagehide', close);
   startCharts().finally(open);
+  setInterval(look, Number(live.dataset.every) * 1000);
 }

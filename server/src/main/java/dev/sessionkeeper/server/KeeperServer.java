@@ -218,6 +218,7 @@ public final class KeeperServer implements AutoCloseable {
     closed = true;
     try {
       http.leave();
+      features.forEach(Feature::drain);
       Thread.sleep(drain.drainDelay());
       int unfinished = http.drain(drain.drainTimeout());
       if (unfinished > 0) {

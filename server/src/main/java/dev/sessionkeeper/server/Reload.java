@@ -6,6 +6,7 @@ import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.server.config.InvalidConfig;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.http.Problem;
+import dev.sessionkeeper.server.http.Reason;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
@@ -70,6 +71,7 @@ final class Reload {
             .summary(
                 "Read the configuration again and apply it; the answer names the keys that need a"
                     + " restart. An invalid configuration changes nothing")
+            .header(Reason.HEADER, Reason.ABOUT)
             .answers(200, "Applied", Answer.class));
   }
 

@@ -70,12 +70,12 @@ class PageAccessTest {
               "/ui/queues",
               Role.ADMIN,
               Of.QUEUE_IN_FORM,
-              "name=mine&mode=ORDERED&poisonPolicy=DEAD_LETTER&maxDeliveryCount=4"),
+              "name=mine&mode=ORDERED&poisonPolicy=DEAD_LETTER&maxDeliveryCount=4&reason=x"),
           act(
               "/ui/queues/{queue}",
               Role.ADMIN,
               Of.QUEUE,
-              "poisonPolicy=PARK_SESSION&maxDeliveryCount=5"),
+              "poisonPolicy=PARK_SESSION&maxDeliveryCount=5&reason=x"),
           act("/ui/queues/{queue}/session", Role.OPERATE, Of.QUEUE, "id=a&act=pause&reason=x"),
           act("/ui/queues/{queue}/session", Role.OPERATE, Of.QUEUE, "id=a&act=resume&reason=x"),
           act("/ui/queues/{queue}/session", Role.OPERATE, Of.QUEUE, "id=a&act=park&reason=x"),
@@ -116,28 +116,30 @@ class PageAccessTest {
               Role.OPERATE,
               Of.QUEUE_IN_FORM,
               "queue=mine&act=replay&token=x&reason=x&count=0&typed=0"),
-          act("/ui/bulk/{id}/stop", Role.OPERATE, Of.QUEUES, ""),
+          act("/ui/bulk/{id}/stop", Role.OPERATE, Of.QUEUES, "reason=x"),
+          act("/ui/events/count", Role.OPERATE, Of.QUEUES, "repository=acme/app"),
+          act("/ui/events/replay", Role.OPERATE, Of.QUEUES, "repository=acme/app&reason=x"),
           act("/ui/events/{id}/replay", Role.OPERATE, Of.QUEUES, "reason=x"),
           act("/ui/bots", Role.READ, Of.QUEUES, "type=push&payload={}"),
           act(
               "/ui/registry",
               Role.SEND,
               Of.TENANTS,
-              "id=00000000-0000-4000-8000-000000000009&act=end"),
+              "id=00000000-0000-4000-8000-000000000009&act=end&reason=x"),
           act(
               "/ui/usage/replay",
               Role.OPERATE,
               Of.TENANTS,
-              "id=00000000-0000-4000-8000-000000000009"),
+              "id=00000000-0000-4000-8000-000000000009&reason=x"),
           act(
               "/ui/usage/ledger",
               Role.OPERATE,
               Of.TENANTS,
               "id=00000000-0000-4000-8000-000000000009:1&factor=1.5&reason=x"),
-          act("/ui/usage/release", Role.OPERATE, Of.SERVER, ""),
-          act("/ui/jobs/{name}", Role.OPERATE, Of.SERVER, "act=pause"),
+          act("/ui/usage/release", Role.OPERATE, Of.SERVER, "reason=x"),
+          act("/ui/jobs/{name}", Role.OPERATE, Of.SERVER, "act=pause&reason=x"),
           act("/ui/streams/{stream}", Role.SEND, Of.STREAM, "event=hello&data={}"),
-          act("/ui/system/reload", Role.ADMIN, Of.SERVER, ""));
+          act("/ui/system/reload", Role.ADMIN, Of.SERVER, "reason=x"));
 
   private static Act act(String route, Role role, Of of, String fields) {
     var path =
@@ -239,6 +241,62 @@ class PageAccessTest {
             .collect(Collectors.toSet());
     assertThat(ACTS.stream().map(act -> act.route() + " " + act.role()).collect(Collectors.toSet()))
         .isEqualTo(served);
+  }
+
+  /** What a person does to data of a program, or only looks at, needs no reason. */
+  private static final Set<String> WITHOUT_REASON =
+      Set.of("/ui/bulk/count", "/ui/events/count", "/ui/bots", "/ui/streams/{stream}");
+
+  @Test
+  void noActIsDoneWithoutAReason() {
+    var name = name(Role.ADMIN, Bound.NOTHING);
+    for (var act : ACTS) {
+      if (WITHOUT_REASON.contains(act.route())) {
+        continue;
+      }
+      var fields = act.fields().replaceAll("reason(Save)?=x", "reason$1=");
+      var response =
+          post(KEYS.get(name), name, new Act(act.route(), act.path(), act.role(), act.of(), fields));
+      assertThat(response.statusCode()).as(act.toString()).isEqualTo(400);
+      assertThat(response.body()).as(act.toString()).contains("reason");
+    }
+  }
+
+  @Test
+  void theReasonOfAnActIsInTheAuditLog() {
+    var name = name(Role.ADMIN, Bound.NOTHING);
+    for (var act : ACTS) {
+      if (act.of() == Of.SERVER && act.fields().startsWith("act=pause")) {
+        var why = act.fields().replace("reason=x", "reason=noisy+neighbour");
+        post(KEYS.get(name), name, new Act(act.route(), act.path(), act.role(), act.of(), why));
+      }
+    }
+    var audit =
+        server.send(
+            "GET", "/audit?action=job.pause", Optional.empty(), "Authorization",
+            "Bearer " + BOSS.key());
+    assertThat(audit.body()).contains("\"reason\":\"noisy neighbour");
+  }
+
+  @Test
+  void aReasonInAHeaderIsInTheAuditLog() {
+    var paused =
+        server.send(
+            "POST", "/jobs/session-expiry/pause", Optional.empty(), "Authorization",
+            "Bearer " + BOSS.key(), "Keeper-Reason", "f%C3%BCr%20Anna");
+    assertThat(paused.status()).isEqualTo(200);
+    var audit =
+        server.send(
+            "GET", "/audit?action=job.pause&target=session-expiry", Optional.empty(),
+            "Authorization", "Bearer " + BOSS.key());
+    assertThat(audit.body()).contains("\"reason\":\"für Anna");
+    assertThat(
+            server
+                .send(
+                    "POST", "/jobs/session-expiry/pause", Optional.empty(), "Authorization",
+                    "Bearer " + BOSS.key(), "Keeper-Reason", "%ZZ")
+                .status())
+        .isEqualTo(400);
   }
 
   @Test

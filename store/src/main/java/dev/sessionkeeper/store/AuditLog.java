@@ -37,6 +37,14 @@ public final class AuditLog {
    */
   public record Entry(
       Actor actor, String action, String target, String reason, String details, int count) {
+    /** The actor's own reason comes first; what the act itself says stands behind it. */
+    public Entry {
+      if (!actor.reason().isBlank()) {
+        reason = reason.isBlank() ? actor.reason() : actor.reason() + "; " + reason;
+        actor = new Actor(actor.name(), actor.source());
+      }
+    }
+
     public Entry(Actor actor, String action, String target, String reason, String details) {
       this(actor, action, target, reason, details, 1);
     }

@@ -10,6 +10,7 @@ import dev.sessionkeeper.postgres.SearchSessions;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.feature.Feature;
 import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Reason;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
@@ -91,6 +92,7 @@ public final class BulkFeature implements Feature {
             .problems(ProblemType.NOT_FOUND),
         Route.post("/bulk/{id}/stop", Role.OPERATE, Scope.queues(), this::stop)
             .summary("Stop a run after its step; what it did stays done; audited")
+            .header(Reason.HEADER, Reason.ABOUT)
             .answers(200, "The run", BulkRun.class)
             .problems(ProblemType.NOT_FOUND));
   }

@@ -3,10 +3,11 @@ package dev.sessionkeeper.server.dashboard;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.stream.DoubleStream;
 
 /**
- * A chart of the last half hour, as it is without scripts: lines in a picture, and a table.
+ * A chart of numbers over time, as it is without scripts: lines in a picture, and a table.
  *
  * @param now the newest value, with its unit
  * @param rows the values of about every minute, the newest first, behind their time
@@ -15,6 +16,7 @@ record Chart(String key, String title, String now, List<Line> lines, List<List<S
   private static final int WIDTH = 300;
   private static final int HEIGHT = 80;
   private static final int ROWS = 30;
+  private static final int COLOURS = 5;
 
   /** A line of the chart, and the area below it. */
   record Line(String name, String css, String points) {
@@ -44,6 +46,31 @@ record Chart(String key, String title, String now, List<Line> lines, List<List<S
     charts.add(
         chart("age", "Oldest message", last(age) + " s", samples, List.of("age"), List.of(age)));
     return charts;
+  }
+
+  /** Active sessions of each kind over the last day; empty before the first count. */
+  static Optional<Chart> kinds(Data counted) {
+    var times = counted.texts("at");
+    if (times.isEmpty()) {
+      return Optional.empty();
+    }
+    var kinds = counted.list("kinds");
+    var values = kinds.stream().map(kind -> kind.texts("active")).toList();
+    double most = values.stream().flatMapToDouble(Chart::numbers).max().stream().max().orElse(0);
+    var lines = new ArrayList<Line>();
+    var now = new ArrayList<String>();
+    for (int i = 0; i < kinds.size(); i++) {
+      var name = kinds.get(i).text("name");
+      lines.add(new Line(name, "line-" + i % COLOURS, points(values.get(i), most, WIDTH, HEIGHT)));
+      now.add(last(values.get(i)) + " " + name);
+    }
+    return Optional.of(
+        new Chart(
+            "kinds",
+            "Active sessions by kind, last 24 h",
+            String.join(" · ", now),
+            lines,
+            rows(times, values)));
   }
 
   private static Chart chart(

@@ -80,7 +80,7 @@ final class DeadLettersScreen {
             "dead-letters",
             api.has("GET", "/queues/{queue}/dead-letters/search") ? "search" : ""));
     return pages.show(
-        request, "deadletters.jte", new Pages.Head("Dead letters", "queues", queue), model);
+        request, "deadletters.jte", new Pages.Head("Dead letters", "queues", queue, 5), model);
   }
 
   private Response show(Request request) throws Exception {

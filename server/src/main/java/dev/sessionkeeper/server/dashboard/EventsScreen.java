@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.Optional;
 
 /** GitHub's events, and the bots that get them. */
@@ -32,6 +33,8 @@ final class EventsScreen {
     return List.of(
         list.query("cursor", "The next page"),
         pages.get("/ui/events/{id}", Role.READ, Scope.queues(), this::show),
+        pages.form("/ui/events/count", Role.OPERATE, Scope.queues(), this::count),
+        pages.form("/ui/events/replay", Role.OPERATE, Scope.queues(), this::replayAll),
         pages.form("/ui/events/{id}/replay", Role.OPERATE, Scope.queues(), this::replay),
         pages.get(
             "/ui/bots", Role.READ, Scope.queues(), request -> bots(request, Data.NOTHING, "", "")),
@@ -143,8 +146,50 @@ final class EventsScreen {
             request, Map.of("eventId", id, "reason", fields.get("reason")), "events", "replay");
     return pages.tell(
         Links.event(id),
-        Show.plural(done.number("messages"), "message was", "messages were") + " sent again.",
+        Show.plural(done.number("replayed"), "message was", "messages were") + " sent again.",
         Links.with("/ui/access", Map.of("action", "events.replay")));
+  }
+
+  /** Says how many messages a replay of these events would make; nothing changes. */
+  private Response count(Request request, Map<String, String> fields) throws Exception {
+    var filter = filterOf(fields);
+    var wish = new LinkedHashMap<String, Object>(filter);
+    wish.put("dryRun", true);
+    var counted = api.post(request, wish, "events", "replay");
+    return pages.show(
+        request,
+        "replayevents.jte",
+        new Pages.Head("Replay events", "events", ""),
+        Map.of(
+            "count",
+            counted.number("wouldReplay"),
+            "filter",
+            filter,
+            "replayId",
+            UUID.randomUUID().toString(),
+            "back",
+            Links.with("/ui/events", filter)));
+  }
+
+  private Response replayAll(Request request, Map<String, String> fields) throws Exception {
+    SessionScreen.requireReason(fields);
+    SessionScreen.requireTyped(fields);
+    var wish = new LinkedHashMap<String, Object>(filterOf(fields));
+    wish.put("reason", fields.get("reason"));
+    // A form that is sent twice does nothing twice.
+    wish.putAll(Api.query("replayId", fields.getOrDefault("replayId", "")));
+    var done = api.post(request, wish, "events", "replay");
+    return pages.tell(
+        Links.with("/ui/events", filterOf(fields)),
+        Show.plural(done.number("replayed"), "message was", "messages were") + " sent again.",
+        Links.with("/ui/access", Map.of("action", "events.replay")));
+  }
+
+  private static Map<String, String> filterOf(Map<String, String> fields) {
+    var filter = new LinkedHashMap<String, String>();
+    FILTERS.forEach(
+        name -> filter.putAll(Api.query(name, fields.getOrDefault(name, "").strip())));
+    return filter;
   }
 
   private Response bots(Request request, Data verdicts, String type, String payload)
@@ -154,7 +199,7 @@ final class EventsScreen {
     model.put("verdicts", verdicts);
     model.put("type", type);
     model.put("payload", payload);
-    return pages.show(request, "bots.jte", new Pages.Head("Bots", "bots", ""), model);
+    return pages.show(request, "bots.jte", new Pages.Head("Bots", "bots", "all"), model);
   }
 
   private Response explain(Request request, Map<String, String> fields) throws Exception {

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.dashboard;
 
 import dev.sessionkeeper.server.http.Request;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -9,6 +10,8 @@ import java.util.function.ToLongFunction;
 /** Finds what needs a person. What the reader may not see is left out. */
 final class FindTrouble {
   private static final int MOST_ITEMS = 5;
+  private static final String LOOKED_AT = "50";
+  private static final Duration BLOCKED = Duration.ofMinutes(5);
 
   private final Api api;
 
@@ -23,6 +26,7 @@ final class FindTrouble {
     dead(queues, troubles);
     jobs(request, troubles);
     usage(request, troubles);
+    hold(request, troubles);
     bots(request, troubles);
     nodes(request, troubles);
     return troubles;
@@ -36,7 +40,7 @@ final class FindTrouble {
     var items = new ArrayList<Trouble.Item>();
     for (var queue : queues) {
       if (queue.number("parked") > 0 && items.size() < MOST_ITEMS) {
-        sessions(request, queue.text("queue"), "parked", items);
+        sessions(request, queue.text("queue"), "parked", items, Duration.ZERO);
       }
     }
     troubles.add(
@@ -52,10 +56,11 @@ final class FindTrouble {
   private void blocked(Request request, List<Data> queues, List<Trouble> troubles)
       throws Exception {
     for (var queue : queues) {
-      boolean isOld = queue.duration("oldestAge").toMinutes() >= 5 && queue.number("depth") > 0;
+      boolean isOld =
+          queue.duration("oldestAge").compareTo(BLOCKED) >= 0 && queue.number("depth") > 0;
       if (isOld && queue.text("mode").equals("ORDERED")) {
         var items = new ArrayList<Trouble.Item>();
-        sessions(request, queue.text("queue"), "waiting", items);
+        sessions(request, queue.text("queue"), "waiting", items, BLOCKED);
         if (!items.isEmpty()) {
           troubles.add(
               new Trouble(
@@ -71,11 +76,12 @@ final class FindTrouble {
     }
   }
 
-  private void sessions(Request request, String queue, String status, List<Trouble.Item> items)
+  private void sessions(
+      Request request, String queue, String status, List<Trouble.Item> items, Duration least)
       throws Exception {
     api.find(
             request,
-            Api.query("status", status, "limit", String.valueOf(MOST_ITEMS)),
+            Api.query("status", status, "limit", LOOKED_AT),
             "queues",
             queue,
             "sessions",
@@ -83,6 +89,7 @@ final class FindTrouble {
         .ifPresent(
             found ->
                 found.list("sessions").stream()
+                    .filter(session -> session.duration("headAge").compareTo(least) >= 0)
                     .limit(MOST_ITEMS - items.size())
                     .forEach(
                         session ->
@@ -161,6 +168,20 @@ final class FindTrouble {
               "/ui/usage?state=dead",
               List.of()));
     }
+  }
+
+  private void hold(Request request, List<Trouble> troubles) throws Exception {
+    api.find(request, Map.of("sums", "false"), "usages", "proof")
+        .filter(proof -> proof.has("hold"))
+        .ifPresent(
+            proof ->
+                troubles.add(
+                    new Trouble(
+                        "bad",
+                        "Metering stands still",
+                        Show.line(proof.at("hold").text("reason"), 160),
+                        "/ui/usage?proof=1",
+                        List.of())));
   }
 
   private void bots(Request request, List<Trouble> troubles) throws Exception {

@@ -52,7 +52,8 @@ final class JobsScreen {
   private Response act(Request request, Map<String, String> fields) throws Exception {
     var name = request.parameter("name");
     var act = fields.getOrDefault("act", "");
-    api.post(request, Map.of(), "jobs", name, act);
+    SessionScreen.requireReason(fields);
+    api.post(request.because(fields.get("reason")), Map.of(), "jobs", name, act);
     var told =
         switch (act) {
           case "run" -> name + " runs at the next look of any node.";

@@ -15,9 +15,13 @@ import dev.sessionkeeper.time.TimeSource;
 import gg.jte.ContentType;
 import gg.jte.TemplateEngine;
 import gg.jte.output.StringOutput;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,6 +36,7 @@ final class Pages implements RefusalPage {
           + " form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
   private static final String HTML = "text/html; charset=utf-8";
+  private static final int TAG_BYTES = 16;
   private static final String TOLD = "keeper-told";
   private static final Duration TOLD_FOR = Duration.ofSeconds(30);
 
@@ -95,8 +100,17 @@ final class Pages implements RefusalPage {
    *
    * @param section the key of its entry in the menu
    * @param live as in {@link Shell}
+   * @param seconds how often the page is refreshed while it is looked at
    */
-  record Head(String title, String section, String live) {}
+  record Head(String title, String section, String live, int seconds) {
+    Head(String title, String section, String live) {
+      this(title, section, live, SECONDS.getOrDefault(section, 2));
+    }
+  }
+
+  /** What changes seldom is asked for seldom; other sections are refreshed every two seconds. */
+  private static final Map<String, Integer> SECONDS =
+      Map.of("events", 5, "registry", 5, "usage", 10, "access", 30, "system", 5);
 
   Response show(Request request, String template, Head head, Map<String, ?> model) {
     var cookies = request.header("Cookie");
@@ -108,6 +122,7 @@ final class Pages implements RefusalPage {
             head.title(),
             head.section(),
             head.live(),
+            head.seconds(),
             request.target(),
             origin.apply(request.header("Host")),
             new Shell.Reader(
@@ -121,10 +136,31 @@ final class Pages implements RefusalPage {
             menu.entries(request::may),
             assets,
             time.instant());
-    var response = html(200, template, shell, model);
-    return told.isPresent() && request.header("HX-Request").isEmpty()
+    var text = text(template, shell, model);
+    var response = html(200, text);
+    if (!request.header("HX-Request").isEmpty()) {
+      return unlessUnchanged(response, text, request.header("If-None-Match"));
+    }
+    return told.isPresent()
         ? response.header("Set-Cookie", TOLD + "=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict")
         : response;
+  }
+
+  /** A refresh that would bring what the page shows already brings nothing. */
+  private static Response unlessUnchanged(Response page, String text, String known) {
+    var tag = '"' + digest(text) + '"';
+    return tag.equals(known)
+        ? html(304, "").header("ETag", tag)
+        : page.header("ETag", tag);
+  }
+
+  private static String digest(String text) {
+    try {
+      var whole = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(whole, 0, TAG_BYTES);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e); // Every Java has it.
+    }
   }
 
   /** Sends the browser on, with some words for the page it comes to. */
@@ -190,6 +226,7 @@ final class Pages implements RefusalPage {
         title,
         "",
         "",
+        0,
         "",
         "",
         new Shell.Reader("", false, false, false, ""),
@@ -201,11 +238,19 @@ final class Pages implements RefusalPage {
   }
 
   private Response html(int status, String template, Shell shell, Map<String, ?> model) {
+    return html(status, text(template, shell, model));
+  }
+
+  private String text(String template, Shell shell, Map<String, ?> model) {
     var all = new java.util.HashMap<String, Object>(model);
     all.put("shell", shell);
     var out = new StringOutput(16_384);
     engine.render(template, all, out);
-    return Response.text(status, HTML, out.toString())
+    return out.toString();
+  }
+
+  private static Response html(int status, String text) {
+    return Response.text(status, HTML, text)
         .header("Content-Security-Policy", POLICY)
         .header("Referrer-Policy", "same-origin")
         .header("X-Frame-Options", "DENY");

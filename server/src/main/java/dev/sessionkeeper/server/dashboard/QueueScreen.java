@@ -56,15 +56,20 @@ final class QueueScreen {
     var name = fields.getOrDefault("name", "").strip();
     var body = settings(fields);
     body.put("mode", fields.getOrDefault("mode", "ORDERED"));
-    api.send(request, "PUT", body, "queues", name);
+    api.send(because(request, fields), "PUT", body, "queues", name);
     return pages.tell(Links.queue(name), "Created the queue " + name + ".", Links.audit(name));
   }
 
   private Response change(Request request, Map<String, String> fields) throws Exception {
     var name = request.parameter("queue");
-    api.send(request, "PUT", settings(fields), "queues", name);
+    api.send(because(request, fields), "PUT", settings(fields), "queues", name);
     return pages.tell(
         Links.queue(name), "The settings of " + name + " have changed.", Links.audit(name));
+  }
+
+  private static Request because(Request request, Map<String, String> fields) {
+    SessionScreen.requireReason(fields);
+    return request.because(fields.get("reason"));
   }
 
   private static Map<String, Object> settings(Map<String, String> fields) {
@@ -82,12 +87,14 @@ final class QueueScreen {
     var tab = TABS.contains(asked) ? asked : TABS.getFirst();
     var prefix = query.getOrDefault("prefix", "");
     var cursor = query.getOrDefault("cursor", "");
-    var settings = api.get(request, Map.of(), "queues", queue);
+    var settings = api.get(request, Map.of("numbers", "false"), "queues", queue);
     var sessions =
         settings.text("mode").equals("ORDERED")
             ? api.get(
                 request,
-                Api.query("status", tab, "prefix", prefix, "limit", LIMIT, "cursor", cursor),
+                Api.query(
+                    "status", tab, "prefix", prefix, "counts", "true", "limit", LIMIT, "cursor",
+                    cursor),
                 "queues",
                 queue,
                 "sessions",
@@ -96,6 +103,11 @@ final class QueueScreen {
     var model = new LinkedHashMap<String, Object>();
     model.put("queue", queue);
     model.put("settings", settings);
+    model.put(
+        "numbers",
+        api.get(request, Map.of("queue", queue), "samples", "queues").list("queues").stream()
+            .findFirst()
+            .orElse(Data.NOTHING));
     model.put("samples", api.get(request, Api.query("queue", queue), "samples"));
     model.put("sessions", sessions);
     model.put("tab", tab);
@@ -113,7 +125,21 @@ final class QueueScreen {
     };
   }
 
-  static String empty(String tab, String prefix) {
+  /** The number behind the name of a tab; blank where it is not known. */
+  static String count(String tab, Data found) {
+    if (!found.has("counts")) {
+      return "";
+    }
+    long number = found.at("counts").number(tab);
+    // Sessions in bundles have no lane: they are ready, and not counted.
+    boolean isMore = tab.equals("ready") && !found.isTrue("backlogIsExact");
+    return isMore && number <= 10_000 ? Show.count(number) + "+" : Show.bounded(number);
+  }
+
+  static String empty(String tab, String prefix, boolean isMore) {
+    if (isMore) {
+      return "None among the sessions looked through so far. The next page looks further.";
+    }
     var those = prefix.isEmpty() ? "" : " among those that begin with “" + prefix + "”";
     return switch (tab) {
       case "held" -> "No session is held" + those + ".";

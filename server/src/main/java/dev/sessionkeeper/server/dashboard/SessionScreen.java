@@ -73,7 +73,7 @@ final class SessionScreen {
                 "dead-letters",
                 "search")
             .orElse(Data.NOTHING));
-    return pages.show(request, "session.jte", new Pages.Head(id, "queues", queue), model);
+    return pages.show(request, "session.jte", new Pages.Head(id, "queues", queue, 1), model);
   }
 
   private Response act(Request request, Map<String, String> fields) throws Exception {

@@ -10,6 +10,7 @@ import java.util.Optional;
  *
  * @param section the entry of the menu that the page belongs to
  * @param live what the page wants to hear of while it is open; blank for nothing
+ * @param seconds how often it is refreshed
  * @param address the path and query of the page itself
  * @param origin the address of the server, as the reader reaches it
  * @param theme {@code light}, {@code dark}, or blank for what the system says
@@ -19,6 +20,7 @@ record Shell(
     String title,
     String section,
     String live,
+    int seconds,
     String address,
     String origin,
     Reader reader,

@@ -70,10 +70,10 @@ final class Show {
 
   /** How long ago something was, or how far ahead it is. */
   static String age(Duration age) {
-    if (age.isNegative()) {
-      return "in " + duration(age.negated());
+    if (age.abs().toSeconds() < 1) {
+      return "now";
     }
-    return age.toSeconds() < 1 ? "now" : duration(age) + " ago";
+    return age.isNegative() ? "in " + duration(age.negated()) : duration(age) + " ago";
   }
 
   /** A duration by its largest unit, and the next one where that says more. */

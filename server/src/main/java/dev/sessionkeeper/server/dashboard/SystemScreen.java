@@ -51,7 +51,7 @@ final class SystemScreen {
     return pages.show(
         request,
         "access.jte",
-        new Pages.Head("Access", "access", ""),
+        new Pages.Head("Access", "access", "all"),
         Map.of(
             "credentials", api.get(request, Map.of(), "credentials"),
             "audit", api.get(request, query, "audit"),
@@ -131,7 +131,9 @@ final class SystemScreen {
   }
 
   private Response reload(Request request, Map<String, String> fields) throws Exception {
-    var done = api.post(request, Map.of(), "admin", "reload");
+    SessionScreen.requireReason(fields);
+    var done =
+        api.post(request.because(fields.get("reason")), Map.of(), "admin", "reload");
     var applied = done.texts("applied");
     var restart = done.texts("needsRestart");
     return pages.tell(

@@ -70,19 +70,23 @@ final class UsageScreen {
             "data", api.get(request, query, "sessions"),
             "filter", filter,
             "isFirst", cursor.isEmpty(),
+            "kinds", api.find(request, Map.of(), "samples", "sessions").flatMap(Chart::kinds),
             "maySend", request.may(Role.SEND)));
   }
 
   private Response act(Request request, Map<String, String> fields) throws Exception {
     var id = fields.getOrDefault("id", "");
     boolean isEnd = fields.getOrDefault("act", "").equals("end");
+    SessionScreen.requireReason(fields);
+    var because = request.because(fields.get("reason"));
     if (isEnd) {
-      api.send(request, "DELETE", Map.of(), "sessions", id);
+      api.send(because, "DELETE", Map.of(), "sessions", id);
     } else {
-      api.post(request, Map.of(), "sessions", id, "renew");
+      api.post(because, Map.of(), "sessions", id, "renew");
     }
     return pages.tell(
-        "/ui/registry", isEnd ? "The session has ended." : "The session lives on.", "");
+        "/ui/registry", isEnd ? "The session has ended." : "The session lives on.",
+        isEnd ? Links.audit(id) : "");
   }
 
   private Response usage(Request request) throws Exception {
@@ -92,7 +96,7 @@ final class UsageScreen {
     return pages.show(
         request,
         "usage.jte",
-        new Pages.Head("Usage", "usage", ""),
+        new Pages.Head("Usage", "usage", isProven ? "" : "all"),
         Map.of(
             "proof",
             isProven ? api.get(request, Map.of(), "usages", "proof") : Data.NOTHING,
@@ -150,43 +154,45 @@ final class UsageScreen {
 
   private Response replay(Request request, Map<String, String> fields) throws Exception {
     var id = fields.getOrDefault("id", "");
-    api.post(request, Map.of(), "usages", "batches", id, "replay");
+    SessionScreen.requireReason(fields);
+    api.post(
+        request.because(fields.get("reason")), Map.of(), "usages", "batches", id, "replay");
     return pages.tell("/ui/usage", "The batch is sent again.", Links.audit(id));
   }
 
   private Response release(Request request, Map<String, String> fields) throws Exception {
-    var done = api.post(request, Map.of(), "usages", "hold", "release");
+    SessionScreen.requireReason(fields);
+    var done =
+        api.post(
+            request.because(fields.get("reason")), Map.of(), "usages", "hold", "release");
     return pages.tell(
         "/ui/usage?proof=1",
         done.isTrue("released") ? "Metering goes on." : "There was no hold.",
         "");
   }
 
-  /** A record by the beginning of its session and its number. */
+  /** A record by the end of its session, which differs, and its number. */
   static String shortRecord(String id) {
-    return id.length() > 37 ? id.substring(0, 8) + "…" + id.substring(36) : id;
+return id.length() > 37 ? "…" + id.substring(28) : id;
   }
 
   /** A sum of the proof as a bar; all of them are as long as the first. */
   record Bar(String name, String amount, String share) {}
 
+  /** Each sum is read from another place; with what is still to come all of them are equal. */
   static List<Bar> bars(Data tenant) {
     var whole = amount(tenant, "activeMicros");
+    var toCome =
+        amount(tenant, "pendingMetering")
+            .add(amount(tenant, "forgotten"))
+            .subtract(amount(tenant, "corrections"));
+    var sent =
+        amount(tenant, "acknowledged").add(amount(tenant, "pending")).add(amount(tenant, "dead"));
     return List.of(
-        bar("Sessions", whole, whole),
-        bar(
-            "Ledger and to come",
-            amount(tenant, "ledger")
-                .subtract(amount(tenant, "corrections"))
-                .add(amount(tenant, "pendingMetering")),
-            whole),
-        bar("In batches", amount(tenant, "batches"), amount(tenant, "ledger")),
-        bar(
-            "Answered and to come",
-            amount(tenant, "acknowledged")
-                .add(amount(tenant, "pending"))
-                .add(amount(tenant, "dead")),
-            amount(tenant, "batches")));
+        bar("Time of sessions", whole, whole),
+        bar("Ledger, and to come", amount(tenant, "ledger").add(toCome), whole),
+        bar("Batches, and to come", amount(tenant, "batches").add(toCome), whole),
+        bar("Deliveries, and to come", sent.add(toCome), whole));
   }
 
   private static Bar bar(String name, BigDecimal amount, BigDecimal whole) {

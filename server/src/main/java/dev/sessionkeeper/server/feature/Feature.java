@@ -40,6 +40,9 @@ public interface Feature extends AutoCloseable {
     return List.of();
   }
 
+  /** Hears that the server is about to end: it finishes what it has begun. Must not fail. */
+  default void drain() {}
+
   /** Names its scheduled work. Asked once, on servers with a database. */
   default void schedule(Jobs jobs) {}
 

@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /** One request and its caller. Used by the request's own thread only. */
@@ -25,7 +26,8 @@ public final class Request {
   private final RouteTable.Match match;
   private final Map<String, String> query;
   private final byte[] body;
-  private boolean isReachAsked;
+  private final String reason;
+  private final AtomicBoolean isReachAsked;
 
   Request(
       Exchange exchange,
@@ -33,16 +35,36 @@ public final class Request {
       RouteTable.Match match,
       Map<String, String> query,
       byte[] body) {
+    this(
+        exchange, caller, match, query, body, Reason.in(exchange.head()), new AtomicBoolean());
+  }
+
+  private Request(
+      Exchange exchange,
+      Caller caller,
+      RouteTable.Match match,
+      Map<String, String> query,
+      byte[] body,
+      String reason,
+      AtomicBoolean isReachAsked) {
     this.exchange = exchange;
     this.caller = caller;
     this.match = match;
     this.query = query;
     this.body = body;
+    this.reason = reason;
+    this.isReachAsked = isReachAsked;
+  }
+
+  /** The same request, for the reason that a person gave in its form. */
+  public Request because(String why) {
+    return new Request(exchange, caller, match, query, body, why, isReachAsked);
   }
 
   /** A call of another route for the same caller, within this request. */
   Request within(RouteTable.Match other, Map<String, String> otherQuery, byte[] otherBody) {
-    return new Request(exchange, caller, other, otherQuery, otherBody);
+    return new Request(
+        exchange, caller, other, otherQuery, otherBody, reason, new AtomicBoolean());
   }
 
   /** A parameter of the path, decoded: never empty, without control characters and slashes. */
@@ -100,9 +122,9 @@ public final class Request {
     }
   }
 
-  /** The caller and its address, for the audit log. */
+  /** The caller, its address and its reason, for the audit log. */
   public Actor actor() {
-    return exchange.head().actor();
+    return exchange.head().actor().because(reason);
   }
 
   /**
@@ -110,13 +132,13 @@ public final class Request {
    * scope tenant or queues must ask for it, else its answer is not sent.
    */
   public Reach reach() {
-    isReachAsked = true;
+    isReachAsked.set(true);
     return caller.reach();
   }
 
   /** Fails when the handler of a route whose rows decide did not look at its reach. */
   void requireReachWasAsked() {
-    if (match.route().scope().isDecidedByRows() && !isReachAsked) {
+    if (match.route().scope().isDecidedByRows() && !isReachAsked.get()) {
       throw new IllegalStateException(
           match.route() + " answered without a look at the reach of its caller");
     }

@@ -60,6 +60,11 @@ final class LookAtSessions {
     return new SearchSessions.Found(new Page<>(found, cursor), true);
   }
 
+  /** How many sessions have a lane; empty where no one counts them without reading all. */
+  Optional<SearchSessions.Counts> counts(QueueName queue) {
+    return search.flatMap(by -> by.counts(queue));
+  }
+
   WhyBlocked.Known look(QueueName queue, SessionId session) {
     var settings = queues.settings(queue);
     var one = search.flatMap(by -> by.find(queue, session));

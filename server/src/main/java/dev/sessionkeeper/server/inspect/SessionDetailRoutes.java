@@ -50,6 +50,7 @@ final class SessionDetailRoutes {
             .summary("Sessions by status and the beginning of their id; disturbs no consumer")
             .query("status", "attention (waiting, parked or paused; the default) or one status")
             .query("prefix", "Only sessions whose id begins like this")
+            .query("counts", "true: also how many sessions there are, exact up to 10,000")
             .query("limit", "Sessions per page, 1 to 1000")
             .query("cursor", "nextCursor of the page before")
             .answers(200, "A page", Found.class)
@@ -84,15 +85,30 @@ final class SessionDetailRoutes {
    * A page of sessions, by id.
    *
    * @param backlogIsExact false while messages wait in bundles, which lists do not count
+   * @param counts where they were asked for, and the provider can count
    */
-  record Found(List<SessionItem> sessions, boolean backlogIsExact, Optional<String> nextCursor) {}
+  record Found(
+      List<SessionItem> sessions,
+      boolean backlogIsExact,
+      Optional<Counts> counts,
+      Optional<String> nextCursor) {}
 
-  private record Wish(SearchSessions.Filter filter, Page.Request page) {
+  /**
+   * How many sessions there are, exact up to 10,000.
+   *
+   * @param attention waiting, parked or paused
+   */
+  record Counts(long attention, long held, long ready) {}
+
+  private record Wish(SearchSessions.Filter filter, boolean isCounted, Page.Request page) {
     static Wish read(Fields in) {
       var status = in.optional("status", SearchSessions.Filter.ATTENTION, statuses());
       var prefix = in.optional("prefix", "", Decode.text(128));
+      var isCounted =
+          in.optional("counts", false, Decode.oneOf(Map.of("true", true, "false", false)));
       var page = Request.page(in);
-      return new Wish(new SearchSessions.Filter(status.get(), prefix.get()), page);
+      return new Wish(
+          new SearchSessions.Filter(status.get(), prefix.get()), isCounted.get(), page);
     }
   }
 
@@ -111,10 +127,13 @@ final class SessionDetailRoutes {
     var wish = request.query(Wish::read);
     queues.settings(queue);
     var found = looks.page(queue, wish.filter(), wish.page());
+    var counts =
+        wish.isCounted() ? looks.counts(queue) : Optional.<SearchSessions.Counts>empty();
     return Response.ok(
         new Found(
             found.page().items().stream().map(SessionItem::of).toList(),
             found.isBacklogExact(),
+            counts.map(count -> new Counts(count.attention(), count.held(), count.ready())),
             found.page().next()));
   }
 

@@ -2,6 +2,7 @@ package dev.sessionkeeper.server.jobs;
 
 import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Reason;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
@@ -50,6 +51,7 @@ public final class JobRoutes {
               return show(request);
             })
         .summary(summary)
+        .header(Reason.HEADER, Reason.ABOUT)
         .answers(200, "The job", JobItem.class)
         .problems(ProblemType.NOT_FOUND);
   }

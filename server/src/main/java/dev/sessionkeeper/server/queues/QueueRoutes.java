@@ -7,17 +7,20 @@ import dev.sessionkeeper.QueueSetting;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.server.http.Problem;
 import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Reason;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.Scope;
+import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.server.security.AuditedQueues;
 import dev.sessionkeeper.spi.CountableQueues;
 import dev.sessionkeeper.spi.InspectableQueues;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -38,6 +41,7 @@ final class QueueRoutes {
         Route.put("/queues/{queue}", Role.ADMIN, Scope.queue(), this::declare)
             .summary(
                 "Create a queue, or change the settings that the body names; a mode cannot change")
+            .header(Reason.HEADER, Reason.ABOUT)
             .takes(QueueRequest.class)
             .answers(201, "Created", QueueView.class)
             .answers(200, "The queue existed; it has these settings now", QueueView.class)
@@ -50,6 +54,7 @@ final class QueueRoutes {
             .problems(ProblemType.INVALID_CURSOR),
         Route.get("/queues/{queue}", Role.READ, Scope.queue(), this::show)
             .summary("One queue with its numbers")
+            .query("numbers", "false: only the settings, which takes no time in large queues")
             .answers(200, "The queue", QueueView.class)
             .problems(ProblemType.UNKNOWN_QUEUE));
   }
@@ -98,7 +103,17 @@ final class QueueRoutes {
   }
 
   private Response show(Request request) {
-    return Response.ok(view(queues.named(request)));
+    var queue = queues.named(request);
+    boolean isCounted =
+        request.query(
+            in -> {
+              var numbers =
+                  in.optional(
+                      "numbers", true, Decode.oneOf(Map.of("true", true, "false", false)));
+              in.check();
+              return numbers.get();
+            });
+    return Response.ok(isCounted ? view(queue) : QueueView.of(queue, queues.settings(queue)));
   }
 
   private QueueView view(QueueName name) {

@@ -5,6 +5,7 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.server.feature.HoldLimits;
 import dev.sessionkeeper.server.http.Problem;
 import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Reason;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
@@ -39,6 +40,7 @@ final class RemovalRoutes {
             .summary(
                 "Delete a queue with its messages, dead letters and session state; audited."
                     + " Owners lose their leases")
+            .header(Reason.HEADER, Reason.ABOUT)
             .query(CONFIRM, "The name of the queue once more")
             .answers(204, "Deleted")
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.CONFLICT, ProblemType.NOT_SUPPORTED),
@@ -46,6 +48,7 @@ final class RemovalRoutes {
             .summary(
                 "Delete all messages, or all dead letters, of a queue; audited."
                     + " Owners lose their leases")
+            .header(Reason.HEADER, Reason.ABOUT)
             .takes(PurgeRequest.class)
             .answers(200, "Deleted", PurgeRequest.Answer.class)
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_SUPPORTED));

@@ -6,6 +6,7 @@ import dev.sessionkeeper.registry.RegisteredSession;
 import dev.sessionkeeper.registry.SessionFilter;
 import dev.sessionkeeper.registry.SessionRegistry;
 import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Reason;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
@@ -53,6 +54,7 @@ final class RegisteredSessionRoutes {
             .problems(ProblemType.NOT_FOUND),
         Route.delete("/sessions/{id}", Role.SEND, Scope.tenant(), this::end)
             .summary("Ends a session now; again, the same answer; audited")
+            .header(Reason.HEADER, Reason.ABOUT)
             .answers(200, "The ended session", RegistryItem.class)
             .problems(ProblemType.NOT_FOUND),
         Route.post("/sessions/{id}/renew", Role.SEND, Scope.tenant(), this::renew)

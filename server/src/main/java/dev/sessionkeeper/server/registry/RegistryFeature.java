@@ -25,6 +25,7 @@ import javax.sql.DataSource;
  */
 public final class RegistryFeature implements Feature {
   private final NumberEventsSoon numbering;
+  private final KindSamples kinds;
   private final WatchClock clock;
   private final Consumer<Jobs> work;
   private final Usage usage;
@@ -59,8 +60,11 @@ public final class RegistryFeature implements Feature {
               .retention()
               .ifPresent(age -> RegistryJobs.registerRetention(jobs, usage, age));
         };
+    kinds = new KindSamples(registry::activeByKind, options.kinds().values(), context.time());
+    kinds.start();
     routes =
         Stream.of(
+                List.of(kinds.route()),
                 new RegisteredSessionRoutes(registry, options.kinds().keySet()).routes(),
                 new UsageRoutes(usage, registry).routes())
             .flatMap(List::stream)
@@ -112,6 +116,7 @@ public final class RegistryFeature implements Feature {
 
   @Override
   public void close() {
+    kinds.close();
     clock.close();
     numbering.close();
   }

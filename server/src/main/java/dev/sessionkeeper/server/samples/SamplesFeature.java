@@ -59,6 +59,7 @@ public final class SamplesFeature implements Feature {
             .problems(ProblemType.UNKNOWN_QUEUE),
         Route.get("/samples/queues", Role.READ, Scope.queues(), this::queues)
             .summary("The newest numbers of each queue, with its depth over the last minutes")
+            .query("queue", "Only of this queue")
             .answers(200, "By name", Queues.class),
         Route.get("/samples/live", Role.READ, Scope.queues(), this::live)
             .summary("The newest numbers every two seconds, as server-sent events")
@@ -114,11 +115,19 @@ public final class SamplesFeature implements Feature {
 
   private Response queues(Request request) {
     var reach = request.reach();
+    var wanted =
+        request.query(
+            in -> {
+              var queue = in.optional("queue", Decode.text(200));
+              in.check();
+              return queue.get();
+            });
     var recent = samples.last(Duration.ofMinutes(5));
     var newest = samples.newest();
     var lines =
         newest.stream()
             .flatMap(sample -> sample.queues().entrySet().stream())
+            .filter(entry -> wanted.map(entry.getKey()::equals).orElse(true))
             .filter(entry -> reach.includes(QueueName.of(entry.getKey())))
             .sorted(java.util.Map.Entry.comparingByKey())
             .map(entry -> line(entry.getKey(), entry.getValue(), recent))

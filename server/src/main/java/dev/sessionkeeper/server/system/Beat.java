@@ -5,13 +5,20 @@ import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 
-/** Tells all servers of a store that this one is there, every five seconds. */
+/**
+ * Tells all servers of a store that this one is there, every five seconds; at its end, that it
+ * drains, and that it has ended.
+ */
 final class Beat implements AutoCloseable {
   private static final Duration EVERY = Duration.ofSeconds(5);
   private static final Duration SILENT = Duration.ofSeconds(30);
   private static final Duration FORGOTTEN = Duration.ofHours(1);
   private static final String KIND = "node";
+  private static final String DRAINING = "node-draining";
+  private static final String ENDED = "node-ended";
   private static final String SEPARATOR = "|";
 
   private final LastSeen lastSeen;
@@ -32,7 +39,9 @@ final class Beat implements AutoCloseable {
   /**
    * A server of the store.
    *
-   * @param silent it was not heard of for a while; after an hour it is forgotten
+   * @param silent it was not heard of for a while, and did not say that it ends; after an hour it
+   *     is forgotten
+   * @param draining it takes no new requests and finishes those that run
    * @param self it is the server that answers
    */
   record Node(
@@ -41,10 +50,11 @@ final class Beat implements AutoCloseable {
       Instant startedAt,
       Instant lastSeenAt,
       boolean silent,
+      boolean draining,
       boolean self) {}
 
   void start() {
-    lastSeen.seen(KIND, String.join(SEPARATOR, name, version, startedAt.toString()));
+    lastSeen.seen(KIND, fullName());
     time.schedule(
         EVERY,
         () -> {
@@ -54,14 +64,30 @@ final class Beat implements AutoCloseable {
         });
   }
 
+  private String fullName() {
+    return String.join(SEPARATOR, name, version, startedAt.toString());
+  }
+
+  /** Says that this server finishes what it has begun, and takes nothing new. */
+  void drain() {
+    lastSeen.seen(DRAINING, fullName());
+  }
+
+  private Set<String> names(String kind) {
+    return lastSeen.list(kind).stream().map(LastSeen.Sight::name).collect(Collectors.toSet());
+  }
+
   Instant startedAt() {
     return startedAt;
   }
 
   List<Node> nodes() {
     var now = time.instant();
+    var draining = names(DRAINING);
+    var ended = names(ENDED);
     return lastSeen.list(KIND).stream()
         .filter(sight -> sight.lastSeenAt().isAfter(now.minus(FORGOTTEN)))
+        .filter(sight -> !ended.contains(sight.name()))
         .map(
             sight -> {
               var parts = sight.name().split("\\|", 3);
@@ -72,6 +98,7 @@ final class Beat implements AutoCloseable {
                   Instant.parse(parts[2]),
                   sight.lastSeenAt(),
                   isSilent,
+                  draining.contains(sight.name()) && !isSilent,
                   parts[0].equals(name));
             })
         .toList();
@@ -80,5 +107,6 @@ final class Beat implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    lastSeen.seen(ENDED, fullName());
   }
 }

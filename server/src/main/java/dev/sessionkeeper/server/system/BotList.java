@@ -12,6 +12,9 @@ import dev.sessionkeeper.server.json.Fields;
 import dev.sessionkeeper.store.Database;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,18 +26,37 @@ final class BotList {
   private static final String HOLDS =
       "SELECT queue, count(*) FROM keeper.bot_hold WHERE until > clock_timestamp() GROUP BY queue";
 
+  /** What failed last, over all sessions of the bots' queues; attempts are kept for seven days. */
+  private static final String FAILURES =
+      """
+      SELECT b.name, f.at, f.session, f.attempt, f.error
+        FROM unnest(?::text[]) b(name) JOIN keeper.queue k ON k.name = b.name
+             CROSS JOIN LATERAL (SELECT a.at, a.session, a.attempt, left(a.error, 500) AS error FROM keeper.attempt a
+                                  WHERE a.queue = k.id ORDER BY a.id DESC LIMIT %d) f
+       ORDER BY b.name, f.at DESC
+      """
+          .formatted(3); // attempt_queue (queue, id)
+
   private final Database database;
   private final MeterRegistry meters;
+  private final boolean hasAttempts;
 
-  BotList(Database database, MeterRegistry meters) {
+  /**
+   * Creates the list.
+   *
+   * @param hasAttempts whether the queues are in the same database, which remembers failed attempts
+   */
+  BotList(Database database, MeterRegistry meters, boolean hasAttempts) {
     this.database = database;
     this.meters = meters;
+    this.hasAttempts = hasAttempts;
   }
 
   /**
    * A bot as people see it.
    *
    * @param held sessions that are held now, over all servers
+   * @param failures the newest failed attempts, the newest first
    * @param circuitOpen whether its endpoint is left alone because it is dead; as this server sees
    *     it
    */
@@ -48,7 +70,11 @@ final class BotList {
       int maxConcurrentSessions,
       String delivery,
       Optional<String> target,
-      boolean circuitOpen) {}
+      boolean circuitOpen,
+      List<Failure> failures) {}
+
+  /** A failed attempt of a bot. */
+  record Failure(Instant at, String sessionId, int attempt, String error) {}
 
   /** The bots, by name. */
   record Listing(List<Item> bots) {}
@@ -70,15 +96,21 @@ final class BotList {
   record Verdicts(String event, List<Verdict> bots) {}
 
   Listing list(List<Bot> bots, Reach reach) {
+    var shown = bots.stream().filter(bot -> reach.includes(bot.queue())).toList();
     var holds = holds();
+    var failures = failures(shown);
     return new Listing(
-        bots.stream()
-            .filter(bot -> reach.includes(bot.queue()))
-            .map(bot -> item(bot, holds.getOrDefault(bot.queue().value(), 0L)))
+        shown.stream()
+            .map(
+                bot ->
+                    item(
+                        bot,
+                        holds.getOrDefault(bot.queue().value(), 0L),
+                        failures.getOrDefault(bot.queue().value(), List.of())))
             .toList());
   }
 
-  private Item item(Bot bot, long held) {
+  private Item item(Bot bot, long held, List<Failure> failures) {
     return new Item(
         bot.name(),
         bot.queue().value(),
@@ -89,7 +121,8 @@ final class BotList {
         bot.limits().maxConcurrentSessions(),
         bot.deliver().isPresent() ? "push" : "pull",
         bot.deliver().map(target -> withoutQuery(String.valueOf(target.url()))),
-        isOpen(bot.name()));
+        isOpen(bot.name()),
+        failures);
   }
 
   /** The query of an endpoint may hold a secret. */
@@ -101,6 +134,33 @@ final class BotList {
   private boolean isOpen(String bot) {
     var gauge = meters.find("keeper.push.circuit.open").tag("bot_name", bot).gauge();
     return gauge != null && gauge.value() > 0;
+  }
+
+  private Map<String, List<Failure>> failures(List<Bot> bots) {
+    if (!hasAttempts) {
+      return Map.of();
+    }
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(FAILURES)) {
+            var queues = bots.stream().map(bot -> bot.queue().value()).toArray();
+            statement.setArray(1, connection.createArrayOf("text", queues));
+            try (var rows = statement.executeQuery()) {
+              var failures = new HashMap<String, List<Failure>>();
+              while (rows.next()) {
+                failures
+                    .computeIfAbsent(rows.getString(1), queue -> new ArrayList<>())
+                    .add(
+                        new Failure(
+                            rows.getObject(2, OffsetDateTime.class).toInstant(),
+                            rows.getString(3),
+                            rows.getInt(4),
+                            rows.getString(5)));
+              }
+              return failures;
+            }
+          }
+        });
   }
 
   private Map<String, Long> holds() {

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.system;
 
 import dev.sessionkeeper.github.Bot;
+import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.feature.Feature;
 import dev.sessionkeeper.server.gateway.BotsConfig;
@@ -67,7 +68,10 @@ public final class SystemFeature implements Feature {
   }
 
   private List<Route> withDatabase(Database store) {
-    var bots = new BotList(store, context.meters());
+    var bots = new BotList(
+            store,
+            context.meters(),
+            context.engine().queues() instanceof PostgresQueueProvider);
     var streams = new NewestEvents(store);
     return List.of(
         Route.get(
@@ -171,6 +175,11 @@ public final class SystemFeature implements Feature {
   @Override
   public void reconfigure(KeeperConfig next) {
     config = next;
+  }
+
+  @Override
+  public void drain() {
+    beat.drain();
   }
 
   @Override

@@ -8,6 +8,7 @@ import dev.sessionkeeper.registry.usage.Usage;
 import dev.sessionkeeper.registry.usage.UsageBatch;
 import dev.sessionkeeper.registry.usage.UsageProof;
 import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Reason;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
@@ -18,6 +19,7 @@ import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
@@ -46,6 +48,7 @@ public final class UsageRoutes {
         Route.get("/usages/proof", Role.READ, Scope.tenant(), this::proof)
             .summary("The sums of sessions, ledger, batches and answers; their differences are 0")
             .query("tenantObjectId", "Only of this tenant")
+            .query("sums", "false: only whether metering is held, which takes no time")
             .answers(200, "The sums", ProofView.class),
         Route.get("/usages/batches", Role.READ, Scope.tenant(), this::batches)
             .summary("The outbox, the newest first")
@@ -57,6 +60,7 @@ public final class UsageRoutes {
             .problems(ProblemType.INVALID_CURSOR),
         Route.post("/usages/batches/{id}/replay", Role.OPERATE, Scope.tenant(), this::replay)
             .summary("Sends a batch again: the same bytes under the same key; audited")
+            .header(Reason.HEADER, Reason.ABOUT)
             .answers(200, "The batch", BatchItem.class)
             .problems(ProblemType.NOT_FOUND),
         Route.post("/usages/corrections", Role.OPERATE, Scope.tenant(), this::correct)
@@ -67,6 +71,7 @@ public final class UsageRoutes {
         Route.post(
                 "/usages/hold/release", Role.OPERATE, Scope.server("Metering holds"), this::release)
             .summary("Lets metering go on after the database's clock jumped; audited")
+            .header(Reason.HEADER, Reason.ABOUT)
             .answers(200, "Whether there was a hold", ProofView.Released.class));
   }
 
@@ -93,17 +98,24 @@ public final class UsageRoutes {
         new UsageItem.Listing(page.items().stream().map(UsageItem::of).toList(), page.next()));
   }
 
+  private record ProofWish(Optional<UUID> tenant, boolean isSummed) {
+    static ProofWish read(Fields in) {
+      var tenant = in.optional("tenantObjectId", Decode.guid());
+      var isSummed = in.optional("sums", true, Decode.oneOf(Map.of("true", true, "false", false)));
+      in.check();
+      return new ProofWish(tenant.get(), isSummed.get());
+    }
+  }
+
   private Response proof(Request request) {
+    var wish = request.query(ProofWish::read);
+    if (!wish.isSummed()) {
+      request.reach();
+      return Response.ok(new ProofView(List.of(), usage.hold().map(ProofView.Hold::of)));
+    }
     request.mayTake(Request.MUCH_WORK);
-    var tenant =
-        request.query(
-            in -> {
-              var asked = in.optional("tenantObjectId", Decode.guid());
-              in.check();
-              return asked.get();
-            });
     var tenants =
-        listed(request, tenant, usage::proof, List.<UsageProof>of()).stream()
+        listed(request, wish.tenant(), usage::proof, List.<UsageProof>of()).stream()
             .map(ProofView.Tenant::of)
             .toList();
     return Response.ok(new ProofView(tenants, usage.hold().map(ProofView.Hold::of)));
