@@ -100,7 +100,8 @@ class KeeperTest {
     var first = runRaw("simulate", "owners", "--seed", "7", "--messages", "200");
     assertThat(first.code).isZero();
     assertThat(first.out).contains("Seed 7:", "0 violations");
-    assertThat(runRaw("simulate", "owners", "--seed", "7", "--messages", "200").out).isEqualTo(first.out);
+    assertThat(runRaw("simulate", "owners", "--seed", "7", "--messages", "200").out)
+        .isEqualTo(first.out);
     assertThat(runRaw("simulate", "owners", "--seed", "7", "--runs", "20", "--messages", "50").out)
         .contains("20 seeds from 7: 0 broke an invariant.");
     assertThat(json(runRaw("simulate", "owners", "-o", "json")).path("violations")).isEmpty();

@@ -67,7 +67,8 @@ class LauncherTest {
     assertThat(run(checkout.resolve("keeper"), Map.of()).out())
         .contains("-Dsessionkeeper.command=./keeper");
     Files.move(java, checkout.resolve("runtime"));
-    assertThat(run(checkout.resolve("keeper"), Map.of()).out()).contains("-Dsessionkeeper.command=keeper");
+    assertThat(run(checkout.resolve("keeper"), Map.of()).out())
+        .contains("-Dsessionkeeper.command=keeper");
   }
 
   @Test

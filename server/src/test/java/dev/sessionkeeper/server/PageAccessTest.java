@@ -256,7 +256,8 @@ class PageAccessTest {
       }
       var fields = act.fields().replaceAll("reason(Save)?=x", "reason$1=");
       var response =
-          post(KEYS.get(name), name, new Act(act.route(), act.path(), act.role(), act.of(), fields));
+          post(
+              KEYS.get(name), name, new Act(act.route(), act.path(), act.role(), act.of(), fields));
       assertThat(response.statusCode()).as(act.toString()).isEqualTo(400);
       assertThat(response.body()).as(act.toString()).contains("reason");
     }
@@ -273,7 +274,10 @@ class PageAccessTest {
     }
     var audit =
         server.send(
-            "GET", "/audit?action=job.pause", Optional.empty(), "Authorization",
+            "GET",
+            "/audit?action=job.pause",
+            Optional.empty(),
+            "Authorization",
             "Bearer " + BOSS.key());
     assertThat(audit.body()).contains("\"reason\":\"noisy neighbour");
   }
@@ -282,19 +286,32 @@ class PageAccessTest {
   void aReasonInAHeaderIsInTheAuditLog() {
     var paused =
         server.send(
-            "POST", "/jobs/session-expiry/pause", Optional.empty(), "Authorization",
-            "Bearer " + BOSS.key(), "Keeper-Reason", "f%C3%BCr%20Anna");
+            "POST",
+            "/jobs/session-expiry/pause",
+            Optional.empty(),
+            "Authorization",
+            "Bearer " + BOSS.key(),
+            "Keeper-Reason",
+            "f%C3%BCr%20Anna");
     assertThat(paused.status()).isEqualTo(200);
     var audit =
         server.send(
-            "GET", "/audit?action=job.pause&target=session-expiry", Optional.empty(),
-            "Authorization", "Bearer " + BOSS.key());
+            "GET",
+            "/audit?action=job.pause&target=session-expiry",
+            Optional.empty(),
+            "Authorization",
+            "Bearer " + BOSS.key());
     assertThat(audit.body()).contains("\"reason\":\"für Anna");
     assertThat(
             server
                 .send(
-                    "POST", "/jobs/session-expiry/pause", Optional.empty(), "Authorization",
-                    "Bearer " + BOSS.key(), "Keeper-Reason", "%ZZ")
+                    "POST",
+                    "/jobs/session-expiry/pause",
+                    Optional.empty(),
+                    "Authorization",
+                    "Bearer " + BOSS.key(),
+                    "Keeper-Reason",
+                    "%ZZ")
                 .status())
         .isEqualTo(400);
   }

@@ -9,7 +9,6 @@ import dev.sessionkeeper.coalescing.WriterOptions;
 import dev.sessionkeeper.cursors.CursorKey;
 import dev.sessionkeeper.cursors.Cursors;
 import dev.sessionkeeper.cursors.EventTracker;
-import dev.sessionkeeper.testkit.Violation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -61,8 +60,7 @@ final class CursorRun {
         new Store(world, new QueueTables(Set.of(), referee, Duration.ofSeconds(1), 1), referee);
   }
 
-  static SimulationReport run(
-      long seed, Set<CursorBug> bugs, boolean keepsTrace, BitSet skipped) {
+  static SimulationReport run(long seed, Set<CursorBug> bugs, boolean keepsTrace, BitSet skipped) {
     return new CursorRun(seed, bugs, keepsTrace, skipped).run();
   }
 
@@ -87,10 +85,7 @@ final class CursorRun {
         world.after(at, world.environment(), () -> fault(process, kind, length));
       }
     }
-    boolean isOver =
-        world.run(
-            () -> !referee.isContent() || subscribers == 0,
-            MOST_STEPS);
+    boolean isOver = world.run(() -> !referee.isContent() || subscribers == 0, MOST_STEPS);
     if (referee.isContent() && !isOver) {
       referee.broken("I9", "the subscribers do not come to their end");
     }

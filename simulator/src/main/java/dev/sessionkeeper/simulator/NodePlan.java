@@ -14,7 +14,13 @@ import java.util.Random;
  * @param isPipelined whether a worker goes on before a settlement is durable
  */
 record NodePlan(
-    long seed, int nodes, int slots, int sessions, boolean isPipelined, int lost, List<Step> steps) {
+    long seed,
+    int nodes,
+    int slots,
+    int sessions,
+    boolean isPipelined,
+    int lost,
+    List<Step> steps) {
   static final Duration LENGTH = Duration.ofSeconds(12);
 
   NodePlan {

@@ -6,7 +6,6 @@ import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SessionId;
-import dev.sessionkeeper.testkit.Violation;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -53,8 +52,7 @@ final class NodeRun {
 
   private record Snapshot(QueueTables.Copy tables, Referee.Copy books) {}
 
-  static SimulationReport run(
-      NodePlan plan, Set<Bug> bugs, boolean keepsTrace, BitSet skipped) {
+  static SimulationReport run(NodePlan plan, Set<Bug> bugs, boolean keepsTrace, BitSet skipped) {
     return new NodeRun(plan.without(skipped), bugs, keepsTrace).run(plan.items());
   }
 
@@ -121,8 +119,7 @@ final class NodeRun {
     switch (step) {
       case NodePlan.Send send -> {
         sending++;
-        world.after(
-            send.at(), environment, () -> world.start(environment, () -> send(send)));
+        world.after(send.at(), environment, () -> world.start(environment, () -> send(send)));
       }
       case NodePlan.Fault fault -> {
         hasPromotion |= fault.kind() == NodePlan.Kind.PROMOTION || isLossy();
@@ -234,11 +231,9 @@ final class NodeRun {
       var since = waitingSince.computeIfAbsent(session, id -> now);
       if (isServed && since.plus(LONGEST_WAIT).isBefore(now)) {
         referee.broken(
-            "I9",
-            "session %s has waited since %s beside a healthy node".formatted(session, since));
+            "I9", "session %s has waited since %s beside a healthy node".formatted(session, since));
       }
     }
     world.after(LOOK, environment, this::look);
   }
-
 }

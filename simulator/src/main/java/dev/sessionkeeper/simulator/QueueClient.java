@@ -175,8 +175,7 @@ final class QueueClient implements QueueProvider {
     public List<Delivery> receive(int max, Duration wait) throws InterruptedException {
       long until = time.nanoTime() + wait.toNanos();
       while (true) {
-        var batch =
-            held("receive", () -> store.tables().receive(id, epoch(), max, store.now()));
+        var batch = held("receive", () -> store.tables().receive(id, epoch(), max, store.now()));
         long left = until - time.nanoTime();
         if (!batch.isEmpty() || left <= 0) {
           return batch;
@@ -194,8 +193,7 @@ final class QueueClient implements QueueProvider {
       // One connection: what is sent later arrives later.
       long arrival = Math.max(lastArrival + 1000, world.now() + link.delay().toNanos());
       lastArrival = arrival;
-      return link.send(
-              named(text(settlements)), Duration.ofNanos(arrival - world.now()), statement)
+      return link.send(named(text(settlements)), Duration.ofNanos(arrival - world.now()), statement)
           .answer();
     }
 
@@ -248,8 +246,7 @@ final class QueueClient implements QueueProvider {
 
     @Override
     public SessionState writeState(SessionState.Write write) {
-      return held(
-          "write state", () -> store.tables().writeState(id, epoch(), write, store.now()));
+      return held("write state", () -> store.tables().writeState(id, epoch(), write, store.now()));
     }
 
     @Override

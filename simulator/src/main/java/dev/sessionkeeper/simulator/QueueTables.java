@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * The modelled store: rows of messages and of sessions, and the statements that change them. Each
  * method is one statement, and takes effect at once.
  *
- * <p>The contract is docs/reference/contract.md; the model keeps the part of it that concerns order,
- * leases, retries, dead letters and states.
+ * <p>The contract is docs/reference/contract.md; the model keeps the part of it that concerns
+ * order, leases, retries, dead letters and states.
  */
 final class QueueTables {
   private static final long FIRST_EPOCH_AFTER_PROMOTION = 1_000_000;
@@ -153,10 +153,10 @@ final class QueueTables {
     Lane longest = null;
     for (var lane : lanes.values()) {
       expire(lane, now);
-      boolean isFree = !lane.isLeased || (bugs.contains(Bug.LEASE_ENDS_EARLY) && isNearEnd(lane, now));
+      boolean isFree =
+          !lane.isLeased || (bugs.contains(Bug.LEASE_ENDS_EARLY) && isNearEnd(lane, now));
       if (isFree && !lane.isParked && !lane.isForgotten && isReady(lane, now)) {
-        longest =
-            longest == null || lane.waitsSince.isBefore(longest.waitsSince) ? lane : longest;
+        longest = longest == null || lane.waitsSince.isBefore(longest.waitsSince) ? lane : longest;
       }
     }
     if (longest == null) {
@@ -203,8 +203,7 @@ final class QueueTables {
       while (!lane.rows.isEmpty() && lane.rows.get(0).attempts >= maxDeliveries) {
         var row = lane.rows.remove(0);
         dead.add(row);
-        referee.ended(
-            lane.id, lane.epoch, row.sequence, Settlement.deadLetter("used up"), now);
+        referee.ended(lane.id, lane.epoch, row.sequence, Settlement.deadLetter("used up"), now);
       }
     }
     free(lane, now);
@@ -265,8 +264,7 @@ final class QueueTables {
   private static void write(Lane lane, SessionState.Write write) {
     if (write.expectedVersion() != SessionState.ANY_VERSION
         && write.expectedVersion() != lane.state.version()) {
-      throw new KeeperException.StaleState(
-          lane.id, write.expectedVersion(), lane.state.version());
+      throw new KeeperException.StaleState(lane.id, write.expectedVersion(), lane.state.version());
     }
     lane.state = new SessionState(write.bytes(), lane.state.version() + 1);
   }
@@ -338,8 +336,7 @@ final class QueueTables {
   }
 
   Instant renew(SessionId session, long epoch, Instant now) {
-    var lane =
-        bugs.contains(Bug.STALE_RENEWAL_COUNTS) ? lane(session) : held(session, epoch, now);
+    var lane = bugs.contains(Bug.STALE_RENEWAL_COUNTS) ? lane(session) : held(session, epoch, now);
     lane.until = now.plus(lock);
     referee.renewed(session, epoch, lane.until);
     return lane.until;
@@ -357,7 +354,8 @@ final class QueueTables {
 
   void close(SessionId session, long epoch, Instant now) {
     var lane = lanes.get(session);
-    boolean isMine = lane != null && lane.isLeased && lane.epoch == epoch && lane.until.isAfter(now);
+    boolean isMine =
+        lane != null && lane.isLeased && lane.epoch == epoch && lane.until.isAfter(now);
     if (lane != null && (isMine || (bugs.contains(Bug.STALE_CLOSE_RELEASES) && lane.isLeased))) {
       for (int i = 0; i < lane.handed; i++) {
         lane.rows.get(i).attempts--;
@@ -391,8 +389,7 @@ final class QueueTables {
   Copy copy() {
     var rows = new LinkedHashMap<SessionId, Lane>();
     lanes.forEach((id, lane) -> rows.put(id, lane.copy()));
-    return new Copy(
-        rows, new HashMap<>(known), new ArrayList<>(dead), lastSequence, lastEpoch);
+    return new Copy(rows, new HashMap<>(known), new ArrayList<>(dead), lastSequence, lastEpoch);
   }
 
   /** Goes on from a copy, as a promoted standby does: what came after it is lost. */

@@ -36,8 +36,10 @@ final class Referee {
     final Map<MessageId, Settlement> ended = new HashMap<>();
     final List<Long> completed = new ArrayList<>();
     final Set<Long> seen = new HashSet<>();
+
     /** Messages that a handler has ended for good, each with the epoch. */
     final Set<Handled> finished = new HashSet<>();
+
     boolean isParked;
 
     Book copy() {
@@ -113,7 +115,8 @@ final class Referee {
   void renewed(SessionId session, long epoch, Instant until) {
     var grant = grants.get(session);
     if (grant == null || grant.epoch != epoch || grant.isReleased) {
-      broken("I2", "session %s was renewed under epoch %d, which is over".formatted(session, epoch));
+      broken(
+          "I2", "session %s was renewed under epoch %d, which is over".formatted(session, epoch));
     } else {
       grants.put(session, new Grant(epoch, grant.owner, until, false));
       leases.put(epoch, until);
@@ -209,8 +212,7 @@ final class Referee {
       broken(
           "I2",
           "%s handles message %d of session %s under epoch %d, which ended %s before"
-              .formatted(
-                  node, delivery.sequence(), session, epoch, Duration.between(until, now)));
+              .formatted(node, delivery.sequence(), session, epoch, Duration.between(until, now)));
     }
     if (!isHeld(session, epoch, now)) {
       return;
@@ -221,7 +223,9 @@ final class Referee {
           "I4",
           "%s handles message %d of session %s, which has ended"
               .formatted(node, delivery.sequence(), session));
-    } else if (first != null && first < delivery.sequence() && !isPipelined(book, epoch, delivery)) {
+    } else if (first != null
+        && first < delivery.sequence()
+        && !isPipelined(book, epoch, delivery)) {
       broken(
           "I1",
           "%s handles message %d of session %s while %d is open"
@@ -282,9 +286,7 @@ final class Referee {
       if (!entry.getValue().open.isEmpty() && !entry.getValue().isParked) {
         return "session %s has %d messages that nobody takes, the first is %d"
             .formatted(
-                entry.getKey(),
-                entry.getValue().open.size(),
-                entry.getValue().open.firstKey());
+                entry.getKey(), entry.getValue().open.size(), entry.getValue().open.firstKey());
       }
     }
     return null;

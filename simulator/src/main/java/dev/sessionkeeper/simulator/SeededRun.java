@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * One run: what, with which seed, with which planted bug, and without which steps of its plan.
- * The same value is the same run, step by step.
+ * One run: what, with which seed, with which planted bug, and without which steps of its plan. The
+ * same value is the same run, step by step.
  *
  * @param bug a name out of {@link Subject#bugs}
  * @param skipped the numbers of steps that are left out
@@ -83,8 +83,7 @@ public record SeededRun(Subject subject, long seed, Optional<String> bug, List<I
   }
 
   private static List<Integer> with(List<Integer> before, int from, int to) {
-    return IntStream.concat(
-            before.stream().mapToInt(Integer::intValue), IntStream.range(from, to))
+    return IntStream.concat(before.stream().mapToInt(Integer::intValue), IntStream.range(from, to))
         .distinct()
         .sorted()
         .boxed()

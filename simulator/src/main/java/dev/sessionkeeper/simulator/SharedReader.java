@@ -161,8 +161,7 @@ final class SharedReader {
                   t.statement();
                   t.lock("node " + id, Mode.EXCLUSIVE);
                   var until = run.nodes.get(id);
-                  boolean ok =
-                      until != null && until > world.now() && run.alive.contains(id);
+                  boolean ok = until != null && until > world.now() && run.alive.contains(id);
                   if (ok) {
                     t.write(() -> run.nodes.put(id, world.now() + SharedRun.NODE_LEASE.toNanos()));
                   }
@@ -445,8 +444,7 @@ final class SharedReader {
     for (var place : found) {
       carry(place);
     }
-    blocked.addAll(
-        existing.stream().filter(s -> (SharedRun.bucket(s) & delta) != 0).toList());
+    blocked.addAll(existing.stream().filter(s -> (SharedRun.bucket(s) & delta) != 0).toList());
     run.lanes.keySet().stream()
         .filter(s -> (SharedRun.bucket(s) & delta) != 0)
         .forEach(blocked::add);
@@ -485,9 +483,7 @@ final class SharedReader {
     }
     var found = new ArrayList<Place>();
     run.bundles.values().stream()
-        .filter(
-            b ->
-                b.committed > readUpTo && b.committed <= snapshot && (b.buckets & owns) != 0)
+        .filter(b -> b.committed > readUpTo && b.committed <= snapshot && (b.buckets & owns) != 0)
         .forEach(bundle -> waiting(bundle, owns, found));
     readUpTo = snapshot;
     found.forEach(this::carry);
@@ -496,7 +492,8 @@ final class SharedReader {
   /** Gives buckets up. Sessions in hand become lanes first. */
   private void handOver(long give) {
     String me = id;
-    var held = holds.values().stream().filter(h -> (SharedRun.bucket(h.session) & give) != 0).toList();
+    var held =
+        holds.values().stream().filter(h -> (SharedRun.bucket(h.session) & give) != 0).toList();
     transaction(
         t -> {
           t.statement();
@@ -527,7 +524,8 @@ final class SharedReader {
                   blockedForGood.addAll(blocked);
                 }
                 blocked.removeIf(s -> (SharedRun.bucket(s) & give) != 0);
-                world.note(name(), "hands over " + Long.toBinaryString(give) + ", held " + held.size());
+                world.note(
+                    name(), "hands over " + Long.toBinaryString(give) + ", held " + held.size());
               });
           return true;
         });
@@ -659,8 +657,7 @@ final class SharedReader {
       transaction(
           t -> {
             t.statement();
-            t.write(
-                () -> run.asks.put(session, new Ask(session, id, run.tables.commits())));
+            t.write(() -> run.asks.put(session, new Ask(session, id, run.tables.commits())));
             return true;
           });
     }
@@ -851,9 +848,7 @@ final class SharedReader {
 
   private int mine(Bundle bundle) {
     return (int)
-        bundle.elements.stream()
-            .filter(e -> (SharedRun.bucket(e.session()) & owns) != 0)
-            .count();
+        bundle.elements.stream().filter(e -> (SharedRun.bucket(e.session()) & owns) != 0).count();
   }
 
   private void tickOff(String me, Place place) {
@@ -882,7 +877,8 @@ final class SharedReader {
                         lane.owner = id;
                         lane.until = world.now() + SharedRun.LANE_LEASE.toNanos();
                       });
-                  return Optional.of(new ClaimedLane(lane.session, fresh, lane.rows.get(0), isTakenOver));
+                  return Optional.of(
+                      new ClaimedLane(lane.session, fresh, lane.rows.get(0), isTakenOver));
                 }
               }
               return Optional.<ClaimedLane>empty();

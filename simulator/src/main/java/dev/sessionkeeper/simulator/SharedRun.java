@@ -16,7 +16,8 @@ import java.util.TreeSet;
 
 /**
  * A model of readers that share one queue by buckets: join, hand over, crash, ask, and settlements
- * that are fenced by a row which names the owned buckets. Transactions interleave at each statement.
+ * that are fenced by a row which names the owned buckets. Transactions interleave at each
+ * statement.
  *
  * <p>It is a model of a design, not the product's code: it shows whether the protocol holds.
  */
@@ -230,7 +231,8 @@ final class SharedRun {
   private static String describe(int reader, int kind, Duration length, Duration at) {
     var what =
         switch (kind) {
-          case 0 -> "reader %d crashes and is back after %d ms".formatted(reader, length.toMillis());
+          case 0 ->
+              "reader %d crashes and is back after %d ms".formatted(reader, length.toMillis());
           case 1 -> "reader %d stands still for %d ms".formatted(reader, length.toMillis());
           case 2 -> "reader %d gives all its buckets back and joins anew".formatted(reader);
           case 3 -> "the database restarts, or a standby without the newest send is promoted";
@@ -260,11 +262,14 @@ final class SharedRun {
         world.note(reader.name(), "stands still for " + length.toMillis() + " ms");
         reader.freeze(true);
         var frozen = reader.machine();
-        world.after(Duration.ofSeconds(1), world.environment(), () -> {
-          if (frozen.isFrozen) {
-            tables.endIdle(frozen);
-          }
-        });
+        world.after(
+            Duration.ofSeconds(1),
+            world.environment(),
+            () -> {
+              if (frozen.isFrozen) {
+                tables.endIdle(frozen);
+              }
+            });
         world.after(length, world.environment(), () -> reader.freeze(false));
       }
       case 2 -> reader.leave();
@@ -289,7 +294,8 @@ final class SharedRun {
       for (int i = 0; i < most && message < from + size; i++) {
         elements.add(new Element(session, message++));
       }
-      // The neighbour's message shares the bundle if one owner had both buckets, as far as is known.
+      // The neighbour's message shares the bundle if one owner had both buckets, as far as is
+      // known.
       store(session, elements, knownMasks);
     }
     sending--;
@@ -298,8 +304,7 @@ final class SharedRun {
   private final Map<Long, List<Element>> waitingForCompany = new HashMap<>();
 
   private void store(int session, List<Element> elements, List<Long> knownMasks) {
-    long mask =
-        knownMasks.stream().filter(m -> (m & bucket(session)) != 0).findFirst().orElse(ALL);
+    long mask = knownMasks.stream().filter(m -> (m & bucket(session)) != 0).findFirst().orElse(ALL);
     var company = waitingForCompany.computeIfAbsent(mask, m -> new ArrayList<>());
     company.addAll(elements);
     world.await(() -> false, Duration.ofMillis(world.choices().nextInt(60)));
@@ -426,9 +431,7 @@ final class SharedRun {
     if (place < done) {
       broken("I4", "%s settled %s twice, or one that is lost".formatted(by, element));
     } else if (place > done) {
-      broken(
-          "I1",
-          "%s settled %s while message %d is open".formatted(by, element, all.get(done)));
+      broken("I1", "%s settled %s while message %d is open".formatted(by, element, all.get(done)));
     } else {
       settledUpTo.put(element.session, done + 1);
     }
@@ -448,7 +451,9 @@ final class SharedRun {
             && bundle.committed <= ask.committed
             && !bundle.done.contains(i)
             && !isNoted) {
-          broken("P2", "the ask for session " + ask.session + " got nothing, and " + element + " waits");
+          broken(
+              "P2",
+              "the ask for session " + ask.session + " got nothing, and " + element + " waits");
         }
       }
     }

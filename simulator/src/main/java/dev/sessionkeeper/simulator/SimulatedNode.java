@@ -44,12 +44,7 @@ final class SimulatedNode {
   private long thawedAt = Long.MIN_VALUE / 2;
 
   SimulatedNode(
-      World world,
-      Store store,
-      int number,
-      NodePlan plan,
-      QueueSettings settings,
-      Set<Bug> bugs) {
+      World world, Store store, int number, NodePlan plan, QueueSettings settings, Set<Bug> bugs) {
     this.world = world;
     this.store = store;
     this.number = number;
@@ -88,8 +83,7 @@ final class SimulatedNode {
     link.slowness = slowness;
     healthySince = world.now();
     var provider =
-        new QueueClient(
-            world, machine, time, link, store, settings, bugs, plan.isPipelined());
+        new QueueClient(world, machine, time, link, store, settings, bugs, plan.isPipelined());
     var built =
         SessionProcessor.builder(provider, QueueClient.QUEUE, this::handle)
             .maxConcurrentSessions(plan.slots())
@@ -98,11 +92,7 @@ final class SimulatedNode {
             .maxMessagesPerHold(1 + random.nextInt(8))
             .retry(
                 new RetryPolicy(
-                    NodeRun.MAX_DELIVERIES,
-                    Duration.ofMillis(50),
-                    2,
-                    Duration.ofMillis(400),
-                    0.25))
+                    NodeRun.MAX_DELIVERIES, Duration.ofMillis(50), 2, Duration.ofMillis(400), 0.25))
             .drainTimeout(DRAIN)
             .owner(Owner.of(machine.name))
             .listener(this::heard)
@@ -201,7 +191,9 @@ final class SimulatedNode {
       case ProcessorEvent.LeaseLost lost ->
           world.note(machine.name, "lost " + lost.session() + " epoch " + lost.epoch());
       case ProcessorEvent.Failed failed ->
-          world.note(machine.name, "failed: " + failed.context().phase() + " " + failed.error().getMessage());
+          world.note(
+              machine.name,
+              "failed: " + failed.context().phase() + " " + failed.error().getMessage());
       case ProcessorEvent.HandlingStarted started -> {}
       case ProcessorEvent.SessionOpened opened -> {}
       case ProcessorEvent.SessionClosed closed -> {}
@@ -226,8 +218,7 @@ final class SimulatedNode {
             delivery,
             store.now(),
             mayBeLate ? Duration.ofDays(1) : TOLERANCE);
-    var fate =
-        NodePlan.Fate.valueOf(delivery.message().properties().getOrDefault(FATE, "FINE"));
+    var fate = NodePlan.Fate.valueOf(delivery.message().properties().getOrDefault(FATE, "FINE"));
     time.sleep(work(fate));
     return switch (fate) {
       case FINE, SLOW -> completed(delivery, context);

@@ -20,7 +20,11 @@ final class Trace {
     if (isKept) {
       lines.add(
           String.format(
-              Locale.ROOT, "%10.3f ms  %-8s %s", Duration.ofNanos(nanos).toNanos() / 1e6, who, what));
+              Locale.ROOT,
+              "%10.3f ms  %-8s %s",
+              Duration.ofNanos(nanos).toNanos() / 1e6,
+              who,
+              what));
     }
   }
 

@@ -31,14 +31,18 @@ class SeedsTest {
   private static final int UNTIL_FOUND = 1000;
 
   @ParameterizedTest
-  @EnumSource(value = Subject.class, names = {"NODES", "CURSORS"})
+  @EnumSource(
+      value = Subject.class,
+      names = {"NODES", "CURSORS"})
   void seedsFindNothing(Subject subject) {
     assertThat(failures(subject, FEW)).isEmpty();
   }
 
   @Tag("slow")
   @ParameterizedTest
-  @EnumSource(value = Subject.class, names = {"NODES", "CURSORS"})
+  @EnumSource(
+      value = Subject.class,
+      names = {"NODES", "CURSORS"})
   void manySeedsFindNothing(Subject subject) {
     long began = System.nanoTime();
     var failures = failures(subject, MANY);
@@ -64,8 +68,7 @@ class SeedsTest {
     return failures;
   }
 
-  private static void runUpTo(
-      Subject subject, int seeds, AtomicLong next, List<String> failures) {
+  private static void runUpTo(Subject subject, int seeds, AtomicLong next, List<String> failures) {
     for (long seed = next.incrementAndGet(); seed <= seeds; seed = next.incrementAndGet()) {
       var text = failureOf(subject, seed);
       if (text.isPresent()) {
@@ -88,7 +91,9 @@ class SeedsTest {
   }
 
   @ParameterizedTest
-  @EnumSource(value = Subject.class, names = {"NODES", "CURSORS"})
+  @EnumSource(
+      value = Subject.class,
+      names = {"NODES", "CURSORS"})
   void theSameSeedIsTheSameRunAndAnotherSeedIsNot(Subject subject) {
     for (long seed = 1; seed <= 20; seed++) {
       assertThat(SeededRun.of(subject, seed).run()).isEqualTo(SeededRun.of(subject, seed).run());

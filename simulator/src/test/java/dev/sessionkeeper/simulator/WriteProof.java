@@ -10,7 +10,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 
-/** Writes the page that says what was simulated, how often, on which commit, and what came of it. */
+/**
+ * Writes the page that says what was simulated, how often, on which commit, and what came of it.
+ */
 final class WriteProof {
   private static final Map<String, String> SEEDS = new ConcurrentSkipListMap<>();
   private static final Map<String, String> BUGS = new ConcurrentSkipListMap<>();
@@ -33,8 +35,7 @@ final class WriteProof {
   static void found(Subject subject, String bug, long seed, String violation) {
     BUGS.put(
         subject.text() + " " + bug,
-        String.format(
-            Locale.ROOT, "| %s | %s | %d | %s |", subject.text(), bug, seed, violation));
+        String.format(Locale.ROOT, "| %s | %s | %d | %s |", subject.text(), bug, seed, violation));
   }
 
   /** Writes below target, and into the documentation if {@code proof.write} is set. */

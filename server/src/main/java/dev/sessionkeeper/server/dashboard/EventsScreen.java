@@ -10,8 +10,8 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.Optional;
+import java.util.UUID;
 
 /** GitHub's events, and the bots that get them. */
 final class EventsScreen {
@@ -187,8 +187,7 @@ final class EventsScreen {
 
   private static Map<String, String> filterOf(Map<String, String> fields) {
     var filter = new LinkedHashMap<String, String>();
-    FILTERS.forEach(
-        name -> filter.putAll(Api.query(name, fields.getOrDefault(name, "").strip())));
+    FILTERS.forEach(name -> filter.putAll(Api.query(name, fields.getOrDefault(name, "").strip())));
     return filter;
   }
 

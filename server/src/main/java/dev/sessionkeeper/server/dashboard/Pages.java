@@ -149,14 +149,13 @@ final class Pages implements RefusalPage {
   /** A refresh that would bring what the page shows already brings nothing. */
   private static Response unlessUnchanged(Response page, String text, String known) {
     var tag = '"' + digest(text) + '"';
-    return tag.equals(known)
-        ? html(304, "").header("ETag", tag)
-        : page.header("ETag", tag);
+    return tag.equals(known) ? html(304, "").header("ETag", tag) : page.header("ETag", tag);
   }
 
   private static String digest(String text) {
     try {
-      var whole = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+      var whole =
+          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
       return HexFormat.of().formatHex(whole, 0, TAG_BYTES);
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException(e); // Every Java has it.

@@ -85,7 +85,8 @@ final class UsageScreen {
       api.post(because, Map.of(), "sessions", id, "renew");
     }
     return pages.tell(
-        "/ui/registry", isEnd ? "The session has ended." : "The session lives on.",
+        "/ui/registry",
+        isEnd ? "The session has ended." : "The session lives on.",
         isEnd ? Links.audit(id) : "");
   }
 
@@ -155,16 +156,14 @@ final class UsageScreen {
   private Response replay(Request request, Map<String, String> fields) throws Exception {
     var id = fields.getOrDefault("id", "");
     SessionScreen.requireReason(fields);
-    api.post(
-        request.because(fields.get("reason")), Map.of(), "usages", "batches", id, "replay");
+    api.post(request.because(fields.get("reason")), Map.of(), "usages", "batches", id, "replay");
     return pages.tell("/ui/usage", "The batch is sent again.", Links.audit(id));
   }
 
   private Response release(Request request, Map<String, String> fields) throws Exception {
     SessionScreen.requireReason(fields);
     var done =
-        api.post(
-            request.because(fields.get("reason")), Map.of(), "usages", "hold", "release");
+        api.post(request.because(fields.get("reason")), Map.of(), "usages", "hold", "release");
     return pages.tell(
         "/ui/usage?proof=1",
         done.isTrue("released") ? "Metering goes on." : "There was no hold.",
@@ -173,7 +172,7 @@ final class UsageScreen {
 
   /** A record by the end of its session, which differs, and its number. */
   static String shortRecord(String id) {
-return id.length() > 37 ? "…" + id.substring(28) : id;
+    return id.length() > 37 ? "…" + id.substring(28) : id;
   }
 
   /** A sum of the proof as a bar; all of them are as long as the first. */

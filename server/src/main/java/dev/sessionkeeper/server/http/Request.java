@@ -35,8 +35,7 @@ public final class Request {
       RouteTable.Match match,
       Map<String, String> query,
       byte[] body) {
-    this(
-        exchange, caller, match, query, body, Reason.in(exchange.head()), new AtomicBoolean());
+    this(exchange, caller, match, query, body, Reason.in(exchange.head()), new AtomicBoolean());
   }
 
   private Request(
@@ -63,8 +62,7 @@ public final class Request {
 
   /** A call of another route for the same caller, within this request. */
   Request within(RouteTable.Match other, Map<String, String> otherQuery, byte[] otherBody) {
-    return new Request(
-        exchange, caller, other, otherQuery, otherBody, reason, new AtomicBoolean());
+    return new Request(exchange, caller, other, otherQuery, otherBody, reason, new AtomicBoolean());
   }
 
   /** A parameter of the path, decoded: never empty, without control characters and slashes. */

@@ -107,8 +107,7 @@ final class SessionDetailRoutes {
       var isCounted =
           in.optional("counts", false, Decode.oneOf(Map.of("true", true, "false", false)));
       var page = Request.page(in);
-      return new Wish(
-          new SearchSessions.Filter(status.get(), prefix.get()), isCounted.get(), page);
+      return new Wish(new SearchSessions.Filter(status.get(), prefix.get()), isCounted.get(), page);
     }
   }
 
@@ -127,8 +126,7 @@ final class SessionDetailRoutes {
     var wish = request.query(Wish::read);
     queues.settings(queue);
     var found = looks.page(queue, wish.filter(), wish.page());
-    var counts =
-        wish.isCounted() ? looks.counts(queue) : Optional.<SearchSessions.Counts>empty();
+    var counts = wish.isCounted() ? looks.counts(queue) : Optional.<SearchSessions.Counts>empty();
     return Response.ok(
         new Found(
             found.page().items().stream().map(SessionItem::of).toList(),

@@ -108,8 +108,7 @@ final class QueueRoutes {
         request.query(
             in -> {
               var numbers =
-                  in.optional(
-                      "numbers", true, Decode.oneOf(Map.of("true", true, "false", false)));
+                  in.optional("numbers", true, Decode.oneOf(Map.of("true", true, "false", false)));
               in.check();
               return numbers.get();
             });

@@ -40,8 +40,7 @@ final class KindSamples implements AutoCloseable {
   private final Deque<Counted> samples = new ArrayDeque<>();
   private boolean isClosed;
 
-  KindSamples(
-      Supplier<Map<Integer, Long>> count, Collection<SessionKind> kinds, TimeSource time) {
+  KindSamples(Supplier<Map<Integer, Long>> count, Collection<SessionKind> kinds, TimeSource time) {
     this.count = count;
     this.kinds = kinds.stream().sorted(Comparator.comparingInt(SessionKind::number)).toList();
     this.time = time;

@@ -68,10 +68,9 @@ public final class SystemFeature implements Feature {
   }
 
   private List<Route> withDatabase(Database store) {
-    var bots = new BotList(
-            store,
-            context.meters(),
-            context.engine().queues() instanceof PostgresQueueProvider);
+    var bots =
+        new BotList(
+            store, context.meters(), context.engine().queues() instanceof PostgresQueueProvider);
     var streams = new NewestEvents(store);
     return List.of(
         Route.get(
