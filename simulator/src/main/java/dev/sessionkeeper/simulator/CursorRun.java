@@ -196,7 +196,7 @@ final class CursorRun {
     }
   }
 
-  private static long contiguous(TreeSet<Long> events) {
+  private static long contiguous(Set<Long> events) {
     long last = 0;
     while (events.contains(last + 1)) {
       last++;
@@ -398,7 +398,7 @@ final class CursorRun {
       }
     }
 
-    private TreeSet<Long> events() {
+    private Set<Long> events() {
       return acknowledged.computeIfAbsent(text, k -> new TreeSet<>());
     }
 

@@ -106,7 +106,7 @@ final class Link {
   }
 
   Duration delay() {
-    long micros = 100 + world.choices().nextInt(1500);
+    long micros = 100L + world.choices().nextInt(1500);
     if (world.choices().nextInt(60) == 0) {
       micros += world.choices().nextInt(400_000);
     }

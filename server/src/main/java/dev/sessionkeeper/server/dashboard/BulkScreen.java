@@ -97,8 +97,7 @@ final class BulkScreen {
 
   private Response stop(Request request, Map<String, String> fields) throws Exception {
     var id = request.parameter("id");
-    SessionScreen.requireReason(fields);
-    var run = api.post(request.because(fields.get("reason")), Map.of(), "bulk", id, "stop");
+    var run = api.post(request.because(SessionScreen.reason(fields)), Map.of(), "bulk", id, "stop");
     return pages.tell(
         Links.bulk(id),
         run.text("state").equals("stopped") ? "It is stopped." : "It had ended before.",

@@ -52,8 +52,7 @@ final class JobsScreen {
   private Response act(Request request, Map<String, String> fields) throws Exception {
     var name = request.parameter("name");
     var act = fields.getOrDefault("act", "");
-    SessionScreen.requireReason(fields);
-    api.post(request.because(fields.get("reason")), Map.of(), "jobs", name, act);
+    api.post(request.because(SessionScreen.reason(fields)), Map.of(), "jobs", name, act);
     var told =
         switch (act) {
           case "run" -> name + " runs at the next look of any node.";

@@ -68,8 +68,7 @@ final class QueueScreen {
   }
 
   private static Request because(Request request, Map<String, String> fields) {
-    SessionScreen.requireReason(fields);
-    return request.because(fields.get("reason"));
+    return request.because(SessionScreen.reason(fields));
   }
 
   private static Map<String, Object> settings(Map<String, String> fields) {

@@ -98,9 +98,15 @@ final class SessionScreen {
 
   /** An act without a reason leaves the next person without one. */
   static void requireReason(Map<String, String> fields) {
+    var unused = reason(fields);
+  }
+
+  /** The reason of an act, which every act needs. */
+  static String reason(Map<String, String> fields) {
     if (fields.getOrDefault("reason", "").isBlank()) {
       throw Problem.invalid("reason", "is missing; say why, for the next person").toException();
     }
+    return fields.getOrDefault("reason", "");
   }
 
   /** What cannot be taken back asks the person to type how many are meant. */

@@ -131,8 +131,7 @@ final class SystemScreen {
   }
 
   private Response reload(Request request, Map<String, String> fields) throws Exception {
-    SessionScreen.requireReason(fields);
-    var done = api.post(request.because(fields.get("reason")), Map.of(), "admin", "reload");
+    var done = api.post(request.because(SessionScreen.reason(fields)), Map.of(), "admin", "reload");
     var applied = done.texts("applied");
     var restart = done.texts("needsRestart");
     return pages.tell(

@@ -77,8 +77,7 @@ final class UsageScreen {
   private Response act(Request request, Map<String, String> fields) throws Exception {
     var id = fields.getOrDefault("id", "");
     boolean isEnd = fields.getOrDefault("act", "").equals("end");
-    SessionScreen.requireReason(fields);
-    var because = request.because(fields.get("reason"));
+    var because = request.because(SessionScreen.reason(fields));
     if (isEnd) {
       api.send(because, "DELETE", Map.of(), "sessions", id);
     } else {
@@ -155,15 +154,15 @@ final class UsageScreen {
 
   private Response replay(Request request, Map<String, String> fields) throws Exception {
     var id = fields.getOrDefault("id", "");
-    SessionScreen.requireReason(fields);
-    api.post(request.because(fields.get("reason")), Map.of(), "usages", "batches", id, "replay");
+    api.post(
+        request.because(SessionScreen.reason(fields)), Map.of(), "usages", "batches", id, "replay");
     return pages.tell("/ui/usage", "The batch is sent again.", Links.audit(id));
   }
 
   private Response release(Request request, Map<String, String> fields) throws Exception {
-    SessionScreen.requireReason(fields);
     var done =
-        api.post(request.because(fields.get("reason")), Map.of(), "usages", "hold", "release");
+        api.post(
+            request.because(SessionScreen.reason(fields)), Map.of(), "usages", "hold", "release");
     return pages.tell(
         "/ui/usage?proof=1",
         done.isTrue("released") ? "Metering goes on." : "There was no hold.",
