@@ -664,7 +664,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Give the session back; messages in hand are delivered again */
+        /** Release the session; open deliveries are delivered again */
         delete: operations["deleteQueuesQueueLeasesLeaseId"];
         options?: never;
         head?: never;
@@ -1021,6 +1021,23 @@ export interface paths {
         };
         /** The newest numbers of each queue, with its depth over the last minutes */
         get: operations["getSamplesQueues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/samples/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Active registered sessions of each kind over the last day, every minute */
+        get: operations["getSamplesSessions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1578,6 +1595,7 @@ export interface components {
             lastSeenAt: string;
             /** @description Whether the server has not been heard of for a while */
             silent: boolean;
+            draining: boolean;
             /** @description Whether this is the server that answers */
             self: boolean;
         };
@@ -1589,6 +1607,22 @@ export interface components {
             type: string;
             /** @description The payload of the event, as GitHub would send it */
             payload: string;
+        };
+        BotListFailure: {
+            /** Format: date-time */
+            at: string;
+            /**
+             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @example acme/app/pull/7
+             */
+            sessionId: string;
+            /**
+             * Format: int32
+             * @description The number of this delivery; the first one is 1
+             * @example 1
+             */
+            attempt: number;
+            error: string;
         };
         BotListItem: {
             /**
@@ -1623,6 +1657,7 @@ export interface components {
             target?: string;
             /** @description Whether pushes are stopped because the endpoint does not answer, as this server sees it */
             circuitOpen: boolean;
+            failures: components["schemas"]["BotListFailure"][];
         };
         BotListListing: {
             /** @description The bots, by name */
@@ -2502,6 +2537,20 @@ export interface components {
              */
             expiresIn?: string;
         };
+        KindSamplesLine: {
+            /** Format: int32 */
+            kind: number;
+            /**
+             * @description The name
+             * @example orders
+             */
+            name: string;
+            active: number[];
+        };
+        KindSamplesView: {
+            at: string[];
+            kinds: components["schemas"]["KindSamplesLine"][];
+        };
         /** @description A wish to hold a session */
         LeaseRequest: {
             /**
@@ -2833,24 +2882,24 @@ export interface components {
             maxDeliveryCount?: number;
             /**
              * Format: duration
-             * @description How long a lease lasts without renewal
-             * @example PT30S
+             * @description How long a lease lasts without renewal; PT1S to PT12H
+             * @example PT1M
              */
             lockDuration?: string;
             /**
              * Format: duration
-             * @description How long a message waits before it expires; for ever where it is absent
-             * @example P7D
+             * @description How long a message may wait before it becomes a dead letter; PT1S to PT8784H
+             * @example PT24H
              */
             messageTtl?: string;
             /**
              * Format: duration
-             * @description How long message ids are remembered
+             * @description How long the queue remembers message ids; PT0S to PT168H
              * @example PT10M
              */
             duplicateWindow?: string;
             /**
-             * @description What follows when a message has used all attempts
+             * @description What happens to a message that has used all attempts
              * @example DEAD_LETTER
              * @enum {string}
              */
@@ -2877,24 +2926,24 @@ export interface components {
             maxDeliveryCount: number;
             /**
              * Format: duration
-             * @description How long a lease lasts without renewal
-             * @example PT30S
+             * @description How long a lease lasts without renewal; PT1S to PT12H
+             * @example PT1M
              */
             lockDuration: string;
             /**
              * Format: duration
-             * @description How long a message waits before it expires; for ever where it is absent
-             * @example P7D
+             * @description How long a message may wait before it becomes a dead letter; PT1S to PT8784H
+             * @example PT24H
              */
             messageTtl: string;
             /**
              * Format: duration
-             * @description How long message ids are remembered
+             * @description How long the queue remembers message ids; PT0S to PT168H
              * @example PT10M
              */
             duplicateWindow: string;
             /**
-             * @description What follows when a message has used all attempts
+             * @description What happens to a message that has used all attempts
              * @example DEAD_LETTER
              * @enum {string}
              */
@@ -2908,6 +2957,12 @@ export interface components {
             /**
              * Format: int64
              * @description Sessions that wait for an owner; messages, where the queue is unordered
+             * @example 3
+             */
+            readySessions?: number;
+            /**
+             * Format: int64
+             * @description Older name of readySessions, until release 1.0
              * @example 10
              */
             ready?: number;
@@ -2916,10 +2971,22 @@ export interface components {
              * @description Sessions that an owner holds; messages, where the queue is unordered
              * @example 2
              */
+            heldSessions?: number;
+            /**
+             * Format: int64
+             * @description Older name of heldSessions, until release 1.0; of a queue of SQS, messages in flight
+             * @example 2
+             */
             inFlight?: number;
             /**
              * Format: int64
              * @description Dead letters
+             * @example 0
+             */
+            deadLetters?: number;
+            /**
+             * Format: int64
+             * @description Older name of deadLetters, until release 1.0
              * @example 0
              */
             dead?: number;
@@ -3272,7 +3339,7 @@ export interface components {
              */
             mode: string;
             /**
-             * @description What follows when a message has used all attempts
+             * @description What happens to a message that has used all attempts
              * @example DEAD_LETTER
              */
             poisonPolicy: string;
@@ -3547,7 +3614,7 @@ export interface components {
              */
             maxDeliveryCount: number;
             /**
-             * @description What follows when a message has used all attempts
+             * @description What happens to a message that has used all attempts
              * @example DEAD_LETTER
              * @enum {string}
              */
@@ -3560,11 +3627,20 @@ export interface components {
              */
             blockedSince?: string;
         };
+        SessionDetailCounts: {
+            /** Format: int64 */
+            attention: number;
+            /** Format: int64 */
+            held: number;
+            /** Format: int64 */
+            ready: number;
+        };
         SessionDetailFound: {
             /** @description The sessions of this page */
             sessions: components["schemas"]["SessionItem"][];
             /** @description False while messages wait in batches that lists do not count */
             backlogIsExact: boolean;
+            counts?: components["schemas"]["SessionDetailCounts"];
             /**
              * @description Pass it as cursor for the next page; absent on the last page
              * @example c_8Qm…
@@ -4445,7 +4521,10 @@ export interface operations {
     postAdminReload: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why, for the audit log: at most 500 characters, percent-encoded UTF-8 */
+                "Keeper-Reason"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4933,7 +5012,10 @@ export interface operations {
     postBulkIdStop: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why, for the audit log: at most 500 characters, percent-encoded UTF-8 */
+                "Keeper-Reason"?: string;
+            };
             path: {
                 /** @description The id of the object */
                 id: string;
@@ -5610,7 +5692,10 @@ export interface operations {
     postJobsNamePause: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why, for the audit log: at most 500 characters, percent-encoded UTF-8 */
+                "Keeper-Reason"?: string;
+            };
             path: {
                 /** @description The name of the object */
                 name: string;
@@ -5678,7 +5763,10 @@ export interface operations {
     postJobsNameResume: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why, for the audit log: at most 500 characters, percent-encoded UTF-8 */
+                "Keeper-Reason"?: string;
+            };
             path: {
                 /** @description The name of the object */
                 name: string;
@@ -5746,7 +5834,10 @@ export interface operations {
     postJobsNameRun: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why, for the audit log: at most 500 characters, percent-encoded UTF-8 */
+                "Keeper-Reason"?: string;
+            };
             path: {
                 /** @description The name of the object */
                 name: string;
@@ -6221,7 +6312,10 @@ export interface operations {
     };
     getQueuesQueue: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description false: only the settings, which takes no time in large queues */
+                numbers?: string;
+            };
             header?: never;
             path: {
                 /** @description The queue */
@@ -6294,14 +6388,17 @@ export interface operations {
     putQueuesQueue: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why, for the audit log: at most 500 characters, percent-encoded UTF-8 */
+                "Keeper-Reason"?: string;
+            };
             path: {
                 /** @description The queue */
                 queue: string;
             };
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 "application/json": components["schemas"]["QueueRequest"];
             };
@@ -6387,7 +6484,10 @@ export interface operations {
                 /** @description The name of the queue once more */
                 confirm?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Why, for the audit log: at most 500 characters, percent-encoded UTF-8 */
+                "Keeper-Reason"?: string;
+            };
             path: {
                 /** @description The queue */
                 queue: string;
@@ -7945,7 +8045,10 @@ export interface operations {
     postQueuesQueuePurge: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why, for the audit log: at most 500 characters, percent-encoded UTF-8 */
+                "Keeper-Reason"?: string;
+            };
             path: {
                 /** @description The queue */
                 queue: string;
@@ -8811,6 +8914,8 @@ export interface operations {
                 status?: string;
                 /** @description Only sessions whose id begins like this */
                 prefix?: string;
+                /** @description true: also how many sessions there are, exact up to 10,000 */
+                counts?: string;
                 /** @description Sessions per page, 1 to 1000 */
                 limit?: number;
                 /** @description nextCursor of the page before */
@@ -9226,7 +9331,10 @@ export interface operations {
     };
     getSamplesQueues: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only of this queue */
+                queue?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -9240,6 +9348,65 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SamplesFeatureQueues"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSamplesSessions: {
+        parameters: {
+            query?: {
+                /** @description Only so long back, as in PT1H; the default is P1D */
+                last?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One list for each kind */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KindSamplesView"];
                 };
             };
             /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
@@ -9502,7 +9669,10 @@ export interface operations {
     deleteSessionsId: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why, for the audit log: at most 500 characters, percent-encoded UTF-8 */
+                "Keeper-Reason"?: string;
+            };
             path: {
                 /** @description The registered session */
                 id: string;
@@ -10559,7 +10729,10 @@ export interface operations {
     postUsagesBatchesIdReplay: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why, for the audit log: at most 500 characters, percent-encoded UTF-8 */
+                "Keeper-Reason"?: string;
+            };
             path: {
                 /** @description The batch */
                 id: string;
@@ -10705,7 +10878,10 @@ export interface operations {
     postUsagesHoldRelease: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why, for the audit log: at most 500 characters, percent-encoded UTF-8 */
+                "Keeper-Reason"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10763,6 +10939,8 @@ export interface operations {
             query?: {
                 /** @description Only of this tenant */
                 tenantObjectId?: string;
+                /** @description false: only whether metering is held, which takes no time */
+                sums?: string;
             };
             header?: never;
             path?: never;

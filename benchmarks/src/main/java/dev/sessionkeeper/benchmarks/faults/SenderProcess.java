@@ -125,7 +125,7 @@ final class SenderProcess {
       }
       send(chosen, Shape.isOutbox(first));
       if (shape.rate() > 0) {
-        next += size * threads * SECOND / shape.rate();
+        next += (long) size * threads * SECOND / shape.rate();
         long now = System.nanoTime();
         LockSupport.parkNanos(next - now);
         next = Math.max(next, now - SECOND);

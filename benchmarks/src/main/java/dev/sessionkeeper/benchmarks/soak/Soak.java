@@ -100,7 +100,7 @@ public final class Soak {
         done = doneNow;
         since = now;
         sample(postgres, server);
-        backlog.add(load.backlog());
+        backlog.add((double) load.backlog());
         OUT.printf(
             Locale.ROOT,
             "%6d s left, %,d done, %.0f/s%n",
@@ -119,7 +119,7 @@ public final class Soak {
     memory.add(numberAfter("VmRSS:", status) * 1024 / MEGABYTE);
     threads.add(numberAfter("Threads:", status));
     try (var open = Files.list(Path.of("/proc/" + server.pid() + "/fd"))) {
-      files.add(open.count());
+      files.add((double) open.count());
     }
     try (var connection = postgres.dataSource().getConnection();
         var statement = connection.createStatement()) {

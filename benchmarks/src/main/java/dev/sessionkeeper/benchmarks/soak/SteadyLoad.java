@@ -7,6 +7,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
@@ -64,12 +65,15 @@ final class SteadyLoad implements AutoCloseable {
 
   /** A load that failed proves nothing. */
   void requireNoFailure() {
-    failure
-        .get()
+    seen()
         .ifPresent(
             cause -> {
               throw new IllegalStateException("The load failed", cause);
             });
+  }
+
+  private Optional<Exception> seen() {
+    return Objects.requireNonNull(failure.get(), "failure");
   }
 
   private void repeat(Runnable step) {
@@ -78,7 +82,7 @@ final class SteadyLoad implements AutoCloseable {
             .daemon()
             .start(
                 () -> {
-                  while (!isOver && failure.get().isEmpty()) {
+                  while (!isOver && seen().isEmpty()) {
                     step.run();
                   }
                 }));
