@@ -28,6 +28,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
 
   private final QueueTable.Known known;
   private final Setup setup;
+  private final PartsOfReaders parts;
   private final ConcurrentHashMap<SessionId, HeldLane> held = new ConcurrentHashMap<>();
   private final AtomicInteger receivers = new AtomicInteger();
   private final Pulse pulse = new Pulse();
@@ -45,9 +46,10 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   private final DropUnreceived drops;
   private volatile boolean closed;
 
-  OrderedQueue(QueueTable.Known known, Setup setup) {
+  OrderedQueue(QueueTable.Known known, Setup setup, PartsOfReaders parts) {
     this.known = known;
     this.setup = setup;
+    this.parts = parts;
     this.alarm = new Alarm(setup.time(), this::poll);
     this.memory = setup.memory().share(() -> alarm.ringWithin(Duration.ZERO));
     this.alone = new ReadAlone(this, setup.options());
@@ -75,6 +77,10 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
 
   TimeSource time() {
     return setup.time();
+  }
+
+  PartsOfReaders parts() {
+    return parts;
   }
 
   Connections connections() {
@@ -240,7 +246,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   public void sent(boolean areSendersHeldUp) {
     lastRound.areSendersHeldUp(areSendersHeldUp);
     wake();
-    if (!alone.isReading()) {
+    if (!alone.isAlone()) {
       tellOthers();
     }
   }

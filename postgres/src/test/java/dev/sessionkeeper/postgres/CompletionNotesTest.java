@@ -97,7 +97,7 @@ class CompletionNotesTest extends ReadsAlone {
     assertThat(reader.stats(queue).depth()).isEqualTo(2);
     count(
         """
-        WITH folded AS MATERIALIZED (SELECT keeper.fold_notes(k.id) FROM keeper.queue k WHERE k.name = ?)
+        WITH folded AS MATERIALIZED (SELECT keeper.fold_notes(k.id, NULL) FROM keeper.queue k WHERE k.name = ?)
         SELECT count(*) FROM folded
         """);
     assertThat(completedInBundles()).isEqualTo(1);

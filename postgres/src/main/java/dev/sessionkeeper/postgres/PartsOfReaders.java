@@ -1,0 +1,72 @@
+package dev.sessionkeeper.postgres;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.time.TimeSource;
+import java.sql.SQLException;
+import java.time.Duration;
+
+/**
+ * Which buckets each reader of a queue has, for those who send: they store messages of one reader
+ * together. What is known may be old; then a bundle has messages of several readers, which costs
+ * them more and does no harm.
+ */
+final class PartsOfReaders {
+  private static final String LOOK =
+      "SELECT array_agg(owns) FROM keeper.reader WHERE queue = ? AND until > clock_timestamp() AND owns <> 0";
+  private static final long LOOK_AGAIN_NANOS = Duration.ofMillis(250).toNanos();
+
+  private final int queue;
+  private final Connections connections;
+  private final TimeSource time;
+  private volatile long[] parts = {};
+  private volatile long knownAt;
+
+  PartsOfReaders(int queue, Connections connections, TimeSource time) {
+    this.queue = queue;
+    this.connections = connections;
+    this.time = time;
+    this.knownAt = time.nanoTime() - LOOK_AGAIN_NANOS;
+  }
+
+  /** As far as is known. */
+  long[] known() {
+    return parts;
+  }
+
+  /** As they were a moment ago. */
+  long[] lately() {
+    if (time.nanoTime() - knownAt >= LOOK_AGAIN_NANOS) {
+      knownAt = time.nanoTime();
+      try {
+        parts = connections.tryCall(this::look);
+      } catch (SQLException | KeeperException e) {
+        return parts; // Whoever sends learns what is wrong.
+      }
+    }
+    return parts;
+  }
+
+  /** This process has just seen them. */
+  void told(long[] seen) {
+    parts = seen;
+    knownAt = time.nanoTime();
+  }
+
+  private long[] look(java.sql.Connection connection) throws SQLException {
+    try (var statement = connection.prepareStatement(LOOK)) {
+      statement.setInt(1, queue);
+      try (var rows = statement.executeQuery()) {
+        rows.next();
+        return of(rows.getArray(1));
+      }
+    }
+  }
+
+  static long[] of(java.sql.@org.jspecify.annotations.Nullable Array array) throws SQLException {
+    if (array == null) {
+      return new long[0];
+    }
+    var values = (Long[]) array.getArray();
+    return java.util.Arrays.stream(values).mapToLong(Long::longValue).toArray();
+  }
+}
