@@ -156,13 +156,13 @@ class CarriedPilesTest extends ReadsAlone {
     try (var connection = database.pool().getConnection();
         var become =
             connection.prepareStatement(
-                "SELECT b.* FROM keeper.queue k, keeper.become_reader(k.id, 'test', 0, 0) b WHERE k.name = ?");
+                "SELECT b.* FROM keeper.queue k, keeper.become_reader(k.id, 'test', 0, 0, false) b WHERE k.name = ?");
         var read =
             connection.prepareStatement(
                 """
                 SELECT n.kind, n.seq
                   FROM keeper.queue k, keeper.reader r,
-                       keeper.read_new(k.id, r.epoch, '1:1:', 0, pg_current_snapshot()::text, ?, ?, ?, false, true, false) n
+                       keeper.read_new(k.id, r.epoch, '1:1:', 0, pg_current_snapshot()::text, ?, ?, ?, false, true, NULL::text[]) n
                  WHERE k.name = ? AND r.queue = k.id
                 """)) {
       become.setString(1, queue.value());
