@@ -35,6 +35,16 @@ final class OpenBundles {
     return firsts(bundle -> bundle.bitsOf(chosen) != 0);
   }
 
+  /** Whether nothing is left of what was read. */
+  boolean isEmpty() {
+    lock.lock();
+    try {
+      return bundles.isEmpty() && leftOver.isEmpty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   long[] all() {
     return firsts(bundle -> true);
   }

@@ -12,7 +12,7 @@ import java.time.Duration;
  */
 final class PartsOfReaders {
   private static final String LOOK =
-      "SELECT array_agg(owns) FROM keeper.reader WHERE queue = ? AND until > clock_timestamp() AND owns <> 0";
+      "SELECT keeper.parts_of_readers(?)";
   private static final long LOOK_AGAIN_NANOS = Duration.ofMillis(250).toNanos();
 
   private final int queue;

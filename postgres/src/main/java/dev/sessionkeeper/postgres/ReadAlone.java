@@ -511,7 +511,8 @@ final class ReadAlone {
                   bundles.of(ids),
                   wishes,
                   given,
-                  end),
+                  end,
+                  known(current, end, chosen)),
               current.lease());
     } catch (RuntimeException e) {
       isAsked = true;
@@ -533,6 +534,18 @@ final class ReadAlone {
       end();
     }
     return end != ReaderTable.End.STOPS;
+  }
+
+  /** Where nothing is left of what was read, nobody has to look through it again. */
+  private Optional<String> known(Reading current, ReaderTable.End end, List<Carried> chosen) {
+    boolean isAllDone =
+        end == ReaderTable.End.STOPS
+            && current.isAlone()
+            && current.isCurrent()
+            && !mayHaveLostRelieved
+            && chosen.isEmpty()
+            && bundles.isEmpty();
+    return isAllDone ? Optional.of(current.knownTo()) : Optional.empty();
   }
 
   private static List<ReaderTable.Line> lines(List<Carried> chosen) {

@@ -34,7 +34,7 @@ final class ReaderTable {
           + " FROM keeper.read_found(?, ?, ?::pg_snapshot, ?::pg_snapshot, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String BEAT = "SELECT keeper.beat_reader(?, ?)";
   private static final String WRITE_DOWN =
-      "SELECT of_session, held_until, news_for, of_epoch, of_buckets, known_to FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+      "SELECT of_session, held_until, news_for, of_epoch, of_buckets, known_to FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String LOOK =
       "SELECT free, must_stop, are_dead, masks FROM keeper.look_at_readers(?, ?)";
   private static final String BURY = "SELECT keeper.bury_readers(?, ?)";
@@ -328,6 +328,7 @@ final class ReaderTable {
    * @param wishes what others have asked for, which is answered by it
    * @param given sessions that are given to whoever has asked for any
    * @param end whether it is the end of the reading
+   * @param known at the end: up to which snapshot nothing is left that would have to be found
    */
   record Writing(
       long epoch,
@@ -335,7 +336,8 @@ final class ReaderTable {
       long[] bundles,
       AskTable.Wishes wishes,
       List<SessionId> given,
-      End end) {}
+      End end,
+      Optional<String> known) {}
 
   /** Whether a reading ends. */
   enum End {
@@ -432,7 +434,8 @@ final class ReaderTable {
                         "text",
                         writing.given.stream().map(SessionId::value).toArray(String[]::new)));
                 statement.setInt(13, writing.end.ordinal());
-                statement.setLong(14, queue.node().shard());
+                statement.setString(14, writing.known.orElse(null));
+                statement.setLong(15, queue.node().shard());
                 try (var rows = statement.executeQuery()) {
                   var written = new Written(new HashMap<>(), new ArrayList<>(), new ArrayList<>());
                   boolean isReader = false;

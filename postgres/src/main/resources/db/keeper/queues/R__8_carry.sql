@@ -113,6 +113,16 @@ BEGIN
    WHERE r.queue = q;
 END $$;
 
+-- The same, for those who send only.
+CREATE OR REPLACE FUNCTION keeper.parts_of_readers(q int) RETURNS bigint[]
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
+AS $$
+BEGIN
+  RETURN (SELECT array_agg(r.owns) FROM keeper.reader r
+           WHERE r.queue = q AND r.until > clock_timestamp() AND r.owns <> 0);
+END $$;
+
 -- Ends readers whose lease has run out, while others live. All that one of them can have read, and more, gets lanes: what it had in
 -- hand for longer than a second has one, whose attempt is counted, and the rest counts no attempt. But rows of these sessions are
 -- marked as known from the beginning (their transaction is the first one), so no reader carries them again, and a message that ends
@@ -693,7 +703,8 @@ END $$;
 -- messages are in memory; those of the sessions become rows. ends: 1, it is the end of the reading; 2, the process goes on with
 -- another part. Then only sessions that are held need lanes: the rest is where it was, and is read by whoever has the buckets next.
 -- asks: which are answered by it, with their sessions (asked): these have a lane if anything
--- of them is stored, whether it was read or not; those that need one have it in any case. given: sessions for whoever wants any. Tells the
+-- of them is stored, whether it was read or not; those that need one have it in any case. given: sessions for whoever wants any. now_known: NULL, or
+-- at the end of a reading that had all buckets the snapshot up to which nothing is left of what it has read: nobody looks there again. Tells the
 -- ends of the leases, which held lanes have got more messages (and the process that holds each), and one row without a session, which has the
 -- next epoch and buckets, and up to where is known; nothing at all when the reader is not one any more (its fence, above), and then
 -- nothing was changed.
@@ -702,7 +713,7 @@ DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], t
 DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], bigint[], bigint[], text[], text, bigint, bigint);
 CREATE OR REPLACE FUNCTION keeper.write_down(q int, my_epoch bigint, at_node text, sessions text[], epochs bigint[],
   owners text[], lefts_us bigint[], heads bigint[], firsts bigint[], asks bigint[], asked text[], given text[], ends int,
-  of_shard bigint)
+  now_known text, of_shard bigint)
 RETURNS TABLE (of_session text, held_until timestamptz, news_for text, of_epoch bigint, of_buckets bigint, known_to text)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -783,6 +794,9 @@ BEGIN
     -- The reader does not carry them again before somebody had a chance to take them.
     INSERT INTO keeper.ask (queue, session, needs_lane, answered_at)
     SELECT q, g.session, false, clock_timestamp() FROM unnest(given) g(session);
+  END IF;
+  IF now_known IS NOT NULL THEN
+    UPDATE keeper.discovery d SET known = now_known::pg_snapshot, left_after = NULL WHERE d.queue = q;
   END IF;
   IF ends > 0 THEN
     DELETE FROM keeper.reader r WHERE r.queue = q AND r.epoch = my_epoch;
@@ -885,6 +899,7 @@ BEGIN
     RETURN false;
   END IF;
   PERFORM set_config('synchronous_commit', 'off', true);
+  DELETE FROM keeper.ask a WHERE a.queue = q AND a.session = '' AND a.node = at_node AND a.answered_at IS NULL;
   INSERT INTO keeper.ask (queue, session, needs_lane, how_many, node) VALUES (q, '', false, many, at_node);
   RETURN true;
 END $$;
