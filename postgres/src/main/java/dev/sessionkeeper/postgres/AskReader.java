@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Asks the process that reads a session, which may be this one, for its lane.
- * The reading goes on: an ask costs that one session and one statement of the reader.
+ * Asks the process that reads a session, which may be this one, for its lane. The reading goes on:
+ * an ask costs that one session and one statement of the reader.
  */
 final class AskReader {
   private static final long PATIENCE_NANOS = Duration.ofMinutes(2).toNanos();

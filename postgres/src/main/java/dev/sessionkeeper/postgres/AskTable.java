@@ -10,17 +10,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * What processes ask of those that read a queue, in the database: one statement for each
- * step.
- */
+/** What processes ask of those that read a queue, in the database: one statement for each step. */
 final class AskTable {
   private static final String ASK = "SELECT ask_id, reader_epoch FROM keeper.ask_reader(?, ?, ?)";
   private static final String LAST = "SELECT ask_id, reader_epoch FROM keeper.last_ask(?)";
   private static final String LOOK =
       "SELECT are_answered, reads_until FROM keeper.look_for_answers(?, ?, ?)";
-  private static final String OPEN =
-      "SELECT id, session, how_many FROM keeper.look_at_asks(?, ?)";
+  private static final String OPEN = "SELECT id, session, how_many FROM keeper.look_at_asks(?, ?)";
   private static final String WANT = "SELECT keeper.ask_for_sessions(?, ?, ?)";
   private static final String STOP = "SELECT keeper.stop_readers(?)";
 

@@ -57,8 +57,7 @@ final class BundleSizes {
 
   /** Of which buckets each has messages. */
   long[] buckets() {
-    return LongStream.concat(
-            buckets.stream().mapToLong(Long::longValue), LongStream.of(itsBuckets))
+    return LongStream.concat(buckets.stream().mapToLong(Long::longValue), LongStream.of(itsBuckets))
         .toArray();
   }
 

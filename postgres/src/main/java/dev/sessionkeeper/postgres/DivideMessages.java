@@ -1,6 +1,7 @@
 package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.Message;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -33,11 +34,12 @@ final class DivideMessages {
     var buckets = new long[count];
     var readers = new int[count];
     if (parts.length < 2) {
-      java.util.Arrays.fill(buckets, UNKNOWN);
+      Arrays.fill(buckets, UNKNOWN);
       return new DivideMessages(IntStream.range(0, count).toArray(), buckets, readers);
     }
     for (int i = 0; i < count; i++) {
-      buckets[i] = messages.get(i).session().map(id -> Buckets.only(Buckets.of(id))).orElse(UNKNOWN);
+      buckets[i] =
+          messages.get(i).session().map(id -> Buckets.only(Buckets.of(id))).orElse(UNKNOWN);
       readers[i] = readerOf(buckets[i], parts);
     }
     var order =

@@ -37,10 +37,8 @@ final class MessageColumns {
   private boolean haveTtls;
   private boolean haveNotBefores;
 
-  MessageColumns(Map<UUID, Message> messages,
-      QueueMode mode,
-      Map<MessageId, UUID> shared,
-      long[] parts) {
+  MessageColumns(
+      Map<UUID, Message> messages, QueueMode mode, Map<MessageId, UUID> shared, long[] parts) {
     int count = messages.size();
     keys = new UUID[count];
     sessions = mode == QueueMode.ORDERED ? new String[count] : null;

@@ -2,8 +2,12 @@ package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.time.TimeSource;
+import java.sql.Array;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which buckets each reader of a queue has, for those who send: they store messages of one reader
@@ -11,8 +15,7 @@ import java.time.Duration;
  * them more and does no harm.
  */
 final class PartsOfReaders {
-  private static final String LOOK =
-      "SELECT keeper.parts_of_readers(?)";
+  private static final String LOOK = "SELECT keeper.parts_of_readers(?)";
   private static final long LOOK_AGAIN_NANOS = Duration.ofMillis(250).toNanos();
 
   private final int queue;
@@ -52,7 +55,7 @@ final class PartsOfReaders {
     knownAt = time.nanoTime();
   }
 
-  private long[] look(java.sql.Connection connection) throws SQLException {
+  private long[] look(Connection connection) throws SQLException {
     try (var statement = connection.prepareStatement(LOOK)) {
       statement.setInt(1, queue);
       try (var rows = statement.executeQuery()) {
@@ -62,11 +65,11 @@ final class PartsOfReaders {
     }
   }
 
-  static long[] of(java.sql.@org.jspecify.annotations.Nullable Array array) throws SQLException {
+  static long[] of(@Nullable Array array) throws SQLException {
     if (array == null) {
       return new long[0];
     }
     var values = (Long[]) array.getArray();
-    return java.util.Arrays.stream(values).mapToLong(Long::longValue).toArray();
+    return Arrays.stream(values).mapToLong(Long::longValue).toArray();
   }
 }

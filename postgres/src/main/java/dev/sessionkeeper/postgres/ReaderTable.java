@@ -297,9 +297,7 @@ final class ReaderTable {
                 statement.setBoolean(10, relieves);
                 statement.setArray(
                     11,
-                    carried.isPresent()
-                        ? SqlArray.of(connection, "text", carried.get())
-                        : null);
+                    carried.isPresent() ? SqlArray.of(connection, "text", carried.get()) : null);
                 try (var rows = statement.executeQuery()) {
                   var news = new News(reading);
                   while (rows.next()) {
@@ -341,11 +339,18 @@ final class ReaderTable {
 
   /** Whether a reading ends. */
   enum End {
-    NONE,
+    NONE(0),
     /** This process reads no more for a while. */
-    STOPS,
+    STOPS(1),
     /** It goes on with another part of the buckets. */
-    MOVES
+    MOVES(2);
+
+    /** As the function is told it. */
+    private final int code;
+
+    End(int code) {
+      this.code = code;
+    }
   }
 
   /**
@@ -433,7 +438,7 @@ final class ReaderTable {
                         connection,
                         "text",
                         writing.given.stream().map(SessionId::value).toArray(String[]::new)));
-                statement.setInt(13, writing.end.ordinal());
+                statement.setInt(13, writing.end.code);
                 statement.setString(14, writing.known.orElse(null));
                 statement.setLong(15, queue.node().shard());
                 try (var rows = statement.executeQuery()) {

@@ -5,8 +5,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lease of a process that reads a queue, or its part of it, as far as it knows. Changed by the thread of
- * rounds only.
+ * The lease of a process that reads a queue, or its part of it, as far as it knows. Changed by the
+ * thread of rounds only.
  */
 final class Reading {
   private static final int BEATS = 6;

@@ -133,7 +133,8 @@ final class SendMessages {
 
   private void sendGroup(List<Call> calls) {
     try {
-      var batch = MessageBatch.of(queue.mode(), calls.stream().map(Call::messages).toList(), lately());
+      var batch =
+          MessageBatch.of(queue.mode(), calls.stream().map(Call::messages).toList(), lately());
       var outcomes = batch.outcomes(store(batch));
       group.answers();
       for (int i = 0; i < calls.size(); i++) {

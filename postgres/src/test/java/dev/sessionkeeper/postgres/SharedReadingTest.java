@@ -1,8 +1,10 @@
 package dev.sessionkeeper.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.SessionId;
@@ -88,12 +90,10 @@ class SharedReadingTest extends ReadsAlone {
 
   @Test
   void javaAndTheDatabaseFindTheSameBucket() {
-    var hostile =
-        List.of("a", "ä", "😀", "A".repeat(128), "'; DROP", "\\", "%_", "日本", "a b");
+    var hostile = List.of("a", "ä", "😀", "A".repeat(128), "'; DROP", "\\", "%_", "日本", "a b");
     for (var name : hostile) {
       var inDatabase =
-          count(
-              "SELECT keeper.bucket_of($s$" + name + "$s$) FROM keeper.queue k WHERE k.name = ?");
+          count("SELECT keeper.bucket_of($s$" + name + "$s$) FROM keeper.queue k WHERE k.name = ?");
       assertThat(Buckets.of(SessionId.of(name))).as(name).isEqualTo((int) inDatabase);
     }
   }
@@ -233,8 +233,8 @@ class SharedReadingTest extends ReadsAlone {
               }
               return taken.size() == 20;
             });
-    org.assertj.core.api.Assertions.assertThatThrownBy(() -> complete(held, open))
-        .hasCauseInstanceOf(dev.sessionkeeper.KeeperException.LockLost.class);
+    assertThatThrownBy(() -> complete(held, open))
+        .hasCauseInstanceOf(KeeperException.LockLost.class);
   }
 
   @TestInRealTime
