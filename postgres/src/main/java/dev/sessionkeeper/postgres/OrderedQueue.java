@@ -14,6 +14,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -30,6 +32,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   private final Setup setup;
   private final PartsOfReaders parts;
   private final ConcurrentHashMap<SessionId, HeldLane> held = new ConcurrentHashMap<>();
+  private final Set<CompletableFuture<Void>> givingBack = ConcurrentHashMap.newKeySet();
   private final AtomicInteger receivers = new AtomicInteger();
   private final Pulse pulse = new Pulse();
   private final Alarm alarm;
@@ -353,11 +356,27 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     }
   }
 
+  /** A lane that nobody wanted is on its way back. */
+  void givesBack(CompletableFuture<Void> answer) {
+    givingBack.add(answer);
+    var unused = answer.whenComplete((done, error) -> givingBack.remove(answer));
+  }
+
+  /** What a round has claimed for those who are gone by now is given back when it is over. */
+  private void awaitRound() {
+    try {
+      Waits.join(claims.join());
+    } catch (RuntimeException e) {
+      setup.log().debug("The last round of {} failed", name(), e);
+    }
+  }
+
   @Override
   public void close() {
     closed = true;
     alarm.stop();
     claims.close();
+    awaitRound();
     for (var lane : held.values()) {
       try {
         lane.close();
@@ -366,6 +385,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
         setup.log().warn("Could not give session {} back; its lease runs out", lane.id(), e);
       }
     }
+    givingBack.forEach(Waits::quietly);
     try {
       if (alone.isReading()) {
         alone.stop();

@@ -34,7 +34,7 @@ final class ReadAlone {
   private static final long IDLE_NANOS = Duration.ofSeconds(2).toNanos();
 
   /** Where others read, too, and nothing comes to this part: the others would share it. */
-  private static final long IDLE_PART_NANOS = Duration.ofMinutes(1).toNanos();
+  private static final long IDLE_PART_NANOS = Duration.ofSeconds(10).toNanos();
 
   private static final Duration ALONE = Duration.ofSeconds(5);
 
@@ -382,7 +382,7 @@ final class ReadAlone {
     } else if (others.areDead()) {
       table.buryDead();
       isAsked = true;
-      queue.claims().ask();
+      queue.alarm().ringWithin(ClaimSessions.LOOK_AGAIN);
     }
   }
 
@@ -571,11 +571,15 @@ final class ReadAlone {
 
   private void end() {
     boolean wasAlone = isAlone();
+    boolean wasIdle = !isStopAsked;
     reading = null;
     bundles.clear();
     isStopAsked = false;
     queue.tellOthers();
     if (!wasAlone) {
+      if (wasIdle) {
+        worth.notWithin(ALONE); // Or the last one would never find itself alone, and idle.
+      }
       queue.tellAsked(); // The others share its part.
     }
   }
