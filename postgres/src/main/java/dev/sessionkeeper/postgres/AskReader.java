@@ -5,10 +5,11 @@ import dev.sessionkeeper.SessionId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 
 /**
- * Asks the process that reads a queue alone, which may be this one, for single sessions as lanes.
- * The reading goes on: an ask costs that one session and one statement of the reader.
+ * Asks the process that reads a session, which may be this one, for its lane. The reading goes on:
+ * an ask costs that one session and one statement of the reader.
  */
 final class AskReader {
   private static final long PATIENCE_NANOS = Duration.ofMinutes(2).toNanos();
@@ -17,6 +18,7 @@ final class AskReader {
   private static final long SILENCE_NANOS = Duration.ofSeconds(1).toNanos();
 
   private static final long LOOK_AGAIN_NANOS = Duration.ofMillis(20).toNanos();
+  private static final long MOVING_NANOS = Duration.ofMillis(5).toNanos();
 
   private final OrderedQueue queue;
   private final AskTable table;
@@ -60,6 +62,8 @@ final class AskReader {
         if (isNoReader()) {
           return new Answer.NoReader();
         }
+        // Its bucket is on its way from one reader to another.
+        LockSupport.parkNanos(MOVING_NANOS);
       }
     }
     throw new KeeperException.Unavailable(
@@ -71,9 +75,13 @@ final class AskReader {
     table.last().ifPresent(this::await);
   }
 
-  /** Asks the reader of this queue, another process, to stop being one. */
-  void toStop() {
-    table.askToStop().ifPresent(this::await);
+  /** Asks all who read this queue to stop; false when nobody does. */
+  boolean toStop() {
+    boolean areReaders = table.stopReaders();
+    if (areReaders) {
+      queue.tellAsked();
+    }
+    return areReaders;
   }
 
   private boolean isNoReader() {
@@ -86,7 +94,8 @@ final class AskReader {
     queue.alone().asked();
     if (queue.alone().isReading()) {
       Waits.join(queue.claims().join());
-    } else {
+    }
+    if (!queue.alone().isAlone()) {
       queue.tellAsked();
     }
     while (true) {

@@ -10,19 +10,18 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * What processes ask of the one that reads a queue alone, in the database: one statement for each
- * step.
- */
+/** What processes ask of those that read a queue, in the database: one statement for each step. */
 final class AskTable {
   private static final String ASK = "SELECT ask_id, reader_epoch FROM keeper.ask_reader(?, ?, ?)";
   private static final String LAST = "SELECT ask_id, reader_epoch FROM keeper.last_ask(?)";
   private static final String LOOK =
       "SELECT are_answered, reads_until FROM keeper.look_for_answers(?, ?, ?)";
-  private static final String OPEN = "SELECT id, session FROM keeper.look_at_asks(?)";
+  private static final String OPEN = "SELECT id, session, how_many FROM keeper.look_at_asks(?, ?)";
+  private static final String WANT = "SELECT keeper.ask_for_sessions(?, ?, ?)";
+  private static final String STOP = "SELECT keeper.stop_readers(?)";
 
-  /** In place of a session: the reader is to stop. */
-  private static final String STOP = "";
+  /** In place of a session: any will do. */
+  private static final String ANY = "";
 
   private final OrderedQueue queue;
 
@@ -52,31 +51,60 @@ final class AskTable {
     final List<Long> asks = new ArrayList<>();
     final Set<SessionId> sessions = new LinkedHashSet<>();
 
-    boolean isStop;
+    /** Asks for any sessions, and how many all of them want. */
+    final List<Long> asksForAny = new ArrayList<>();
+
+    int wanted;
+
+    boolean isEmpty() {
+      return asks.isEmpty();
+    }
 
     long[] ids() {
       return asks.stream().mapToLong(Long::longValue).toArray();
     }
   }
 
-  /** Asks for a lane of the session; empty when no process reads this queue alone. */
+  /** Asks for a lane of the session; empty when no process reads it. */
   Optional<Ask> ask(SessionId session, boolean needsLane) {
-    return ask(session.value(), needsLane);
-  }
-
-  /** Asks the reader to stop; empty when there is none. */
-  Optional<Ask> askToStop() {
-    return ask(STOP, false);
-  }
-
-  private Optional<Ask> ask(String session, boolean needsLane) {
     return first(
         ASK,
         statement -> {
           statement.setInt(1, queue.id());
-          statement.setString(2, session);
+          statement.setString(2, session.value());
           statement.setBoolean(3, needsLane);
         });
+  }
+
+  /** Asks for so many sessions, whichever they are; false when nobody else reads. */
+  boolean wantSessions(int count) {
+    return is(
+        WANT,
+        statement -> {
+          statement.setInt(1, queue.id());
+          statement.setInt(2, count);
+          statement.setString(3, queue.node().id());
+        });
+  }
+
+  /** Asks all who read to stop; false when nobody does. */
+  boolean stopReaders() {
+    return is(STOP, statement -> statement.setInt(1, queue.id()));
+  }
+
+  private boolean is(String sql, Parameters parameters) {
+    return queue
+        .connections()
+        .look(
+            connection -> {
+              try (var statement = connection.prepareStatement(sql)) {
+                parameters.set(statement);
+                try (var rows = statement.executeQuery()) {
+                  rows.next();
+                  return rows.getBoolean(1);
+                }
+              }
+            });
   }
 
   /** The last of the asks that are open; empty when there is none, or no reader. */
@@ -104,22 +132,24 @@ final class AskTable {
             });
   }
 
-  /** Reads what others want of this process. */
-  Wishes open() {
+  /** Reads what others want of this process, which reads in that epoch. */
+  Wishes open(long epoch) {
     return queue
         .connections()
         .look(
             connection -> {
               try (var statement = connection.prepareStatement(OPEN)) {
                 statement.setInt(1, queue.id());
+                statement.setLong(2, epoch);
                 try (var rows = statement.executeQuery()) {
                   var wishes = new Wishes();
                   while (rows.next()) {
-                    wishes.asks.add(rows.getLong(1));
                     var session = rows.getString(2);
-                    if (session.equals(STOP)) {
-                      wishes.isStop = true;
+                    if (session.equals(ANY)) {
+                      wishes.asksForAny.add(rows.getLong(1));
+                      wishes.wanted += rows.getInt(3);
                     } else {
+                      wishes.asks.add(rows.getLong(1));
                       wishes.sessions.add(SessionId.of(session));
                     }
                   }

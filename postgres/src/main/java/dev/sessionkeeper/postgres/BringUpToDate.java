@@ -55,14 +55,11 @@ final class BringUpToDate {
     while (queue.time().nanoTime() - began < PATIENCE_NANOS) {
       queue.alone().stop();
       joinRound();
-      var reader = queue.lastRound().readBy();
-      if (reader.isEmpty() && !queue.alone().isReading()) {
+      boolean areReaders = queue.asks().toStop();
+      if (!areReaders && !queue.alone().isReading()) {
         return;
       }
-      if (reader.isPresent()) {
-        queue.asks().toStop();
-        LockSupport.parkNanos(ASK_AGAIN_NANOS);
-      }
+      LockSupport.parkNanos(ASK_AGAIN_NANOS);
     }
     throw new KeeperException.Unavailable(
         "Queue " + queue.name() + ", which another process reads alone,");

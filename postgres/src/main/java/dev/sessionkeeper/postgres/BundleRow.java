@@ -22,6 +22,7 @@ final class BundleRow {
 
   private final long first;
   private final long done;
+  private final boolean isShared;
   private final Instant expires;
   private final Instant enqueuedAt;
   private final Instant moment;
@@ -34,9 +35,13 @@ final class BundleRow {
   private final @Nullable Long @Nullable [] ttls;
   private final @Nullable Timestamp @Nullable [] notBefores;
 
-  BundleRow(ResultSet row) throws SQLException {
+  /**
+   * Reads it.
+   *
+   * @param mine the buckets of this reader; messages of others count as done
+   */
+  BundleRow(ResultSet row, long mine) throws SQLException {
     first = HandedRow.sequence(row);
-    done = HandedRow.epoch(row);
     expires = HandedRow.until(row);
     enqueuedAt = HandedRow.instant(row, 10);
     moment = HandedRow.instant(row, 11);
@@ -45,6 +50,8 @@ final class BundleRow {
     for (int i = 0; i < names.length; i++) {
       sessions[i] = SessionId.of(names[i]);
     }
+    isShared = (HandedRow.buckets(row) & ~mine) != 0;
+    done = HandedRow.epoch(row) | (isShared ? ofOthers(mine) : 0);
     ids = (String[]) array(row, 19);
     forms = (Short[]) array(row, 20);
     types = (String[]) array(row, 21);
@@ -63,6 +70,14 @@ final class BundleRow {
     return array == null ? null : array.getArray();
   }
 
+  private long ofOthers(long mine) {
+    long bits = 0;
+    for (int i = 0; i < sessions.length; i++) {
+      bits |= Buckets.have(mine, sessions[i]) ? 0 : 1L << i;
+    }
+    return bits;
+  }
+
   int size() {
     return sessions.length;
   }
@@ -71,7 +86,7 @@ final class BundleRow {
     return sessions[place];
   }
 
-  /** Whether it is completed, or has become a row. */
+  /** Whether it is completed, has become a row, or is another reader's. */
   boolean isDone(int place) {
     return (done >> place & 1) == 1;
   }
@@ -104,6 +119,6 @@ final class BundleRow {
   }
 
   OpenBundle open() {
-    return new OpenBundle(first, sessions, done);
+    return new OpenBundle(first, sessions, done, isShared);
   }
 }

@@ -14,22 +14,31 @@ final class BundleSizes {
 
   private final List<Integer> sizes = new ArrayList<>();
   private final List<Long> weights = new ArrayList<>();
+  private final List<Long> buckets = new ArrayList<>();
   private int size;
   private long weight;
+  private long itsBuckets;
   private boolean isAlone;
 
-  /** The next message. */
-  void add(int bytes, boolean isShared) {
+  /** The next message, and the set of its bucket. */
+  void add(int bytes, boolean isShared, long bucket) {
     boolean isFull = size == OpenBundle.MOST_MESSAGES || weight + bytes > MOST_BYTES;
     if (size > 0 && (isFull || isShared || isAlone)) {
       end();
     }
     size++;
     weight += bytes;
+    itsBuckets |= bucket;
     isAlone = isShared;
   }
 
-  private void end() {
+  /** The next message is in another bundle. */
+  void end() {
+    if (size == 0) {
+      return;
+    }
+    buckets.add(itsBuckets);
+    itsBuckets = 0;
     sizes.add(size);
     weights.add(weight);
     size = 0;
@@ -43,6 +52,12 @@ final class BundleSizes {
 
   long[] weights() {
     return LongStream.concat(weights.stream().mapToLong(Long::longValue), LongStream.of(weight))
+        .toArray();
+  }
+
+  /** Of which buckets each has messages. */
+  long[] buckets() {
+    return LongStream.concat(buckets.stream().mapToLong(Long::longValue), LongStream.of(itsBuckets))
         .toArray();
   }
 

@@ -289,6 +289,18 @@ final class CarriedSessions {
     }
   }
 
+  /** Chooses so many of those that have waited longest: they get lanes, for another process. */
+  List<SessionId> give(int count) {
+    lock.lock();
+    try {
+      var chosen = line.stream().limit(count).toList();
+      chosen.forEach(this::markUnusual);
+      return chosen.stream().map(session -> session.id).toList();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Those of them that nobody has, and that have a message which is too old, need a lane. */
   void markExpired(Instant moment) {
     lock.lock();

@@ -242,6 +242,8 @@ final class ClaimSessions {
       }
       if (last.readBy().isEmpty()) {
         queue.alone().tookLanes(served);
+      } else {
+        queue.alone().wasGivenLanes(served);
       }
     }
     boolean dueToWake = time.nanoTime() - wokenAt >= WAKE_EVERY_NANOS || isLaneDue();
@@ -284,6 +286,7 @@ final class ClaimSessions {
         serveCarried();
       }
     }
+    queue.alone().want(left(waiting).size());
     queue.alone().beatEvery().ifPresent(queue.alarm()::ringWithin);
     return news;
   }
@@ -374,7 +377,7 @@ final class ClaimSessions {
       }
     }
     if (result.readBy != null) {
-      queue.alone().meet(result.readBy, !waiting.isEmpty());
+      queue.alone().meet(result.readBy, left(waiting).size());
     }
     return served;
   }

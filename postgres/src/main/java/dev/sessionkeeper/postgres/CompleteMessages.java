@@ -18,7 +18,7 @@ final class CompleteMessages {
   private static final String OF_LANES =
       "SELECT * FROM keeper.settle_lanes(?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String OF_CARRIED =
-      "SELECT * FROM keeper.settle_carried(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+      "SELECT * FROM keeper.settle_carried(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String MESSAGE_GONE = "SK001";
   private static final String NOT_THE_READER = "SK002";
 
@@ -209,13 +209,15 @@ final class CompleteMessages {
       statement.setArray(6, SqlArray.of(connection, "int8", done.incomplete.masks()));
       statement.setArray(7, SqlArray.of(connection, "int8", done.complete.firsts()));
       statement.setArray(8, SqlArray.of(connection, "int8", done.complete.masks()));
-      statement.setArray(9, SqlArray.of(connection, "int8", done.late.firsts()));
-      statement.setArray(10, SqlArray.of(connection, "int8", done.late.masks()));
-      statement.setArray(11, SqlArray.of(connection, "int8", done.over));
-      statement.setArray(12, SqlArray.of(connection, "text", done.sessions.toArray(String[]::new)));
-      statement.setArray(13, SqlArray.of(connection, "int8", done.sequences.toArray(Long[]::new)));
-      statement.setBoolean(14, again);
-      statement.setLong(15, queue.node().shard());
+      statement.setArray(9, SqlArray.of(connection, "int8", done.shared.firsts()));
+      statement.setArray(10, SqlArray.of(connection, "int8", done.shared.masks()));
+      statement.setArray(11, SqlArray.of(connection, "int8", done.late.firsts()));
+      statement.setArray(12, SqlArray.of(connection, "int8", done.late.masks()));
+      statement.setArray(13, SqlArray.of(connection, "int8", done.over));
+      statement.setArray(14, SqlArray.of(connection, "text", done.sessions.toArray(String[]::new)));
+      statement.setArray(15, SqlArray.of(connection, "int8", done.sequences.toArray(Long[]::new)));
+      statement.setBoolean(16, again);
+      statement.setLong(17, queue.node().shard());
       return sessions(statement);
     }
   }

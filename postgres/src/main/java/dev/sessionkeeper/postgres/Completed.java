@@ -25,6 +25,9 @@ final class Completed {
   /** Bundles that are complete with it; those that were before have no bits. */
   Bits complete = Bits.NONE;
 
+  /** Bundles that other readers have messages of, too. */
+  Bits shared = Bits.NONE;
+
   /** Bundles with old notes, and all that was completed of them before. */
   Bits late = Bits.NONE;
 
@@ -77,9 +80,11 @@ final class Completed {
   void end(Collection<Long> leftOver) {
     var parts = new ArrayList<OpenBundle>();
     var wholes = new ArrayList<OpenBundle>();
+    var ofOthersToo = new ArrayList<OpenBundle>();
     for (var bundle : touched) {
-      (bundle.isWhole() ? wholes : parts).add(bundle);
+      (bundle.isShared ? ofOthersToo : bundle.isWhole() ? wholes : parts).add(bundle);
     }
+    shared = Bits.of(ofOthersToo, OpenBundle::mask);
     incomplete = Bits.of(parts, OpenBundle::mask);
     complete = Bits.of(wholes, OpenBundle::mask).and(leftOver);
   }

@@ -77,6 +77,11 @@ final class HandedRow {
     return row.getLong(13);
   }
 
+  /** Of a bundle: of which buckets it may have messages. */
+  static long buckets(ResultSet row) throws SQLException {
+    return row.getLong(13);
+  }
+
   static boolean hasMessage(ResultSet row) throws SQLException {
     row.getLong(6);
     return !row.wasNull();

@@ -64,7 +64,7 @@ final class HeldLane implements HeldSession {
     queue.forget(this);
     var leftover = endReceiving();
     if (hold.isWritten || !release(leftover)) {
-      var unused = queue.settles().free(hold.id, hold.epoch);
+      queue.givesBack(queue.settles().free(hold.id, hold.epoch));
     }
   }
 

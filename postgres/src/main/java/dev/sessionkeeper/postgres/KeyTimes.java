@@ -57,17 +57,17 @@ final class KeyTimes {
     return times.isEmpty() ? null : "[" + from + "," + to + "]";
   }
 
-  /** Sets parameters 13 to 17 of the function. */
+  /** Sets parameters 14 to 18 of the function. */
   void bind(Connection connection, PreparedStatement statement, MessageBatch.Use use)
       throws SQLException {
     boolean areTogether = use == MessageBatch.Use.FIRST_TOGETHER && times.size() <= MOST_TIMES;
     // An id that is used for the first time, and remembered with a row of its own, meets nobody.
     boolean meetNobody = times.isEmpty() || (use != MessageBatch.Use.ANY && !areTogether);
-    statement.setBoolean(13, areTogether);
-    statement.setArray(14, meetNobody ? null : SqlArray.of(connection, "int8", locks(areTogether)));
-    statement.setString(15, span());
-    statement.setObject(16, low, java.sql.Types.OTHER);
-    statement.setObject(17, high, java.sql.Types.OTHER);
+    statement.setBoolean(14, areTogether);
+    statement.setArray(15, meetNobody ? null : SqlArray.of(connection, "int8", locks(areTogether)));
+    statement.setString(16, span());
+    statement.setObject(17, low, java.sql.Types.OTHER);
+    statement.setObject(18, high, java.sql.Types.OTHER);
   }
 
   private long[] locks(boolean areTogether) {

@@ -22,7 +22,7 @@ import java.util.UUID;
 final class MessageBatch {
   private static final String SEND =
       """
-      SELECT firsts, known_keys, known_seqs FROM keeper.send(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::int8range, ?, ?, ?)
+      SELECT firsts, known_keys, known_seqs FROM keeper.send(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::int8range, ?, ?, ?)
       """;
   private static final String LOOK_UP =
       """
@@ -42,6 +42,9 @@ final class MessageBatch {
   private final Map<UUID, Message> distinct;
   private final Map<MessageId, UUID> shared;
 
+  /** The buckets of each reader, as far as is known. */
+  private final long[] parts;
+
   private final Use use;
 
   private MessageBatch(
@@ -50,12 +53,14 @@ final class MessageBatch {
       List<UUID> keys,
       Map<UUID, Message> distinct,
       Map<MessageId, UUID> shared,
+      long[] parts,
       Use use) {
     this.mode = mode;
     this.sends = sends;
     this.keys = keys;
     this.distinct = distinct;
     this.shared = shared;
+    this.parts = parts;
     this.use = use;
   }
 
@@ -78,8 +83,8 @@ final class MessageBatch {
   }
 
   /** Messages that leave in a transaction of their own. */
-  static MessageBatch of(QueueMode mode, List<List<Message>> sends) {
-    return of(mode, sends, Map.of(), Use.FIRST_TOGETHER);
+  static MessageBatch of(QueueMode mode, List<List<Message>> sends, long[] parts) {
+    return of(mode, sends, Map.of(), parts, Use.FIRST_TOGETHER);
   }
 
   /**
@@ -88,12 +93,16 @@ final class MessageBatch {
    * @param shared the messages whose bodies are among the shared ones, and under which ids
    */
   static MessageBatch within(
-      QueueMode mode, List<List<Message>> sends, Map<MessageId, UUID> shared) {
-    return of(mode, sends, shared, Use.FIRST_EACH);
+      QueueMode mode, List<List<Message>> sends, Map<MessageId, UUID> shared, long[] parts) {
+    return of(mode, sends, shared, parts, Use.FIRST_EACH);
   }
 
   private static MessageBatch of(
-      QueueMode mode, List<List<Message>> sends, Map<MessageId, UUID> shared, Use ifFirst) {
+      QueueMode mode,
+      List<List<Message>> sends,
+      Map<MessageId, UUID> shared,
+      long[] parts,
+      Use ifFirst) {
     boolean areUnused = true;
     var keys = new ArrayList<UUID>();
     var distinct = new LinkedHashMap<UUID, Message>();
@@ -107,7 +116,8 @@ final class MessageBatch {
         }
       }
     }
-    return new MessageBatch(mode, sends, keys, distinct, shared, areUnused ? ifFirst : Use.ANY);
+    return new MessageBatch(
+        mode, sends, keys, distinct, shared, parts, areUnused ? ifFirst : Use.ANY);
   }
 
   boolean isEmpty() {
@@ -118,7 +128,7 @@ final class MessageBatch {
   MessageBatch without(Set<UUID> stored) {
     var left = new LinkedHashMap<>(distinct);
     left.keySet().removeAll(stored);
-    return new MessageBatch(mode, sends, keys, left, shared, Use.ANY);
+    return new MessageBatch(mode, sends, keys, left, shared, parts, Use.ANY);
   }
 
   /** Stores what is not known yet. */
@@ -129,7 +139,7 @@ final class MessageBatch {
       // Nothing was stored: some are known, or they cannot be remembered together now.
       left =
           places.isEmpty()
-              ? new MessageBatch(mode, sends, keys, distinct, shared, Use.FIRST_EACH)
+              ? new MessageBatch(mode, sends, keys, distinct, shared, parts, Use.FIRST_EACH)
               : left.without(places.keySet());
     }
     return places;
@@ -138,12 +148,12 @@ final class MessageBatch {
   /** Stores all of them, or tells which are known. */
   private boolean storeNew(Connection connection, int queue, long shard, Map<UUID, Place> places)
       throws SQLException {
-    var columns = new MessageColumns(distinct, mode, shared);
+    var columns = new MessageColumns(distinct, mode, shared, parts);
     try (var statement = connection.prepareStatement(SEND)) {
       statement.setInt(1, queue);
       columns.bind(connection, statement);
       KeyTimes.of(distinct.keySet()).bind(connection, statement, use);
-      statement.setLong(18, shard);
+      statement.setLong(19, shard);
       try (var rows = statement.executeQuery()) {
         rows.next();
         var numbers = rows.getArray(1);

@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.LongStream;
@@ -29,15 +30,17 @@ final class MessageColumns {
   private final @Nullable String[] properties;
   private final @Nullable Long[] ttls;
   private final @Nullable OffsetDateTime[] notBefores;
+  private final DivideMessages division;
   private final BundleSizes sizes = new BundleSizes();
   private boolean needKeys;
   private boolean haveProperties;
   private boolean haveTtls;
   private boolean haveNotBefores;
 
-  MessageColumns(Map<UUID, Message> messages, QueueMode mode, Map<MessageId, UUID> shared) {
+  MessageColumns(
+      Map<UUID, Message> messages, QueueMode mode, Map<MessageId, UUID> shared, long[] parts) {
     int count = messages.size();
-    keys = messages.keySet().toArray(UUID[]::new);
+    keys = new UUID[count];
     sessions = mode == QueueMode.ORDERED ? new String[count] : null;
     ids = new String[count];
     forms = new short[count];
@@ -46,11 +49,13 @@ final class MessageColumns {
     properties = new String[count];
     ttls = new Long[count];
     notBefores = new OffsetDateTime[count];
-    int i = 0;
-    for (var message : messages.values()) {
-      put(i, message);
-      putBody(i, message, shared);
-      i++;
+    var given = List.copyOf(messages.entrySet());
+    division = DivideMessages.among(parts, List.copyOf(messages.values()));
+    for (int i = 0; i < count; i++) {
+      var next = given.get(division.at(i));
+      keys[i] = next.getKey();
+      put(i, next.getValue());
+      putBody(i, next.getValue(), shared);
     }
   }
 
@@ -74,15 +79,18 @@ final class MessageColumns {
     short form = Codes.of(message.payload().form());
     forms[i] = body == null ? form : SharedBodies.shared(form);
     bodies[i] = body == null ? message.payload().unsafeBytes() : SharedBodies.reference(body);
-    sizes.add(bodies[i].length, body != null);
+    if (division.isOtherReader(i)) {
+      sizes.end();
+    }
+    sizes.add(bodies[i].length, body != null, division.bucket(i));
   }
 
   /** The numbers of all messages, from the first ones of their bundles. */
   LongStream numbers(Long[] firsts) {
-    return sizes.numbers(firsts);
+    return LongStream.of(division.inFirstOrder(sizes.numbers(firsts).toArray()));
   }
 
-  /** Sets parameters 2 to 12 of the function. */
+  /** Sets parameters 2 to 13 of the function. */
   void bind(Connection connection, PreparedStatement statement) throws SQLException {
     set(connection, statement, 2, "text", sessions);
     set(connection, statement, 3, "text", ids);
@@ -95,6 +103,7 @@ final class MessageColumns {
     set(connection, statement, 10, "timestamptz", haveNotBefores ? notBefores : null);
     set(connection, statement, 11, "int4", sizes.sizes());
     set(connection, statement, 12, "int8", sizes.weights());
+    set(connection, statement, 13, "int8", sizes.buckets());
   }
 
   private static void set(

@@ -15,6 +15,10 @@ final class OpenBundle {
   static final int MOST_MESSAGES = Long.SIZE;
 
   final long first;
+
+  /** Whether other readers have messages of it, too: then its own bits say what is completed. */
+  final boolean isShared;
+
   private final SessionId[] sessions;
   private long open;
 
@@ -26,9 +30,16 @@ final class OpenBundle {
   /** The notes in which the database has what is completed of it, but for its own bits. */
   final List<CompletionNotes.Note> notes = new ArrayList<>(2);
 
-  OpenBundle(long first, SessionId[] sessions, long done) {
+  /**
+   * As it was read.
+   *
+   * @param done what is completed, a row, or another reader's
+   * @param isShared whether other readers have messages of it, too
+   */
+  OpenBundle(long first, SessionId[] sessions, long done, boolean isShared) {
     this.first = first;
     this.sessions = sessions;
+    this.isShared = isShared;
     this.open = ~done & all();
   }
 

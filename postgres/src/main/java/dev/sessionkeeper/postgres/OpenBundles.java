@@ -35,6 +35,16 @@ final class OpenBundles {
     return firsts(bundle -> bundle.bitsOf(chosen) != 0);
   }
 
+  /** Whether nothing is left of what was read. */
+  boolean isEmpty() {
+    lock.lock();
+    try {
+      return bundles.isEmpty() && leftOver.isEmpty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   long[] all() {
     return firsts(bundle -> true);
   }
@@ -55,7 +65,7 @@ final class OpenBundles {
           for (var bundle : List.copyOf(bundles.values())) {
             bundle.close(bundle.bitsOf(chosen));
             // It went when it was untied, unless its other messages were completed after that.
-            if (forgetIfDone(bundle)) {
+            if (forgetIfDone(bundle) && !bundle.isShared) {
               leftOver.add(bundle.first);
             }
           }
@@ -117,6 +127,10 @@ final class OpenBundles {
             bundle.close(bundle.mask());
             forgetIfDone(bundle);
           }
+          for (var bundle : completed.shared.bundles()) {
+            bundle.close(bundle.mask());
+            forgetIfDone(bundle);
+          }
           notes.add(completed.note, completed.incomplete.bundles());
           for (var bundle : completed.incomplete.bundles()) {
             bundle.close(bundle.mask());
@@ -128,6 +142,7 @@ final class OpenBundles {
         });
   }
 
+  /** Another reading begins, which knows nothing of these. */
   void clear() {
     locked(
         () -> {

@@ -14,6 +14,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -28,7 +30,9 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
 
   private final QueueTable.Known known;
   private final Setup setup;
+  private final PartsOfReaders parts;
   private final ConcurrentHashMap<SessionId, HeldLane> held = new ConcurrentHashMap<>();
+  private final Set<CompletableFuture<Void>> givingBack = ConcurrentHashMap.newKeySet();
   private final AtomicInteger receivers = new AtomicInteger();
   private final Pulse pulse = new Pulse();
   private final Alarm alarm;
@@ -45,9 +49,10 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   private final DropUnreceived drops;
   private volatile boolean closed;
 
-  OrderedQueue(QueueTable.Known known, Setup setup) {
+  OrderedQueue(QueueTable.Known known, Setup setup, PartsOfReaders parts) {
     this.known = known;
     this.setup = setup;
+    this.parts = parts;
     this.alarm = new Alarm(setup.time(), this::poll);
     this.memory = setup.memory().share(() -> alarm.ringWithin(Duration.ZERO));
     this.alone = new ReadAlone(this, setup.options());
@@ -75,6 +80,10 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
 
   TimeSource time() {
     return setup.time();
+  }
+
+  PartsOfReaders parts() {
+    return parts;
   }
 
   Connections connections() {
@@ -240,7 +249,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   public void sent(boolean areSendersHeldUp) {
     lastRound.areSendersHeldUp(areSendersHeldUp);
     wake();
-    if (!alone.isReading()) {
+    if (!alone.isAlone()) {
       tellOthers();
     }
   }
@@ -347,11 +356,27 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     }
   }
 
+  /** A lane that nobody wanted is on its way back. */
+  void givesBack(CompletableFuture<Void> answer) {
+    givingBack.add(answer);
+    var unused = answer.whenComplete((done, error) -> givingBack.remove(answer));
+  }
+
+  /** What a round has claimed for those who are gone by now is given back when it is over. */
+  private void awaitRound() {
+    try {
+      Waits.join(claims.join());
+    } catch (RuntimeException e) {
+      setup.log().debug("The last round of {} failed", name(), e);
+    }
+  }
+
   @Override
   public void close() {
     closed = true;
     alarm.stop();
     claims.close();
+    awaitRound();
     for (var lane : held.values()) {
       try {
         lane.close();
@@ -360,6 +385,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
         setup.log().warn("Could not give session {} back; its lease runs out", lane.id(), e);
       }
     }
+    givingBack.forEach(Waits::quietly);
     try {
       if (alone.isReading()) {
         alone.stop();

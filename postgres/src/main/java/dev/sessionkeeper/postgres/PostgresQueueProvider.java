@@ -64,6 +64,7 @@ public final class PostgresQueueProvider
   private final Keep keep;
   private final ConcurrentHashMap<Integer, LocalQueue> queues = new ConcurrentHashMap<>();
   private final ConcurrentHashMap<Integer, SendMessages> senders = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Integer, PartsOfReaders> parts = new ConcurrentHashMap<>();
   private volatile boolean closed;
 
   private PostgresQueueProvider(
@@ -382,6 +383,7 @@ public final class PostgresQueueProvider
   /** Ends the use of a queue in this process. */
   private void drop(QueueTable.Known deleted) {
     senders.remove(deleted.id());
+    parts.remove(deleted.id());
     var local = queues.remove(deleted.id());
     if (local != null) {
       local.close();
@@ -414,7 +416,7 @@ public final class PostgresQueueProvider
         known.id(),
         id ->
             known.mode() == QueueMode.ORDERED
-                ? new OrderedQueue(known, setup)
+                ? new OrderedQueue(known, setup, parts(known))
                 : new UnorderedQueue(known, setup));
   }
 
@@ -427,7 +429,13 @@ public final class PostgresQueueProvider
                 setup.connections(),
                 setup.time(),
                 setup.node().sent(),
+                parts(known),
                 areSendersHeldUp -> local(known).sent(areSendersHeldUp)));
+  }
+
+  private PartsOfReaders parts(QueueTable.Known known) {
+    return parts.computeIfAbsent(
+        known.id(), id -> new PartsOfReaders(id, setup.connections(), setup.time()));
   }
 
   private void announce(QueueTable.Known known) {

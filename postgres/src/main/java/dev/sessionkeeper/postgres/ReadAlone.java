@@ -15,8 +15,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets this process read a queue alone while it is the only one that wants sessions and takes many:
- * these are then carried in memory instead of having lanes.
+ * Lets this process read a queue, or its part of it where others read, too: sessions are then
+ * carried in memory instead of having lanes. It does so where it takes many sessions, or where
+ * others read and somebody here waits.
  *
  * <p>Rounds come from {@link ClaimSessions}, one after the other. Whoever needs a lane, here or in
  * another process, says so, and the next round writes it down.
@@ -31,8 +32,18 @@ final class ReadAlone {
   private static final Duration QUIET = Duration.ofSeconds(1);
   private static final Duration LOOK_FOR_ROOM = Duration.ofMillis(5);
   private static final long IDLE_NANOS = Duration.ofSeconds(2).toNanos();
+
+  /** Where others read, too, and nothing comes to this part: the others would share it. */
+  private static final long IDLE_PART_NANOS = Duration.ofSeconds(10).toNanos();
+
   private static final Duration ALONE = Duration.ofSeconds(5);
-  private static final long ASK_AGAIN_NANOS = Duration.ofMillis(100).toNanos();
+
+  /** Who waits longer while others read takes a part; until then it is given single sessions. */
+  private static final Duration JOIN_AFTER = Duration.ofMillis(300);
+
+  private static final long PATIENCE_NANOS = Duration.ofMillis(100).toNanos();
+  private static final Duration WANT_AGAIN = Duration.ofMillis(50);
+  private static final Duration MOST_WANT_AGAIN = Duration.ofSeconds(2);
 
   /** Others are heard of at once, as long as no notification is lost. */
   private static final long LOOK_AT_ASKS_NANOS = Duration.ofMillis(500).toNanos();
@@ -49,9 +60,13 @@ final class ReadAlone {
   private final OpenBundles bundles = new OpenBundles();
   private volatile @Nullable Reading reading;
   private volatile boolean isStopAsked;
+  private boolean isToMove;
   private volatile boolean isExpiredAsked;
   private volatile boolean isAsked;
-  private volatile long askedAt;
+  private long wantedAt;
+  private long wantedSince;
+  private boolean isWanted;
+  private Duration wantAgain = WANT_AGAIN;
   private long relievedAt;
   private long lookedAtAsks;
 
@@ -71,11 +86,18 @@ final class ReadAlone {
     long now = time.nanoTime();
     this.relievedAt = now - RELIEVE_NANOS;
     this.lookedAtAsks = now - LOOK_AT_ASKS_NANOS;
-    this.askedAt = now - ASK_AGAIN_NANOS;
+    this.wantedAt = now;
+    this.wantedSince = now;
   }
 
   boolean isReading() {
     return reading != null;
+  }
+
+  /** Whether this process reads all of the queue. */
+  boolean isAlone() {
+    var current = reading;
+    return current != null && current.isAlone();
   }
 
   Optional<Reading> reading() {
@@ -189,38 +211,63 @@ final class ReadAlone {
       tookLanes(0);
     } else if (!hasLookedForPile && !worth.isNever()) {
       hasLookedForPile = true;
-      begin(PILE);
+      begin(PILE, false);
     }
   }
 
   /** Sessions were taken as lanes, and nothing is left: perhaps it is worth reading alone. */
   void tookLanes(int count) {
-    if (worth.tookLanes(count) && !begin(0)) {
+    if (worth.tookLanes(count) && !begin(0, worth.isAlways())) {
       worth.failed();
     }
   }
 
+  /** Sessions were taken as lanes while others read: whoever takes many should have a part. */
+  void wasGivenLanes(int count) {
+    if (reading == null && count > 0 && worth.tookLanes(count)) {
+      join();
+    }
+  }
+
+  /** Takes a part, where others read. */
+  private boolean join() {
+    boolean hasJoined = worth.isAllowed() && begin(0, true);
+    if (!hasJoined) {
+      worth.failed();
+    }
+    return hasJoined;
+  }
+
   /** Begins if so much is new, and nothing is against it. */
-  private boolean begin(int least) {
+  private boolean begin(int least, boolean joins) {
     long now = time.nanoTime();
-    var begun = become(least);
+    var begun = become(least, joins);
     if (begun.isEmpty()) {
       return false;
     }
     isStopAsked = false;
-    mayHaveLostRelieved = false;
-    isAsked = true;
     worth.begins(sessions.taken());
-    sessions.begin();
-    bundles.clear();
-    reading = new Reading(begun.get(), now);
-    queue.claims().ask();
+    read(begun.get(), now);
+    if (joins) {
+      queue.tellAsked(); // Those who have more than their part by now look.
+    }
     return true;
   }
 
-  private Optional<ReaderTable.Begun> become(int least) {
+  /** Reads from now on, or goes on with another part. */
+  private void read(ReaderTable.Begun begun, long now) {
+    mayHaveLostRelieved = false;
+    isAsked = true;
+    isToMove = false;
+    sessions.begin();
+    bundles.clear();
+    reading = new Reading(begun, now);
+    queue.claims().ask();
+  }
+
+  private Optional<ReaderTable.Begun> become(int least, boolean joins) {
     try {
-      return table.become(least, worth.isAlways() ? Duration.ZERO : ALONE);
+      return table.become(least, worth.isAlways() ? Duration.ZERO : ALONE, joins);
     } catch (KeeperException e) {
       return Optional.empty(); // Nobody waits for it; there will be another occasion.
     }
@@ -235,12 +282,16 @@ final class ReadAlone {
     if (worth.isOver(sessions.taken())) {
       isStopAsked = true;
     }
-    var wishes = lookAtAsks();
-    if (!write(current, isStopAsked || sessions.untouchedNanos() > IDLE_NANOS, wishes)) {
+    var wishes = lookAtAsks(current);
+    if (!write(current, end(current), wishes)) {
       return -1;
     }
-    if (!wishes.asks.isEmpty()) {
+    if (!wishes.isEmpty()) {
       queue.tellOthers();
+    }
+    current = reading;
+    if (current == null) {
+      return -1;
     }
     long began = time.nanoTime();
     boolean beats = current.isBeatDue(began);
@@ -297,19 +348,42 @@ final class ReadAlone {
     }
   }
 
+  /** Whether it must end now, and how. */
+  private ReaderTable.End end(Reading current) {
+    long untouched = sessions.untouchedNanos();
+    boolean isIdle =
+        current.isAlone()
+            ? untouched > IDLE_NANOS
+            : untouched > IDLE_PART_NANOS
+                || (untouched > IDLE_NANOS && !queue.claims().isAnybodyWaiting());
+    if (isStopAsked || isIdle) {
+      return ReaderTable.End.STOPS;
+    }
+    return isToMove ? ReaderTable.End.MOVES : ReaderTable.End.NONE;
+  }
+
   /** Reads what others want of this process, if there may be something new. */
-  private AskTable.Wishes lookAtAsks() {
+  private AskTable.Wishes lookAtAsks(Reading current) {
     long now = time.nanoTime();
     if (!isAsked && now - lookedAtAsks < LOOK_AT_ASKS_NANOS) {
       return AskTable.Wishes.NONE;
     }
     isAsked = false;
     lookedAtAsks = now;
-    var wishes = asks.open();
-    if (wishes.isStop) {
+    table.others(current.epoch()).ifPresent(others -> lookAt(others, current));
+    return asks.open(current.epoch());
+  }
+
+  private void lookAt(ReaderTable.Others others, Reading current) {
+    queue.parts().told(others.parts());
+    isToMove = others.free() != current.buckets();
+    if (others.mustStop()) {
       stop();
+    } else if (others.areDead()) {
+      table.buryDead();
+      isAsked = true;
+      queue.alarm().ringWithin(ClaimSessions.LOOK_AGAIN);
     }
-    return wishes;
   }
 
   /** Whether there is more to read, nothing to hand out, and room. */
@@ -339,11 +413,11 @@ final class ReadAlone {
   }
 
   /**
-   * Meets who reads this queue alone.
+   * Meets another process that reads this queue, or its part of it.
    *
-   * @param isWanted whether somebody here wants any session, and the other one is to stop
+   * @param wanted how many here want any session
    */
-  void meet(String reader, boolean isWanted) {
+  void meet(String reader, int wanted) {
     if (reader.equals(queue.node().id())) {
       if (!isReading() && !sessions.areLostHeld()) {
         // The answer that it had begun was lost, or the database has crashed.
@@ -352,13 +426,44 @@ final class ReadAlone {
       }
       return;
     }
-    long now = time.nanoTime();
-    worth.notWithin(ALONE);
-    if (isWanted && now - askedAt > ASK_AGAIN_NANOS) {
-      askedAt = now;
-      asks.askToStop();
-      queue.tellAsked();
+    if (reading != null) {
+      return; // It has its part.
     }
+    want(wanted);
+    if (isWanted && time.since(wantedSince).compareTo(JOIN_AFTER) >= 0) {
+      join();
+    } else if (isWanted) {
+      queue.alarm().ringWithin(JOIN_AFTER);
+    }
+  }
+
+  /** So many here want a session, and there is none: those who read are asked for some. */
+  void want(int count) {
+    long now = time.nanoTime();
+    if (count == 0 || isAlone()) {
+      isWanted = false;
+      wantAgain = WANT_AGAIN;
+      return;
+    }
+    boolean isNew = !isWanted;
+    if (isNew) {
+      isWanted = true;
+      wantedSince = now;
+    }
+    // Who has a part mostly gets something of it in a moment.
+    boolean isPatient = isReading() && now - wantedSince < PATIENCE_NANOS;
+    if ((isNew && !isReading()) || (!isPatient && now - wantedAt > wantAgain.toNanos())) {
+      wantedAt = now;
+      wantAgain = min(wantAgain.multipliedBy(2), MOST_WANT_AGAIN);
+      if (asks.wantSessions(count)) {
+        queue.tellAsked();
+      }
+    }
+    queue.alarm().ringWithin(wantAgain);
+  }
+
+  private static Duration min(Duration one, Duration other) {
+    return one.compareTo(other) < 0 ? one : other;
   }
 
   /**
@@ -376,28 +481,39 @@ final class ReadAlone {
   }
 
   /** Writes down what must be; false when this was the end. */
-  private boolean write(Reading current, boolean ends, AskTable.Wishes wishes) {
+  private boolean write(Reading current, ReaderTable.End end, AskTable.Wishes wishes) {
+    boolean ends = end != ReaderTable.End.NONE;
     if (isExpiredAsked) {
       isExpiredAsked = false;
       sessions.markExpired(current.momentAt(time.nanoTime()));
     }
     sessions.markAll(wishes.sessions);
+    var given = ends ? List.<SessionId>of() : sessions.give(wishes.wanted);
+    if (!given.isEmpty()) {
+      wishes.asks.addAll(wishes.asksForAny);
+    }
     var chosen = sessions.toWrite(ends, heldBefore(current));
-    if (chosen.isEmpty() && wishes.asks.isEmpty() && !ends) {
+    if (chosen.isEmpty() && wishes.isEmpty() && !ends) {
       return true;
     }
+    // What nobody holds is read again by whoever has its bucket next.
+    var lines = ends ? chosen.stream().filter(session -> session.holder != null).toList() : chosen;
     var ids =
-        chosen.stream().map(session -> session.id).collect(Collectors.toCollection(HashSet::new));
+        lines.stream().map(session -> session.id).collect(Collectors.toCollection(HashSet::new));
+    long began = time.nanoTime();
     Optional<ReaderTable.Written> written;
     try {
       written =
           table.writeDown(
               new ReaderTable.Writing(
                   current.epoch(),
-                  lines(chosen),
-                  ends ? bundles.all() : bundles.of(ids),
+                  lines(lines),
+                  bundles.of(ids),
                   wishes,
-                  ends ? Optional.of(current) : Optional.empty()));
+                  given,
+                  end,
+                  known(current, end, chosen)),
+              current.lease());
     } catch (RuntimeException e) {
       isAsked = true;
       sessions.notWritten(chosen);
@@ -411,10 +527,25 @@ final class ReadAlone {
     bundles.becameRows(ids);
     sessions.written(chosen, written.get().leaseEnds());
     written.get().heldLanes().forEach(queue::tellNews);
-    if (ends) {
+    if (end == ReaderTable.End.MOVES) {
+      read(written.get().next().get(0), began);
+      queue.tellAsked();
+    } else if (ends) {
       end();
     }
-    return !ends;
+    return end != ReaderTable.End.STOPS;
+  }
+
+  /** Where nothing is left of what was read, nobody has to look through it again. */
+  private Optional<String> known(Reading current, ReaderTable.End end, List<Carried> chosen) {
+    boolean isAllDone =
+        end == ReaderTable.End.STOPS
+            && current.isAlone()
+            && current.isCurrent()
+            && !mayHaveLostRelieved
+            && chosen.isEmpty()
+            && bundles.isEmpty();
+    return isAllDone ? Optional.of(current.knownTo()) : Optional.empty();
   }
 
   private static List<ReaderTable.Line> lines(List<Carried> chosen) {
@@ -439,9 +570,17 @@ final class ReadAlone {
   }
 
   private void end() {
+    boolean wasAlone = isAlone();
+    boolean wasIdle = !isStopAsked;
     reading = null;
     bundles.clear();
     isStopAsked = false;
     queue.tellOthers();
+    if (!wasAlone) {
+      if (wasIdle) {
+        worth.notWithin(ALONE); // Or the last one would never find itself alone, and idle.
+      }
+      queue.tellAsked(); // The others share its part.
+    }
   }
 }

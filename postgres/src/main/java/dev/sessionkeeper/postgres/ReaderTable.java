@@ -18,10 +18,10 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Who reads a queue alone, in the database: one statement for each step. */
+/** Who reads a queue, in the database: one statement for each step. */
 final class ReaderTable {
   private static final String BECOME =
-      "SELECT my_epoch, known_to, lease_us FROM keeper.become_reader(?, ?, ?, ?)";
+      "SELECT my_epoch, my_buckets, known_to, lease_us FROM keeper.become_reader(?, ?, ?, ?, ?)";
   private static final String READ =
       "SELECT "
           + HandedRow.COLUMNS
@@ -31,10 +31,13 @@ final class ReaderTable {
       "SELECT "
           + HandedRow.COLUMNS
           + BundleRow.COLUMNS
-          + " FROM keeper.read_found(?, ?::pg_snapshot, ?::pg_snapshot, ?, ?, ?, ?, ?, ?, ?, ?)";
+          + " FROM keeper.read_found(?, ?, ?::pg_snapshot, ?::pg_snapshot, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String BEAT = "SELECT keeper.beat_reader(?, ?)";
   private static final String WRITE_DOWN =
-      "SELECT of_session, held_until, news_for, of_epoch FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+      "SELECT of_session, held_until, news_for, of_epoch, of_buckets, known_to FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  private static final String LOOK =
+      "SELECT free, must_stop, are_dead, masks FROM keeper.look_at_readers(?, ?)";
+  private static final String BURY = "SELECT keeper.bury_readers(?, ?)";
   private static final String FORGET = "SELECT keeper.forget_reader(?, ?)";
 
   private final OrderedQueue queue;
@@ -44,15 +47,16 @@ final class ReaderTable {
   }
 
   /** What a new reader needs to know. */
-  record Begun(long epoch, String knownTo, Duration lease) {}
+  record Begun(long epoch, long buckets, String knownTo, Duration lease) {}
 
   /**
-   * Becomes the reader.
+   * Becomes a reader.
    *
    * @param least how much must be new for that
-   * @return empty when there is a reader, or should be none
+   * @param joins whether it takes its part where others read already
+   * @return empty when there is one that it may not join, or should be none
    */
-  Optional<Begun> become(int least, Duration alone) {
+  Optional<Begun> become(int least, Duration alone, boolean joins) {
     return queue
         .connections()
         .call(
@@ -62,6 +66,7 @@ final class ReaderTable {
                 statement.setString(2, queue.node().id());
                 statement.setInt(3, least);
                 statement.setLong(4, QueueTable.micros(alone));
+                statement.setBoolean(5, joins);
                 try (var rows = statement.executeQuery()) {
                   rows.next();
                   long epoch = rows.getLong(1);
@@ -69,7 +74,10 @@ final class ReaderTable {
                       ? Optional.empty()
                       : Optional.of(
                           new Begun(
-                              epoch, rows.getString(2), Duration.ofNanos(rows.getLong(3) * 1000)));
+                              epoch,
+                              rows.getLong(2),
+                              rows.getString(3),
+                              Duration.ofNanos(rows.getLong(4) * 1000)));
                 }
               }
             });
@@ -92,6 +100,7 @@ final class ReaderTable {
 
   /** What a look brought. */
   static final class News {
+    private final long mine;
     final Map<SessionId, Fresh> messages = new LinkedHashMap<>();
     final List<OpenBundle> bundles = new ArrayList<>();
     final List<ClaimSessions.News> heldLanes = new ArrayList<>();
@@ -115,6 +124,10 @@ final class ReaderTable {
     /** What is to be read without locks. */
     private @Nullable Found found;
 
+    News(Reading reading) {
+      this.mine = reading.buckets();
+    }
+
     private void add(ResultSet row) throws SQLException {
       switch (HandedRow.kind(row)) {
         case HandedRow.NEW -> {
@@ -123,7 +136,7 @@ final class ReaderTable {
           add(session, ClaimedLane.Found.of(row, session, expires), expires);
           hasRows = true;
         }
-        case HandedRow.BUNDLE -> add(new BundleRow(row));
+        case HandedRow.BUNDLE -> add(new BundleRow(row, mine));
         case HandedRow.NEWS ->
             heldLanes.add(
                 new ClaimSessions.News(
@@ -244,17 +257,18 @@ final class ReaderTable {
       throws SQLException {
     try (var statement = BinaryAnswer.prepare(connection, READ_FOUND)) {
       statement.setInt(1, queue.id());
-      statement.setString(2, reading.knownTo());
-      statement.setString(3, news.knownTo);
-      statement.setLong(4, reading.after());
-      statement.setObject(5, found.upTo, Types.BIGINT);
-      statement.setArray(6, found.bundles);
-      statement.setBoolean(7, found.areRows);
-      statement.setBoolean(8, found.isByTransaction);
-      statement.setArray(9, found.withLanes);
-      statement.setArray(10, found.relieved);
-      statement.setObject(11, found.moment);
-      var rest = new News();
+      statement.setLong(2, reading.buckets());
+      statement.setString(3, reading.knownTo());
+      statement.setString(4, news.knownTo);
+      statement.setLong(5, reading.after());
+      statement.setObject(6, found.upTo, Types.BIGINT);
+      statement.setArray(7, found.bundles);
+      statement.setBoolean(8, found.areRows);
+      statement.setBoolean(9, found.isByTransaction);
+      statement.setArray(10, found.withLanes);
+      statement.setArray(11, found.relieved);
+      statement.setObject(12, found.moment);
+      var rest = new News(reading);
       try (var rows = statement.executeQuery()) {
         while (rows.next()) {
           rest.add(rows);
@@ -285,7 +299,7 @@ final class ReaderTable {
                     11,
                     carried.isPresent() ? SqlArray.of(connection, "text", carried.get()) : null);
                 try (var rows = statement.executeQuery()) {
-                  var news = new News();
+                  var news = new News(reading);
                   while (rows.next()) {
                     news.add(rows);
                   }
@@ -310,25 +324,51 @@ final class ReaderTable {
    * @param epoch of the reader
    * @param bundles those of which messages of these sessions are in memory
    * @param wishes what others have asked for, which is answered by it
-   * @param end ends the reading: how far it has come, and everything up to there has its lane
+   * @param given sessions that are given to whoever has asked for any
+   * @param end whether it is the end of the reading
+   * @param known at the end: up to which snapshot nothing is left that would have to be found
    */
   record Writing(
       long epoch,
       List<Line> lines,
       long[] bundles,
       AskTable.Wishes wishes,
-      Optional<Reading> end) {}
+      List<SessionId> given,
+      End end,
+      Optional<String> known) {}
+
+  /** Whether a reading ends. */
+  enum End {
+    NONE(0),
+    /** This process reads no more for a while. */
+    STOPS(1),
+    /** It goes on with another part of the buckets. */
+    MOVES(2);
+
+    /** As the function is told it. */
+    private final int code;
+
+    End(int code) {
+      this.code = code;
+    }
+  }
 
   /**
    * What was written down.
    *
    * @param leaseEnds when the leases of held sessions end
    * @param heldLanes lanes of others that have got more messages
+   * @param next how it goes on, where it moves; one at most
    */
-  record Written(Map<SessionId, Instant> leaseEnds, List<ClaimSessions.News> heldLanes) {
+  record Written(
+      Map<SessionId, Instant> leaseEnds, List<ClaimSessions.News> heldLanes, List<Begun> next) {
     /** Returns whether the row is about a session; the last one is not. */
-    private boolean add(ResultSet row) throws SQLException {
+    private boolean add(ResultSet row, Duration lease) throws SQLException {
       if (row.getString(1) == null) {
+        long epoch = row.getLong(4);
+        if (!row.wasNull()) {
+          next.add(new Begun(epoch, row.getLong(5), row.getString(6), lease));
+        }
         return false;
       }
       var session = SessionId.of(row.getString(1));
@@ -346,9 +386,8 @@ final class ReaderTable {
    *
    * @return empty when this process is not the reader any more, and nothing was written
    */
-  Optional<Written> writeDown(Writing writing) {
+  Optional<Written> writeDown(Writing writing, Duration lease) {
     var lines = writing.lines;
-    var end = writing.end;
     return queue
         .connections()
         .call(
@@ -393,17 +432,71 @@ final class ReaderTable {
                         writing.wishes.sessions.stream()
                             .map(SessionId::value)
                             .toArray(String[]::new)));
-                statement.setString(12, end.map(Reading::knownTo).orElse(null));
-                statement.setObject(13, end.flatMap(Reading::readTo).orElse(null), Types.BIGINT);
-                statement.setLong(14, queue.node().shard());
+                statement.setArray(
+                    12,
+                    SqlArray.of(
+                        connection,
+                        "text",
+                        writing.given.stream().map(SessionId::value).toArray(String[]::new)));
+                statement.setInt(13, writing.end.code);
+                statement.setString(14, writing.known.orElse(null));
+                statement.setLong(15, queue.node().shard());
                 try (var rows = statement.executeQuery()) {
-                  var written = new Written(new HashMap<>(), new ArrayList<>());
+                  var written = new Written(new HashMap<>(), new ArrayList<>(), new ArrayList<>());
                   boolean isReader = false;
                   while (rows.next()) {
-                    isReader |= !written.add(rows);
+                    isReader |= !written.add(rows, lease);
                   }
                   return isReader ? Optional.of(written) : Optional.empty();
                 }
+              }
+            });
+  }
+
+  /**
+   * What a reader has to know of the others.
+   *
+   * @param free the buckets that it should have and nobody else has
+   * @param areDead whether a reader has left without a word
+   * @param parts the buckets of each
+   */
+  record Others(long free, boolean mustStop, boolean areDead, long[] parts) {}
+
+  /** Empty when this process is not a reader any more. */
+  Optional<Others> others(long epoch) {
+    return queue
+        .connections()
+        .look(
+            connection -> {
+              try (var statement = connection.prepareStatement(LOOK)) {
+                statement.setInt(1, queue.id());
+                statement.setLong(2, epoch);
+                try (var rows = statement.executeQuery()) {
+                  rows.next();
+                  long free = rows.getLong(1);
+                  return rows.wasNull()
+                      ? Optional.empty()
+                      : Optional.of(
+                          new Others(
+                              free,
+                              rows.getBoolean(2),
+                              rows.getBoolean(3),
+                              PartsOfReaders.of(rows.getArray(4))));
+                }
+              }
+            });
+  }
+
+  /** Ends readers whose lease has run out: what they may have had in hand gets lanes. */
+  void buryDead() {
+    queue
+        .connections()
+        .call(
+            connection -> {
+              try (var statement = connection.prepareStatement(BURY)) {
+                statement.setInt(1, queue.id());
+                statement.setLong(2, queue.node().shard());
+                return statement.execute();
               }
             });
   }

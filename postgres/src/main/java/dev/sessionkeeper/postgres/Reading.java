@@ -2,12 +2,11 @@ package dev.sessionkeeper.postgres;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lease of a process that reads a queue alone, as far as it knows. Changed by the thread of
- * rounds only.
+ * The lease of a process that reads a queue, or its part of it, as far as it knows. Changed by the
+ * thread of rounds only.
  */
 final class Reading {
   private static final int BEATS = 6;
@@ -22,6 +21,7 @@ final class Reading {
   private static final long MOST_IN_MEMORY = 65_536;
 
   private final long epoch;
+  private final long buckets;
   private final Duration lease;
   private volatile String knownTo;
   private volatile @Nullable String goal;
@@ -39,6 +39,7 @@ final class Reading {
 
   Reading(ReaderTable.Begun begun, long askedAt) {
     this.epoch = begun.epoch();
+    this.buckets = begun.buckets();
     this.lease = begun.lease();
     this.knownTo = begun.knownTo();
     this.safeUntil = askedAt + lease.toNanos();
@@ -48,6 +49,16 @@ final class Reading {
 
   long epoch() {
     return epoch;
+  }
+
+  /** The buckets whose sessions it reads. */
+  long buckets() {
+    return buckets;
+  }
+
+  /** Whether nobody else reads. */
+  boolean isAlone() {
+    return buckets == Buckets.ALL;
   }
 
   Duration lease() {
@@ -77,11 +88,6 @@ final class Reading {
   /** The last number of the page before. */
   long after() {
     return after;
-  }
-
-  /** The last number that was read, where not everything has been that is known. */
-  Optional<Long> readTo() {
-    return isFirst ? Optional.of(after) : Optional.empty();
   }
 
   /** Whether everything that was there when it began has been read, and no page is left. */

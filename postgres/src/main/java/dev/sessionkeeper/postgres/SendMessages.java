@@ -3,6 +3,7 @@ package dev.sessionkeeper.postgres;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.MessageId;
+import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.SendOutcome;
 import dev.sessionkeeper.store.GroupCalls;
 import dev.sessionkeeper.store.Rhythm;
@@ -45,6 +46,7 @@ final class SendMessages {
   private final QueueTable.Known queue;
   private final Connections connections;
   private final CountShard shard;
+  private final PartsOfReaders parts;
   private final AfterCommit afterCommit;
   private final TimeSource time;
   private final GroupCalls<Call> group;
@@ -57,10 +59,12 @@ final class SendMessages {
       Connections connections,
       TimeSource time,
       CountShard shard,
+      PartsOfReaders parts,
       AfterCommit afterCommit) {
     this.queue = queue;
     this.connections = connections;
     this.shard = shard;
+    this.parts = parts;
     this.time = time;
     this.afterCommit = afterCommit;
     this.group =
@@ -100,7 +104,7 @@ final class SendMessages {
     if (messages.isEmpty()) {
       return List.of();
     }
-    var batch = MessageBatch.within(queue.mode(), List.of(messages), bodies);
+    var batch = MessageBatch.within(queue.mode(), List.of(messages), bodies, parts.known());
     try {
       return batch.outcomes(batch.store(connection, queue.id(), -1)).get(0);
     } catch (SQLException e) {
@@ -129,7 +133,8 @@ final class SendMessages {
 
   private void sendGroup(List<Call> calls) {
     try {
-      var batch = MessageBatch.of(queue.mode(), calls.stream().map(Call::messages).toList());
+      var batch =
+          MessageBatch.of(queue.mode(), calls.stream().map(Call::messages).toList(), lately());
       var outcomes = batch.outcomes(store(batch));
       group.answers();
       for (int i = 0; i < calls.size(); i++) {
@@ -146,6 +151,10 @@ final class SendMessages {
     } catch (RuntimeException e) {
       calls.forEach(call -> call.answer.completeExceptionally(e));
     }
+  }
+
+  private long[] lately() {
+    return queue.mode() == QueueMode.ORDERED ? parts.lately() : parts.known();
   }
 
   /** One of them cannot be stored; the others must not suffer. */
@@ -187,7 +196,7 @@ final class SendMessages {
     long began = time.nanoTime();
     while (true) {
       try {
-        var batch = MessageBatch.of(queue.mode(), List.of(call.messages));
+        var batch = MessageBatch.of(queue.mode(), List.of(call.messages), lately());
         return batch.outcomes(store(batch)).get(0);
       } catch (IdHeld e) {
         if (time.since(began).compareTo(PATIENCE) > 0) {

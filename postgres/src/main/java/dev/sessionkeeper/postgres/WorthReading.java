@@ -55,6 +55,11 @@ final class WorthReading {
     notBefore = time.nanoTime() + WINDOW_NANOS;
   }
 
+  /** Whether nothing is against it now. */
+  boolean isAllowed() {
+    return !isNever() && time.nanoTime() - notBefore >= 0;
+  }
+
   /** Sessions were taken as lanes; whether it is worth reading alone now. */
   boolean tookLanes(int count) {
     long now = time.nanoTime();
@@ -63,7 +68,7 @@ final class WorthReading {
       inWindow = 0;
     }
     inWindow += count;
-    return inWindow >= from && !isNever() && now - notBefore >= 0;
+    return inWindow >= from && isAllowed();
   }
 
   /** Reading begins; so many sessions were carried before. */

@@ -1,5 +1,15 @@
 -- Messages that are stored together, and how they become rows of their own.
 
+-- The bucket of a session, from 0 to 63. Senders and readers find the same one by themselves (Buckets).
+CREATE OR REPLACE FUNCTION keeper.bucket_of(session text) RETURNS int
+LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT
+AS $$ SELECT get_byte(sha256(convert_to(session, 'UTF8')), 0) & 63 $$;
+
+-- Whether the bucket of a session is among these.
+CREATE OR REPLACE FUNCTION keeper.is_of(session text, buckets bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT buckets = -1 OR (buckets <> 0 AND (buckets >> keeper.bucket_of(session)) & 1 = 1) $$;
+
 -- What is left of one in a bundle, message by message, as far as its own bits tell.
 CREATE OR REPLACE VIEW keeper.bundled_message AS
 SELECT b.queue, b.first_seq + u.n - 1 AS seq, b.xid, u.session COLLATE "C" AS session, u.id COLLATE "C" AS message_id,
@@ -42,14 +52,19 @@ BEGIN
   END IF;
 END $$;
 
--- Lets bundles say what their notes say. The caller has ended the reader, or keeps its settlements away.
-CREATE OR REPLACE FUNCTION keeper.fold_notes(q int) RETURNS void
+-- Lets bundles say what the notes of a reader say, or of all (NULL). The caller has ended it, or keeps its settlements away.
+DROP FUNCTION IF EXISTS keeper.fold_notes(int);
+CREATE OR REPLACE FUNCTION keeper.fold_notes(q int, of_reader bigint) RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
 AS $$
 BEGIN
-  PERFORM keeper.tick_off(q, n.first, n.mask) FROM keeper.noted n WHERE n.queue = q;
-  DELETE FROM keeper.completion c WHERE c.queue = q;
+  PERFORM keeper.tick_off(q, n.first, n.mask)
+     FROM (SELECT u.first, bit_or(u.mask) AS mask
+             FROM keeper.completion c CROSS JOIN LATERAL unnest(c.firsts, c.masks) u(first, mask)
+            WHERE c.queue = q AND (of_reader IS NULL OR c.epoch IN (of_reader, 0))
+            GROUP BY u.first ORDER BY u.first OFFSET 0) n;
+  DELETE FROM keeper.completion c WHERE c.queue = q AND (of_reader IS NULL OR c.epoch IN (of_reader, 0));
 END $$;
 
 -- Bundles that nobody has untied, as far as a snapshot and a number tell (discovery). Never found from the first number on: what
@@ -77,7 +92,7 @@ BEGIN
 END $$;
 
 -- Makes rows of the messages of these bundles, or only of those of some sessions. The caller has seen to it that nobody
--- else takes them meanwhile: it has locked discovery while nobody reads alone, or it is the reader. Tells what became a row.
+-- else takes them meanwhile: it has locked discovery while nobody reads these sessions, or it is their reader. Tells what became a row.
 CREATE OR REPLACE FUNCTION keeper.untie(q int, firsts bigint[], of_sessions text[])
 RETURNS TABLE (of_session text, of_seq bigint, due timestamptz, stored_at timestamptz)
 LANGUAGE plpgsql

@@ -257,13 +257,15 @@ BEGIN
 END $$;
 
 -- Looks again at sessions whose lanes were busy: those that have lost their lane get a new one. Tells which have their lanes now.
--- The caller keeps others from making lanes, as above.
-CREATE OR REPLACE FUNCTION keeper.place_late_sessions(q int, of_shard bigint) RETURNS text[]
+-- The caller keeps others from making lanes, as above, in these buckets.
+DROP FUNCTION IF EXISTS keeper.place_late_sessions(int, bigint);
+CREATE OR REPLACE FUNCTION keeper.place_late_sessions(q int, of_buckets bigint, of_shard bigint) RETURNS text[]
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
 AS $$
 DECLARE
-  late text[] := ARRAY(SELECT s.session FROM keeper.late_session s WHERE s.queue = q ORDER BY s.session LIMIT 1000);
+  late text[] := ARRAY(SELECT s.session FROM keeper.late_session s
+                       WHERE s.queue = q AND keeper.is_of(s.session, of_buckets) ORDER BY s.session LIMIT 1000);
   shared text[];
   busy text[];
   one text;

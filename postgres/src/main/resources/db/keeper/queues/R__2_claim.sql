@@ -94,17 +94,20 @@ BEGIN
     PERFORM keeper.refuse_isolation();
   END IF;
   SELECT keeper.micros(k.lock_us) INTO lease FROM keeper.queue k WHERE k.id = q;
-  SELECT d.known, d.left_after INTO old, left_after FROM keeper.discovery d WHERE d.queue = q;
-  SELECT EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old))
-      OR EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old))))
-      OR left_after IS NOT NULL
-      OR EXISTS (SELECT FROM keeper.bundle b WHERE b.queue::bigint = q AND b.xid >= pg_snapshot_xmax(old))
-      OR EXISTS (SELECT FROM keeper.bundle b WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old))))
-      OR EXISTS (SELECT FROM keeper.late_session s WHERE s.queue = q)
-    INTO is_new;
-  SELECT * INTO reader FROM keeper.reader r WHERE r.queue = q;
+  -- This process itself, if it has a row that it may not know of; else any that lives.
+  SELECT * INTO reader FROM keeper.reader r WHERE r.queue = q ORDER BY r.until <= moment, r.node <> at_node LIMIT 1;
   IF FOUND THEN
+    -- While one of them lives, it is they who see to those that are dead (keeper.bury_readers).
     is_new := reader.until <= moment;
+  ELSE
+    SELECT d.known, d.left_after INTO old, left_after FROM keeper.discovery d WHERE d.queue = q;
+    SELECT EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old))
+        OR EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old))))
+        OR left_after IS NOT NULL
+        OR EXISTS (SELECT FROM keeper.bundle b WHERE b.queue::bigint = q AND b.xid >= pg_snapshot_xmax(old))
+        OR EXISTS (SELECT FROM keeper.bundle b WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old))))
+        OR EXISTS (SELECT FROM keeper.late_session s WHERE s.queue = q)
+      INTO is_new;
   END IF;
 
   IF wanted > 0 THEN
@@ -138,13 +141,16 @@ BEGIN
     is_late := NOT is_new;
   END IF;
   IF is_new THEN
-    DELETE FROM keeper.reader r WHERE r.queue = q AND r.until <= moment;
+    -- Somebody may have begun to read this moment.
+    is_new := NOT EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > moment);
+  END IF;
+  IF is_new THEN
+    DELETE FROM keeper.reader r WHERE r.queue = q;
     has_taken_over := FOUND;
     IF has_taken_over THEN
-      PERFORM keeper.fold_notes(q);
+      DELETE FROM keeper.reading x WHERE x.queue = q;
+      PERFORM keeper.fold_notes(q, NULL);
     END IF;
-    -- Somebody may have begun to read this moment.
-    is_new := NOT EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q);
   END IF;
   IF is_new THEN
     -- Locked first and read in a later statement: its snapshot is then younger than every one that was stored before.
@@ -185,11 +191,11 @@ BEGIN
                     SELECT u.of_session, u.of_seq, u.due FROM keeper.untie(q, untied, NULL) u) m
              GROUP BY m.session) n;
     UPDATE keeper.discovery d
-       SET known = seen, left_after = CASE WHEN are_bundles_left THEN untied[cardinality(untied)] END, node = at_node, asked_at = CASE WHEN d.node <> at_node THEN moment ELSE d.asked_at END
+       SET known = seen, left_after = CASE WHEN are_bundles_left THEN untied[cardinality(untied)] END, node = at_node
      WHERE d.queue = q;
     is_late := EXISTS (SELECT FROM keeper.late_session s WHERE s.queue = q);
     IF is_late THEN
-      existing := keeper.place_late_sessions(q, -1);
+      existing := keeper.place_late_sessions(q, -1, -1);
     END IF;
     IF cardinality(fresh) > 0 THEN
       -- Key share: it meets only those who delete a lane, and these look again for messages once they have it. A lane that

@@ -35,10 +35,12 @@ BEGIN
 END $$;
 
 -- Completes messages of bundles, each mask with their bits, and counts them: a note for those that have more (firsts), and those that
--- have not (complete) go, with masks of zero where they had nothing left before. Only the reader calls it.
+-- have not (complete) go, with masks of zero where they had nothing left before. Bundles that have messages of other readers, too
+-- (shared_firsts), have their bits set, because none of these readers knows when they are complete. Only the reader calls it.
 DROP FUNCTION IF EXISTS keeper.complete_bundled(int, bigint[], bigint[], boolean, bigint);
-CREATE OR REPLACE FUNCTION keeper.complete_bundled(q int, of_note bigint, firsts bigint[], masks bigint[], complete bigint[],
-  complete_masks bigint[], lenient boolean, of_shard bigint)
+DROP FUNCTION IF EXISTS keeper.complete_bundled(int, bigint, bigint[], bigint[], bigint[], bigint[], boolean, bigint);
+CREATE OR REPLACE FUNCTION keeper.complete_bundled(q int, of_reader bigint, of_note bigint, firsts bigint[], masks bigint[],
+  complete bigint[], complete_masks bigint[], shared_firsts bigint[], shared_masks bigint[], lenient boolean, of_shard bigint)
 RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -51,14 +53,16 @@ BEGIN
   IF lenient THEN
     -- Some of it may have been done before, without an answer.
     SELECT COALESCE(sum(bit_count((u.mask & ~(b.done | COALESCE(n.mask, 0)))::bit(64))), 0) INTO completed
-      FROM (SELECT * FROM unnest(firsts, masks) UNION ALL SELECT * FROM unnest(complete, complete_masks)) u(first, mask)
+      FROM (SELECT * FROM unnest(firsts, masks) UNION ALL SELECT * FROM unnest(complete, complete_masks)
+            UNION ALL SELECT * FROM unnest(shared_firsts, shared_masks)) u(first, mask)
            CROSS JOIN LATERAL (SELECT x.done FROM keeper.bundle x WHERE x.queue = q AND x.first_seq = u.first OFFSET 0) b
            LEFT JOIN (SELECT * FROM keeper.noted x WHERE x.queue = q OFFSET 0) n ON n.first = u.first;
   ELSE
-    SELECT COALESCE(sum(bit_count(u.mask::bit(64))), 0) INTO completed FROM unnest(masks || complete_masks) u(mask);
+    SELECT COALESCE(sum(bit_count(u.mask::bit(64))), 0) INTO completed FROM unnest(masks || complete_masks || shared_masks) u(mask);
   END IF;
   IF cardinality(firsts) > 0 THEN
-    INSERT INTO keeper.completion VALUES (q, of_note, firsts, masks) ON CONFLICT DO NOTHING;
+    INSERT INTO keeper.completion (queue, epoch, note, firsts, masks) VALUES (q, of_reader, of_note, firsts, masks)
+    ON CONFLICT DO NOTHING;
     IF NOT (FOUND OR lenient) THEN
       RAISE EXCEPTION 'note % was written before', of_note;
     END IF;
@@ -70,6 +74,16 @@ BEGIN
     IF gone_now < cardinality(array_remove(complete_masks, 0)) AND NOT lenient THEN
       RAISE EXCEPTION 'a settled message is gone' USING ERRCODE = 'SK001';
     END IF;
+  END IF;
+  IF cardinality(shared_firsts) > 0 THEN
+    -- Others lock them in the same order.
+    PERFORM 1 FROM (SELECT f.first FROM unnest(shared_firsts) f(first) ORDER BY f.first) f
+       CROSS JOIN LATERAL (SELECT FROM keeper.bundle x WHERE x.queue = q AND x.first_seq = f.first OFFSET 0 FOR UPDATE) b;
+    GET DIAGNOSTICS gone_now = ROW_COUNT;
+    IF gone_now < cardinality(shared_firsts) AND NOT lenient THEN
+      RAISE EXCEPTION 'a settled message is gone' USING ERRCODE = 'SK001';
+    END IF;
+    PERFORM keeper.tick_off(q, f.first, f.mask) FROM unnest(shared_firsts, shared_masks) f(first, mask);
   END IF;
   IF completed > 0 THEN
     UPDATE keeper.tally t SET gone = t.gone + completed WHERE t.queue = q AND t.shard = of_shard;

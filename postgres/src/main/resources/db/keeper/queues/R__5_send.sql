@@ -4,7 +4,7 @@
 -- sessions is NULL for an unordered queue.  keys: what ids are told apart by; different within one call; NULL: the ids are
 -- UUIDs and tell themselves apart.  forms, types: one element stands for all.  props, ttls, not_befores: NULL where no
 -- message has any.  sizes: how many go into each bundle, at most 64 (a message with a shared body alone), and weights, how
--- many bytes these have.
+-- many bytes these have.  buckets: of which each has messages; NULL: of any.
 -- are_unused: the sender has made all ids and uses them for the first time.  times: when ids that begin with the time were
 -- made, in units of about a second, NULL where no lock is needed; span, from the first to the last millisecond; low_key, high_key: the least and the greatest of the keys.
 -- One row: the first number of each bundle; the others follow it. Where ids are known already nothing is stored, and the
@@ -21,8 +21,10 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT hashint8extended((q::bigint <<
 
 DROP FUNCTION IF EXISTS keeper.send(int, text[], text[], uuid[], smallint[], text[], bytea[], text[], bigint[],
                                     timestamptz[], bigint);
+DROP FUNCTION IF EXISTS keeper.send(int, text[], text[], uuid[], smallint[], text[], bytea[], text[], bigint[],
+                                    timestamptz[], int[], bigint[], boolean, bigint[], int8range, uuid, uuid, bigint);
 CREATE OR REPLACE FUNCTION keeper.send(q int, sessions text[], ids text[], keys uuid[], forms smallint[], types text[],
-  bodies bytea[], props text[], ttls bigint[], not_befores timestamptz[], sizes int[], weights bigint[],
+  bodies bytea[], props text[], ttls bigint[], not_befores timestamptz[], sizes int[], weights bigint[], buckets bigint[],
   are_unused boolean, times bigint[], span int8range, low_key uuid, high_key uuid, of_shard bigint,
   OUT firsts bigint[], OUT known_keys uuid[], OUT known_seqs bigint[])
 LANGUAGE plpgsql
@@ -140,13 +142,13 @@ BEGIN
            u(seq, id, form, type, body, props, ttl_us, not_before);
   ELSIF cardinality(sizes) = 1 THEN
     INSERT INTO keeper.bundle (queue, first_seq, last_seq, members, bytes, enqueued_at, expires_at, shared, sessions, ids,
-                               forms, types, bodies, props, ttls, not_befores)
+                               forms, types, bodies, props, ttls, not_befores, buckets)
     VALUES (q, firsts[1], firsts[1] + sizes[1] - 1, -1::bigint # ((-2::bigint) << (sizes[1] - 1)), weights[1], moment,
             moment + keeper.micros(ttl), CASE WHEN forms[1] >= 4 THEN encode(bodies[1], 'hex')::uuid END, sessions, ids,
-            forms, types, bodies, props, ttls, not_befores);
+            forms, types, bodies, props, ttls, not_befores, COALESCE(send.buckets[1], -1));
   ELSE
     INSERT INTO keeper.bundle (queue, first_seq, last_seq, members, bytes, enqueued_at, expires_at, shared, sessions, ids,
-                               forms, types, bodies, props, ttls, not_befores)
+                               forms, types, bodies, props, ttls, not_befores, buckets)
     SELECT q, b.first, b.first + b.size - 1, -1::bigint # ((-2::bigint) << (b.size - 1)), b.weight, moment,
            moment + keeper.micros(ttl),
            CASE WHEN COALESCE(forms[b.upto], forms[1]) >= 4 THEN encode(bodies[b.upto], 'hex')::uuid END,
@@ -154,9 +156,9 @@ BEGIN
            CASE cardinality(forms) WHEN 1 THEN forms ELSE forms[b.upto - b.size + 1 : b.upto] END,
            CASE cardinality(types) WHEN 1 THEN types ELSE types[b.upto - b.size + 1 : b.upto] END,
            bodies[b.upto - b.size + 1 : b.upto], props[b.upto - b.size + 1 : b.upto], ttls[b.upto - b.size + 1 : b.upto],
-           not_befores[b.upto - b.size + 1 : b.upto]
-      FROM (SELECT u.first, u.size, u.weight, (sum(u.size) OVER (ORDER BY u.n))::int AS upto
-              FROM unnest(firsts, sizes, weights) WITH ORDINALITY u(first, size, weight, n)) b;
+           not_befores[b.upto - b.size + 1 : b.upto], COALESCE(b.buckets, -1)
+      FROM (SELECT u.first, u.size, u.weight, u.buckets, (sum(u.size) OVER (ORDER BY u.n))::int AS upto
+              FROM unnest(firsts, sizes, weights, send.buckets) WITH ORDINALITY u(first, size, weight, buckets, n)) b;
   END IF;
   -- The common case of add_to_tally, without the cost of a call.
   UPDATE keeper.tally t SET arrived = t.arrived + cardinality(ids) WHERE t.queue = q AND t.shard = of_shard;

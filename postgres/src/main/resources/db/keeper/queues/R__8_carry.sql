@@ -1,5 +1,6 @@
--- A queue that is read by one process alone: what is new is read with its bodies and handed out from memory; only
--- sessions with something unusual about them are written down as lanes.
+-- A queue that is read by one process alone, or by several, each its own buckets of sessions: what is new is read with its
+-- bodies and handed out from memory; only sessions with something unusual about them are written down as lanes. A bucket has
+-- one reader at most, and only that one makes lanes for sessions of it.
 --
 -- The fence of a reader: every statement that writes for it finds its row in "reader", with its epoch and a lease that has
 -- not run out, and its row in "reading". A crash of the database, or a standby that takes over, empties "reading". Some
@@ -12,10 +13,50 @@ LANGUAGE sql STABLE
 SET enable_seqscan = off
 AS $$ SELECT LEAST(k.lock_us, 10000000) FROM keeper.queue k WHERE k.id = q $$;
 
--- Becomes the reader, unless there is one, another process wanted sessions lately, or less than that is new. Discovery is
+-- Which buckets a reader should have: readers that live share all of them, in the order of their processes. Others: what is
+-- another one's now, also of those that are dead.
+CREATE OR REPLACE FUNCTION keeper.share_of(q int, my_epoch bigint, OUT target bigint, OUT others bigint)
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
+AS $$
+BEGIN
+  SELECT CASE WHEN s.readers = 1 THEN -1
+              WHEN s.upto = s.begins THEN 0
+              ELSE ((1::bigint << (s.upto - s.begins)) - 1) << s.begins END
+    INTO target
+    FROM (SELECT r.epoch, count(*) OVER () AS readers,
+                 (64 * (row_number() OVER w - 1) / count(*) OVER ())::int AS begins,
+                 (64 * row_number() OVER w / count(*) OVER ())::int AS upto
+            FROM keeper.reader r
+           WHERE r.queue = q AND (r.until > clock_timestamp() OR r.epoch = my_epoch)
+          WINDOW w AS (ORDER BY r.node COLLATE "C", r.epoch)) s
+   WHERE s.epoch = my_epoch;
+  SELECT COALESCE(bit_or(r.owns), 0) INTO others FROM keeper.reader r WHERE r.queue = q AND r.epoch <> my_epoch;
+END $$;
+
+-- Makes a process a reader of what it should have and nobody else has now. The caller has locked discovery.
+CREATE OR REPLACE FUNCTION keeper.add_reader(q int, at_node text, OUT my_epoch bigint, OUT my_buckets bigint)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
+AS $$
+DECLARE
+  moment timestamptz := clock_timestamp();
+BEGIN
+  INSERT INTO keeper.reader (queue, epoch, node, until, beat_at, begun_at, owns)
+  -- The sequence may have gone back with a standby that lost its last numbers; a random part tells two readers apart then.
+  VALUES (q, nextval('keeper.epoch_seq') + floor(random() * 4096)::bigint, at_node,
+          moment + keeper.micros(keeper.reader_lease_us(q)), moment, moment, 0)
+  RETURNING epoch INTO my_epoch;
+  INSERT INTO keeper.reading VALUES (q, my_epoch);
+  SELECT s.target & ~s.others INTO my_buckets FROM keeper.share_of(q, my_epoch) s;
+  UPDATE keeper.reader r SET owns = my_buckets WHERE r.queue = q AND r.epoch = my_epoch;
+END $$;
+
+-- Becomes a reader, unless there is one that it may not join, all were asked to stop lately, or less than that is new. Discovery is
 -- locked first, by everybody who changes who reads.
-CREATE OR REPLACE FUNCTION keeper.become_reader(q int, at_node text, least_new int, alone_us bigint,
-  OUT my_epoch bigint, OUT known_to text, OUT lease_us bigint)
+DROP FUNCTION IF EXISTS keeper.become_reader(int, text, int, bigint);
+CREATE OR REPLACE FUNCTION keeper.become_reader(q int, at_node text, least_new int, alone_us bigint, joins boolean,
+  OUT my_epoch bigint, OUT my_buckets bigint, OUT known_to text, OUT lease_us bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
 AS $$
@@ -29,7 +70,11 @@ BEGIN
     PERFORM keeper.refuse_isolation();
   END IF;
   SELECT d.known, d.asked_at INTO old, asked FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
-  IF asked > moment - keeper.micros(alone_us) OR EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q) THEN
+  IF asked > moment - keeper.micros(alone_us)
+     -- One of this process that it does not know of ends first, and dead ones are seen to by those who live, or by a round.
+     OR EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND (r.node = at_node OR NOT joins))
+     OR (EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q)
+         AND NOT EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > moment)) THEN
     RETURN;
   END IF;
   IF least_new > 0 THEN
@@ -47,17 +92,115 @@ BEGIN
   IF lease_us < 1000000 THEN
     RETURN; -- So short a lease would be lost for a breath.
   END IF;
-  INSERT INTO keeper.reader (queue, epoch, node, until, beat_at, begun_at)
-  -- The sequence may have gone back with a standby that lost its last numbers; a random part tells two readers apart then.
-  VALUES (q, nextval('keeper.epoch_seq') + floor(random() * 4096)::bigint, at_node, moment + keeper.micros(lease_us), moment,
-          moment)
-  RETURNING epoch INTO my_epoch;
-  INSERT INTO keeper.reading VALUES (q, my_epoch) ON CONFLICT (queue) DO UPDATE SET epoch = excluded.epoch;
+  SELECT a.my_epoch, a.my_buckets INTO my_epoch, my_buckets FROM keeper.add_reader(q, at_node) a;
   known_to := old;
 END $$;
 
+-- What a reader has to know of the others: which buckets it should have and nobody else has (free), whether it is to stop, whether one
+-- is dead, and the buckets of each reader that lives.
+CREATE OR REPLACE FUNCTION keeper.look_at_readers(q int, my_epoch bigint, OUT free bigint, OUT must_stop boolean,
+  OUT are_dead boolean, OUT masks bigint[])
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
+AS $$
+BEGIN
+  SELECT s.target & ~s.others INTO free FROM keeper.share_of(q, my_epoch) s;
+  SELECT bool_or(r.until <= clock_timestamp()),
+         array_agg(r.owns) FILTER (WHERE r.until > clock_timestamp() AND r.owns <> 0),
+         bool_or(r.epoch = my_epoch AND r.begun_at <= d.asked_at)
+    INTO are_dead, masks, must_stop
+    FROM keeper.reader r JOIN keeper.discovery d ON d.queue = r.queue
+   WHERE r.queue = q;
+END $$;
+
+-- The same, for those who send only.
+CREATE OR REPLACE FUNCTION keeper.parts_of_readers(q int) RETURNS bigint[]
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
+AS $$
+BEGIN
+  RETURN (SELECT array_agg(r.owns) FROM keeper.reader r
+           WHERE r.queue = q AND r.until > clock_timestamp() AND r.owns <> 0);
+END $$;
+
+-- Ends readers whose lease has run out, while others live. All that one of them can have read, and more, gets lanes: what it had in
+-- hand for longer than a second has one, whose attempt is counted, and the rest counts no attempt. But rows of these sessions are
+-- marked as known from the beginning (their transaction is the first one), so no reader carries them again, and a message that ends
+-- its process at once is counted from its second time on.
+CREATE OR REPLACE FUNCTION keeper.bury_readers(q int, of_shard bigint) RETURNS void
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  moment timestamptz := clock_timestamp();
+  dead keeper.reader;
+  at_first pg_snapshot;
+  untied bigint[];
+  rows_of text[];
+  rows_at bigint[];
+  fresh text[];
+  firsts bigint[];
+  shared text[];
+  busy text[];
+  one text;
+BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
+  IF NOT keeper.lock_discovery(q, false) THEN
+    RETURN;
+  END IF;
+  SELECT d.known INTO at_first FROM keeper.discovery d WHERE d.queue = q;
+  FOR dead IN SELECT * FROM keeper.reader r WHERE r.queue = q AND r.until <= moment LOOP
+    DELETE FROM keeper.reader r WHERE r.queue = q AND r.epoch = dead.epoch;
+    DELETE FROM keeper.reading x WHERE x.queue = q AND x.epoch = dead.epoch;
+    PERFORM keeper.fold_notes(q, dead.epoch);
+    CONTINUE WHEN dead.owns = 0;
+    SELECT array_agg(p.first_seq ORDER BY p.first_seq) FILTER (WHERE p.n < 70064) INTO untied
+      FROM (SELECT b.first_seq, sum(bit_count((b.members & ~b.done)::bit(64))) OVER (ORDER BY b.first_seq) AS n
+              FROM keeper.bundle b WHERE b.queue = q AND b.first_seq > 0 AND b.buckets & dead.owns <> 0) p;
+    CONTINUE WHEN untied IS NULL AND NOT EXISTS (SELECT FROM keeper.message m WHERE m.queue + 0 = q AND m.seq > 0);
+    SELECT array_agg(u.of_session), array_agg(u.of_seq) INTO rows_of, rows_at
+      FROM keeper.untie(q, untied, ARRAY(
+             SELECT DISTINCT s.session COLLATE "C"
+               FROM unnest(untied) f(first)
+                    CROSS JOIN LATERAL (SELECT x.sessions FROM keeper.bundle x
+                                         WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b
+                    CROSS JOIN LATERAL unnest(b.sessions) s(session)
+              WHERE keeper.is_of(s.session, dead.owns))) u;
+    UPDATE keeper.message m SET xid = '3'
+      FROM unnest(rows_of, rows_at) u(session, seq)
+     WHERE m.queue = q AND m.session = u.session AND m.seq = u.seq;
+    -- Those that it carried as rows.
+    UPDATE keeper.message m SET xid = '3'
+     WHERE m.queue + 0 = q AND m.seq > 0 AND NOT pg_visible_in_snapshot(m.xid, at_first) AND keeper.is_of(m.session, dead.owns)
+       AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = m.session);
+    SELECT array_agg(m.session ORDER BY m.first), array_agg(m.first ORDER BY m.first) INTO fresh, firsts
+      FROM (SELECT x.session, min(x.seq) AS first FROM keeper.message x
+             WHERE x.queue + 0 = q AND x.seq > 0 AND x.xid = '3' AND keeper.is_of(x.session, dead.owns)
+             GROUP BY x.session) m;
+    CONTINUE WHEN fresh IS NULL;
+    SELECT s.shared, s.busy INTO shared, busy FROM keeper.share_lanes(q, fresh) s;
+    PERFORM keeper.come_back_to(q, busy);
+    INSERT INTO keeper.lane (queue, session, status, place)
+    SELECT q, f.session, 0, f.first FROM unnest(fresh, firsts) f(session, first)
+     WHERE f.session <> ALL (shared || busy) ORDER BY f.session
+    ON CONFLICT DO NOTHING;
+    FOR one IN SELECT m.session FROM keeper.message m
+                WHERE m.queue + 0 = q AND m.seq > 0 AND m.xid = '3' AND m.due_at > moment AND m.session <> ALL (shared || busy)
+                  AND keeper.is_of(m.session, dead.owns)
+    LOOP
+      PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = one AND l.status + 0 = 0 FOR UPDATE;
+      IF FOUND THEN
+        PERFORM keeper.place_lane(q, one, of_shard);
+      END IF;
+    END LOOP;
+  END LOOP;
+END $$;
+
 -- What a reader is told. kind 4: a message, and when it is too old (until). 6: a bundle: its first number (seq), what of it
--- is done (epoch), when it is too old (until), what time it is (due_at). 5: up to which snapshot (node), and number (seq) if that is not all. 2: a
+-- is done (epoch), when it is too old (until), what time it is (due_at), its buckets (ttl_us). 5: up to which snapshot (node), and number (seq) if that is not all. 2: a
 -- held lane has news. 3: somebody else reads now. 7: what else was found, to be read by read_found (bundles in ttls, sessions with
 -- lanes in sessions, those that lost them in ids, the last number in seq, whether there are rows in is_expired, whether to find them by
 -- transaction in attempts). 0: the summary: moment (until), a number for epochs, the place of the first ready
@@ -75,7 +218,8 @@ END $$;
 
 -- The next page of what lies between two snapshots: so many messages, or so large ones, but one at least. Tells its bundles, and its
 -- last number if that is not the end.
-CREATE OR REPLACE FUNCTION keeper.next_page(q int, old pg_snapshot, seen pg_snapshot, after_seq bigint, most int,
+DROP FUNCTION IF EXISTS keeper.next_page(int, pg_snapshot, pg_snapshot, bigint, int, bigint, boolean);
+CREATE OR REPLACE FUNCTION keeper.next_page(q int, mine bigint, old pg_snapshot, seen pg_snapshot, after_seq bigint, most int,
   most_bytes bigint, is_first boolean, OUT upto bigint, OUT bundles bigint[])
 LANGUAGE plpgsql
 -- Without sorting: message_line and bundle_pkey are merged, and no more of them is read than the page has.
@@ -94,11 +238,12 @@ BEGIN
                FROM keeper.message m
               WHERE m.queue + 0 = q AND m.seq > after_seq
                 AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen)
+                AND keeper.is_of(m.session, mine)
               ORDER BY m.seq)
             UNION ALL
             (SELECT b.first_seq, b.last_seq, b.bytes, b.last_seq - b.first_seq + 1, true
                FROM keeper.bundle b
-              WHERE b.queue = q AND b.first_seq > after_seq
+              WHERE b.queue = q AND b.first_seq > after_seq AND b.buckets & mine <> 0
                 AND (is_first OR NOT pg_visible_in_snapshot(b.xid, old)) AND pg_visible_in_snapshot(b.xid, seen)
               ORDER BY b.first_seq)) x
      ORDER BY x.seq
@@ -122,7 +267,8 @@ END $$;
 -- Messages that the snapshot sees with which this reading began stay where they are: without their lane nobody would find them
 -- after a crash.
 DROP FUNCTION IF EXISTS keeper.relieve_lanes(int, bigint, pg_snapshot, timestamptz, int, bigint);
-CREATE OR REPLACE FUNCTION keeper.relieve_some_lanes(q int, my_epoch bigint, old pg_snapshot, moment timestamptz, most int,
+DROP FUNCTION IF EXISTS keeper.relieve_some_lanes(int, bigint, pg_snapshot, timestamptz, int, bigint);
+CREATE OR REPLACE FUNCTION keeper.relieve_some_lanes(q int, my_epoch bigint, mine bigint, old pg_snapshot, moment timestamptz, most int,
   most_bytes bigint)
 RETURNS text[]
 LANGUAGE plpgsql
@@ -150,10 +296,13 @@ BEGIN
   -- Not those that were asked for just now.
   asked := ARRAY(SELECT a.session FROM keeper.ask a
                   WHERE a.queue = q AND COALESCE(a.answered_at, a.asked_at) > moment - interval '2 seconds');
+  -- Not too many of other readers are looked through.
   ready := ARRAY(SELECT l.session FROM keeper.lane l
-                  WHERE l.queue::bigint = q AND l.status = 0 AND l.aside IS NULL
-                    AND l.session <> ALL (asked)
-                  ORDER BY l.place LIMIT 128 FOR UPDATE SKIP LOCKED);
+                  WHERE l.queue = q AND l.status + 0 = 0 AND l.aside IS NULL AND l.session = ANY (ARRAY(
+                    SELECT x.session FROM (SELECT y.session FROM keeper.lane y WHERE y.queue::bigint = q AND y.status = 0
+                                            ORDER BY y.place LIMIT CASE WHEN mine = -1 THEN 128 ELSE 512 END) x
+                     WHERE keeper.is_of(x.session, mine) AND x.session <> ALL (asked) LIMIT 128))
+                  ORDER BY l.place FOR UPDATE SKIP LOCKED);
   SELECT d.known INTO at_first FROM keeper.discovery d WHERE d.queue = q;
   ready := ARRAY(
     SELECT f.session
@@ -220,7 +369,8 @@ $$;
 
 -- The messages that read_new has found, with their bodies. It locks and writes nothing, so a client may take its time. by_xid:
 -- rows are found by their transactions, else in line. except_of: sessions that have lanes. relieved: those that have just lost them.
-CREATE OR REPLACE FUNCTION keeper.read_found(q int, old pg_snapshot, seen pg_snapshot, after_seq bigint, upto bigint,
+DROP FUNCTION IF EXISTS keeper.read_found(int, pg_snapshot, pg_snapshot, bigint, bigint, bigint[], boolean, boolean, text[], text[], timestamptz);
+CREATE OR REPLACE FUNCTION keeper.read_found(q int, mine bigint, old pg_snapshot, seen pg_snapshot, after_seq bigint, upto bigint,
   bundles bigint[], are_rows boolean, by_xid boolean, except_of text[], relieved text[], moment timestamptz)
 RETURNS SETOF keeper.news
 LANGUAGE plpgsql STABLE
@@ -242,7 +392,7 @@ BEGIN
   IF cardinality(bundles) > 0 THEN
     RETURN QUERY
     SELECT 6::smallint, NULL::text, b.done, b.expires_at, NULL::text, b.first_seq, NULL::int, NULL::smallint,
-           NULL::boolean, b.enqueued_at, moment, NULL::timestamptz, NULL::bigint,
+           NULL::boolean, b.enqueued_at, moment, NULL::timestamptz, b.buckets,
            NULL::text, NULL::text, NULL::bytea, NULL::text, b.sessions, b.ids,
            CASE WHEN b.shared IS NULL THEN b.forms ELSE ARRAY[b.forms[1] & 3::smallint] END, b.types,
            CASE WHEN b.shared IS NULL THEN b.bodies ELSE ARRAY[keeper.shared_body(b.bodies[1])] END,
@@ -260,7 +410,7 @@ BEGIN
               UNION ALL
               SELECT * FROM keeper.message b
                WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m
-       WHERE pg_visible_in_snapshot(m.xid, seen)
+       WHERE pg_visible_in_snapshot(m.xid, seen) AND keeper.is_of(m.session, mine)
          AND (except_of IS NULL OR (m.session IN (SELECT unnest(except_of))) IS NOT TRUE)
        ORDER BY m.seq;
   ELSIF are_rows THEN
@@ -272,7 +422,7 @@ BEGIN
              NULL::text[], NULL::smallint[], NULL::text[], NULL::bytea[], NULL::text[], NULL::bigint[], NULL::timestamptz[]
         FROM keeper.message m
        WHERE m.queue + 0 = q AND m.seq > after_seq AND m.seq <= COALESCE(upto, 9223372036854775807)
-         AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen)
+         AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen) AND keeper.is_of(m.session, mine)
          AND (except_of IS NULL OR (m.session IN (SELECT unnest(except_of))) IS NOT TRUE)
        ORDER BY m.seq;
   END IF;
@@ -301,6 +451,8 @@ DECLARE
   moment timestamptz := clock_timestamp();
   seen pg_snapshot := COALESCE(goal::pg_snapshot, pg_current_snapshot());
   last_seq bigint;
+  -- The buckets that this reader has.
+  mine bigint;
   -- So few that all can be read by their transactions; else they are read in line.
   are_few boolean;
   upto bigint;
@@ -322,7 +474,7 @@ BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
-  SELECT s.last_value INTO last_seq
+  SELECT s.last_value, r.owns INTO last_seq, mine
     FROM keeper.reader r CROSS JOIN keeper.message_seq s
    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > moment
      AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch);
@@ -331,7 +483,7 @@ BEGIN
     RETURN NEXT said;
     RETURN;
   END IF;
-  IF EXISTS (SELECT FROM keeper.late_session s WHERE s.queue = q) THEN
+  IF EXISTS (SELECT FROM keeper.late_session s WHERE s.queue = q AND keeper.is_of(s.session, mine)) THEN
     PERFORM 1 FROM keeper.reader r
       WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp()
         AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch) FOR KEY SHARE;
@@ -342,7 +494,7 @@ BEGIN
     END IF;
     is_locked := true;
     is_late := true;
-    RETURN QUERY SELECT n.* FROM keeper.news_of_lanes(q, keeper.place_late_sessions(q, -1)) n;
+    RETURN QUERY SELECT n.* FROM keeper.news_of_lanes(q, keeper.place_late_sessions(q, mine, -1)) n;
   END IF;
   are_few := goal IS NULL AND NOT is_first;
   IF are_few AND (last_seq - known_seq) / 64 > LEAST(most, 64) THEN
@@ -360,11 +512,12 @@ BEGIN
     -- running then.
     SELECT ARRAY(
              SELECT b.first_seq
-               FROM (SELECT x.first_seq, x.xid FROM keeper.bundle x WHERE x.queue::bigint = q AND x.xid >= pg_snapshot_xmax(old)
+               FROM (SELECT x.first_seq, x.xid, x.buckets FROM keeper.bundle x
+                      WHERE x.queue::bigint = q AND x.xid >= pg_snapshot_xmax(old)
                      UNION ALL
-                     SELECT y.first_seq, y.xid FROM keeper.bundle y
+                     SELECT y.first_seq, y.xid, y.buckets FROM keeper.bundle y
                       WHERE y.queue::bigint = q AND y.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) b
-              WHERE pg_visible_in_snapshot(b.xid, seen)
+              WHERE pg_visible_in_snapshot(b.xid, seen) AND b.buckets & mine <> 0
               ORDER BY b.first_seq),
            EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old))
            OR EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))),
@@ -378,13 +531,13 @@ BEGIN
                                             WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b) <= most_bytes;
   END IF;
   IF NOT are_few THEN
-    SELECT p.upto, p.bundles INTO upto, bundles FROM keeper.next_page(q, old, seen, after_seq, most, most_bytes, is_first) p;
+    SELECT p.upto, p.bundles INTO upto, bundles FROM keeper.next_page(q, mine, old, seen, after_seq, most, most_bytes, is_first) p;
     are_rows := true;
     are_lanes := EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q);
   END IF;
 
   IF relieves AND are_lanes AND goal IS NULL AND NOT is_first THEN
-    relieved := keeper.relieve_some_lanes(q, my_epoch, old, moment, most, most_bytes);
+    relieved := keeper.relieve_some_lanes(q, my_epoch, mine, old, moment, most, most_bytes);
     is_locked := cardinality(relieved) > 0;
   END IF;
   IF carried IS NOT NULL AND goal IS NULL AND NOT is_first THEN
@@ -392,7 +545,7 @@ BEGIN
     relieved := relieved || ARRAY(
       SELECT DISTINCT m.session
         FROM keeper.message m
-       WHERE m.queue + 0 = q AND m.seq > 0 AND pg_visible_in_snapshot(m.xid, old)
+       WHERE m.queue + 0 = q AND m.seq > 0 AND pg_visible_in_snapshot(m.xid, old) AND keeper.is_of(m.session, mine)
          AND m.session <> ALL (carried) AND m.session <> ALL (relieved)
          AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = m.session));
   END IF;
@@ -425,6 +578,11 @@ BEGIN
                             CROSS JOIN LATERAL (SELECT x.sessions FROM keeper.bundle x
                                                  WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b) s
               ORDER BY 1)) l;
+    IF mine <> -1 AND cardinality(shared || busy) > 0 THEN
+      -- Those of other readers are theirs.
+      shared := ARRAY(SELECT s.session FROM unnest(shared) s(session) WHERE keeper.is_of(s.session, mine));
+      busy := ARRAY(SELECT s.session FROM unnest(busy) s(session) WHERE keeper.is_of(s.session, mine));
+    END IF;
     existing := NULLIF(shared || busy, '{}');
     IF existing IS NOT NULL THEN
       PERFORM 1 FROM keeper.reader r
@@ -465,7 +623,7 @@ BEGIN
     RETURN NEXT said;
   ELSE
     RETURN QUERY
-      SELECT * FROM keeper.read_found(q, old, seen, after_seq, upto, bundles, are_rows, are_few, existing, relieved, moment);
+      SELECT * FROM keeper.read_found(q, mine, old, seen, after_seq, upto, bundles, are_rows, are_few, existing, relieved, moment);
   END IF;
   said := NULL;
   said.kind := 0;
@@ -498,9 +656,10 @@ END $$;
 -- that have been written down meanwhile; if there are any, nothing was changed at all.
 DROP FUNCTION IF EXISTS keeper.settle_carried(int, bigint, text[], text[], bigint[], boolean, bigint);
 DROP FUNCTION IF EXISTS keeper.settle_carried(int, bigint, text[], bigint[], bigint[], text[], bigint[], boolean, bigint);
+DROP FUNCTION IF EXISTS keeper.settle_carried(int, bigint, text[], bigint, bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], text[], bigint[], boolean, bigint);
 CREATE OR REPLACE FUNCTION keeper.settle_carried(q int, my_epoch bigint, sessions text[], of_note bigint, firsts bigint[],
-  masks bigint[], complete bigint[], complete_masks bigint[], folds bigint[], fold_masks bigint[], over_notes bigint[], done_sessions text[],
-  done_seqs bigint[], lenient boolean, of_shard bigint)
+  masks bigint[], complete bigint[], complete_masks bigint[], shared_firsts bigint[], shared_masks bigint[], folds bigint[],
+  fold_masks bigint[], over_notes bigint[], done_sessions text[], done_seqs bigint[], lenient boolean, of_shard bigint)
 RETURNS SETOF text
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -526,12 +685,13 @@ BEGIN
       RETURN;
     END IF;
   END IF;
-  PERFORM keeper.complete_bundled(q, of_note, firsts, masks, complete, complete_masks, lenient, of_shard);
+  PERFORM keeper.complete_bundled(q, my_epoch, of_note, firsts, masks, complete, complete_masks, shared_firsts, shared_masks,
+                                  lenient, of_shard);
   IF cardinality(folds) > 0 THEN
     PERFORM keeper.tick_off(q, f.first, f.mask) FROM unnest(folds, fold_masks) f(first, mask);
   END IF;
   IF cardinality(over_notes) > 0 THEN
-    DELETE FROM keeper.completion c WHERE c.queue = q AND c.note = ANY (over_notes);
+    DELETE FROM keeper.completion c WHERE c.queue = q AND c.epoch = my_epoch AND c.note = ANY (over_notes);
   END IF;
   IF cardinality(done_seqs) > 0 THEN
     PERFORM keeper.complete_messages(q, done_sessions, done_seqs, NULL, lenient, of_shard);
@@ -539,19 +699,22 @@ BEGIN
 END $$;
 
 -- Gives carried sessions their lanes: held ones (epoch above zero) with what is left of their lease, others ready. heads:
--- their places in the line, zero where the lane has to be looked at; of held ones what is in hand at most. With known_to
--- it is the end of reading: everything that this snapshot sees has its lane then. firsts: bundles of which messages are in
--- memory; those of the sessions become rows, at the end all of them. read_to: NULL, or the number up to which bundles have
--- been read that this snapshot sees. asks: which are answered by it, with their sessions (asked): these have a lane if anything
--- of them is stored, whether it was read or not; those that need one have it in any case. Tells the ends of the leases, which held
--- lanes have got more messages (and the process that holds each), and one row without a session; nothing at all when the reader is not one any more (its fence, above), and then nothing was changed: "known"
--- in particular never becomes a snapshot that the database has forgotten.
+-- their places in the line, zero where the lane has to be looked at; of held ones what is in hand at most. firsts: bundles of which
+-- messages are in memory; those of the sessions become rows. ends: 1, it is the end of the reading; 2, the process goes on with
+-- another part. Then only sessions that are held need lanes: the rest is where it was, and is read by whoever has the buckets next.
+-- asks: which are answered by it, with their sessions (asked): these have a lane if anything
+-- of them is stored, whether it was read or not; those that need one have it in any case. given: sessions for whoever wants any. now_known: NULL, or
+-- at the end of a reading that had all buckets the snapshot up to which nothing is left of what it has read: nobody looks there again. Tells the
+-- ends of the leases, which held lanes have got more messages (and the process that holds each), and one row without a session, which has the
+-- next epoch and buckets, and up to where is known; nothing at all when the reader is not one any more (its fence, above), and then
+-- nothing was changed.
 DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], bigint[], text, bigint, bigint);
 DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], bigint[], bigint[], text[], text, bigint, bigint);
+DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], bigint[], bigint[], text[], text, bigint, bigint);
 CREATE OR REPLACE FUNCTION keeper.write_down(q int, my_epoch bigint, at_node text, sessions text[], epochs bigint[],
-  owners text[], lefts_us bigint[], heads bigint[], firsts bigint[], asks bigint[], asked text[], known_to text, read_to bigint,
-  of_shard bigint)
-RETURNS TABLE (of_session text, held_until timestamptz, news_for text, of_epoch bigint)
+  owners text[], lefts_us bigint[], heads bigint[], firsts bigint[], asks bigint[], asked text[], given text[], ends int,
+  now_known text, of_shard bigint)
+RETURNS TABLE (of_session text, held_until timestamptz, news_for text, of_epoch bigint, of_buckets bigint, known_to text)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET enable_bitmapscan = off SET jit = off
@@ -561,18 +724,20 @@ DECLARE
   others text[];
   other_heads bigint[];
   of_asked bigint[] := '{}';
+  next_epoch bigint;
+  next_buckets bigint;
   shared text[] := '{}';
   busy text[] := '{}';
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
-  IF cardinality(asked) > 0 AND known_to IS NULL THEN
+  IF cardinality(asked) > 0 THEN
     -- Before anything is locked, because a pile may be long. What is stored after this is younger than the asks.
     of_asked := ARRAY(SELECT b.first_seq FROM keeper.bundle b WHERE b.queue = q AND b.first_seq > 0 AND b.sessions && asked);
   END IF;
-  IF known_to IS NOT NULL THEN
-    PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
+  IF ends > 0 THEN
+    SELECT d.known::text INTO known_to FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   END IF;
   PERFORM 1 FROM keeper.reader r
     WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp()
@@ -581,7 +746,10 @@ BEGIN
   IF NOT FOUND THEN
     RETURN;
   END IF;
-  PERFORM keeper.fold_notes(q);
+  PERFORM keeper.fold_notes(q, my_epoch);
+  -- All of them at once and in order, as other readers lock those that are theirs, too.
+  PERFORM 1 FROM (SELECT f.first FROM unnest(firsts || of_asked) f(first) ORDER BY f.first) f
+     CROSS JOIN LATERAL (SELECT FROM keeper.bundle x WHERE x.queue = q AND x.first_seq = f.first OFFSET 0 FOR UPDATE) b;
   IF cardinality(asked) > 0 THEN
     -- An asked session may have its lane already, which must not go while rows are added to it.
     SELECT l.shared, l.busy INTO shared, busy FROM keeper.share_lanes(q, asked) l;
@@ -595,7 +763,7 @@ BEGIN
          rows AS MATERIALIZED (
            SELECT r.* FROM rows_of_asked r
            UNION ALL
-           SELECT r.* FROM keeper.untie(q, firsts, CASE WHEN known_to IS NULL THEN sessions END) r)
+           SELECT r.* FROM keeper.untie(q, firsts, sessions) r)
     SELECT array_agg(o.session ORDER BY o.session), array_agg(o.head ORDER BY o.session) INTO others, other_heads
       FROM (SELECT r.of_session AS session, min(r.of_seq) AS head FROM rows r
              WHERE r.of_session NOT IN (SELECT unnest(sessions)) GROUP BY r.of_session) o;
@@ -623,24 +791,33 @@ BEGIN
   END LOOP;
   IF cardinality(asks) > 0 THEN
     PERFORM keeper.answer_asks(q, asks, shared || busy, of_shard);
+    -- The reader does not carry them again before somebody had a chance to take them.
+    INSERT INTO keeper.ask (queue, session, needs_lane, answered_at)
+    SELECT q, g.session, false, clock_timestamp() FROM unnest(given) g(session);
   END IF;
-  IF known_to IS NOT NULL THEN
-    UPDATE keeper.discovery d SET known = known_to::pg_snapshot, left_after = read_to WHERE d.queue = q;
-    DELETE FROM keeper.reader r WHERE r.queue = q;
+  IF now_known IS NOT NULL THEN
+    UPDATE keeper.discovery d SET known = now_known::pg_snapshot, left_after = NULL WHERE d.queue = q;
+  END IF;
+  IF ends > 0 THEN
+    DELETE FROM keeper.reader r WHERE r.queue = q AND r.epoch = my_epoch;
+    DELETE FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch;
+  END IF;
+  IF ends = 2 THEN
+    SELECT a.my_epoch, a.my_buckets INTO next_epoch, next_buckets FROM keeper.add_reader(q, at_node) a;
   END IF;
   RETURN QUERY
-    SELECT s.session, l.until, NULL::text, l.epoch
+    SELECT s.session, l.until, NULL::text, l.epoch, NULL::bigint, NULL::text
       FROM unnest(sessions, epochs) s(session, epoch)
            CROSS JOIN LATERAL (SELECT x.until, x.epoch FROM keeper.lane x
                                 WHERE x.queue = q AND x.session = s.session OFFSET 0) l
      WHERE s.epoch > 0 AND l.epoch = s.epoch;
   RETURN QUERY
-    SELECT s.session, NULL::timestamptz, l.node, l.epoch
+    SELECT s.session, NULL::timestamptz, l.node, l.epoch, NULL::bigint, NULL::text
       FROM unnest(shared || busy) s(session)
            CROSS JOIN LATERAL (SELECT x.node, x.epoch, x.status FROM keeper.lane x
                                 WHERE x.queue = q AND x.session = s.session OFFSET 0) l
      WHERE l.status = 1 AND s.session = ANY (others);
-  RETURN QUERY SELECT NULL::text, NULL::timestamptz, NULL::text, NULL::bigint;
+  RETURN QUERY SELECT NULL::text, NULL::timestamptz, NULL::text, next_epoch, next_buckets, known_to;
 END $$;
 
 -- Ends what write_down does for those who asked: sessions that have only rows, such as replayed ones, get their lanes, and those
@@ -678,34 +855,64 @@ BEGIN
   DELETE FROM keeper.ask a WHERE a.queue = q AND a.answered_at < moment - interval '10 seconds';
 END $$;
 
--- What the reader is asked for: the numbers of the asks, and their sessions.
-CREATE OR REPLACE FUNCTION keeper.look_at_asks(q int) RETURNS TABLE (id bigint, session text)
+-- What a reader is asked for: the numbers of the asks, and their sessions; or how many it should give away, whichever they are.
+DROP FUNCTION IF EXISTS keeper.look_at_asks(int);
+CREATE OR REPLACE FUNCTION keeper.look_at_asks(q int, my_epoch bigint) RETURNS TABLE (id bigint, session text, how_many int)
 LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 BEGIN
   RETURN QUERY
-    SELECT a.id, a.session FROM keeper.ask a
-     WHERE a.queue = q AND a.answered_at IS NULL AND a.asked_at > clock_timestamp() - interval '1 minute'
+    SELECT a.id, a.session, a.how_many
+      FROM keeper.ask a JOIN keeper.reader r ON r.queue = a.queue AND r.epoch = my_epoch
+     WHERE a.queue = q AND a.answered_at IS NULL
+       AND CASE WHEN a.session = ''
+                THEN a.node <> r.node AND a.asked_at > clock_timestamp() - interval '500 milliseconds'
+                ELSE keeper.is_of(a.session, r.owns) AND a.asked_at > clock_timestamp() - interval '1 minute' END
      ORDER BY a.id LIMIT 1000;
 END $$;
 
--- Asks the reader, if there is one, for a lane of a session, or to stop (an empty session); then no process begins for a while.
+-- Asks the reader of a session, if there is one, for its lane.
 CREATE OR REPLACE FUNCTION keeper.ask_reader(q int, of_session text, needs boolean, OUT ask_id bigint, OUT reader_epoch bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
 AS $$
 BEGIN
-  SELECT r.epoch INTO reader_epoch FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp();
+  SELECT r.epoch INTO reader_epoch FROM keeper.reader r
+   WHERE r.queue = q AND r.until > clock_timestamp() AND keeper.is_of(of_session, r.owns) LIMIT 1;
   IF FOUND THEN
     -- What a crash takes away is asked for again.
     PERFORM set_config('synchronous_commit', 'off', true);
     INSERT INTO keeper.ask AS a (queue, session, needs_lane) VALUES (q, of_session, needs) RETURNING a.id INTO ask_id;
-    IF of_session = '' THEN
-      UPDATE keeper.discovery d SET asked_at = clock_timestamp() WHERE d.queue = q;
-    END IF;
   END IF;
+END $$;
+
+-- Asks readers for so many sessions, whichever they are. It is not waited for. False when nobody else reads.
+CREATE OR REPLACE FUNCTION keeper.ask_for_sessions(q int, many int, at_node text) RETURNS boolean
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM keeper.reader r
+                  WHERE r.queue = q AND r.until > clock_timestamp() AND r.node <> at_node AND r.owns <> 0) THEN
+    RETURN false;
+  END IF;
+  PERFORM set_config('synchronous_commit', 'off', true);
+  DELETE FROM keeper.ask a WHERE a.queue = q AND a.session = '' AND a.node = at_node AND a.answered_at IS NULL;
+  INSERT INTO keeper.ask (queue, session, needs_lane, how_many, node) VALUES (q, '', false, many, at_node);
+  RETURN true;
+END $$;
+
+-- Asks all readers to stop; then no process begins for a while. False when there are none.
+CREATE OR REPLACE FUNCTION keeper.stop_readers(q int) RETURNS boolean
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
+  UPDATE keeper.discovery d SET asked_at = clock_timestamp() WHERE d.queue = q;
+  RETURN EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp());
 END $$;
 
 -- The last of the asks that are open, if there is a reader to answer them.
@@ -714,9 +921,9 @@ LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
 AS $$
 BEGIN
-  SELECT r.epoch INTO reader_epoch FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp();
+  SELECT r.epoch INTO reader_epoch FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp() LIMIT 1;
   IF FOUND THEN
-    SELECT max(a.id) INTO ask_id FROM keeper.ask a WHERE a.queue = q AND a.answered_at IS NULL;
+    SELECT max(a.id) INTO ask_id FROM keeper.ask a WHERE a.queue = q AND a.answered_at IS NULL AND a.session <> '';
   END IF;
 END $$;
 
@@ -729,7 +936,7 @@ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
 AS $$
 BEGIN
   are_answered := NOT EXISTS (SELECT FROM keeper.ask a
-                               WHERE a.queue = q AND a.id <= upto AND a.answered_at IS NULL
+                               WHERE a.queue = q AND a.id <= upto AND a.answered_at IS NULL AND a.session <> ''
                                  AND a.asked_at > clock_timestamp() - interval '1 minute');
   SELECT r.until INTO reads_until FROM keeper.reader r
    WHERE r.queue = q AND r.epoch = reader_epoch AND r.until > clock_timestamp();
@@ -738,9 +945,13 @@ END $$;
 -- Ends a reading that this process began without learning of it.
 CREATE OR REPLACE FUNCTION keeper.forget_reader(q int, at_node text) RETURNS void
 LANGUAGE plpgsql AS $$
+DECLARE
+  gone bigint;
 BEGIN
-  DELETE FROM keeper.reader r WHERE r.queue = q AND r.node = at_node;
-  IF FOUND THEN
-    PERFORM keeper.fold_notes(q);
-  END IF;
+  PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
+  FOR gone IN SELECT r.epoch FROM keeper.reader r WHERE r.queue = q AND r.node = at_node LOOP
+    DELETE FROM keeper.reader r WHERE r.queue = q AND r.epoch = gone;
+    DELETE FROM keeper.reading x WHERE x.queue = q AND x.epoch = gone;
+    PERFORM keeper.fold_notes(q, gone);
+  END LOOP;
 END $$;

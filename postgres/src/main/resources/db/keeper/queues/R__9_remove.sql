@@ -17,7 +17,9 @@ BEGIN
   IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp()) THEN
     RETURN -1;
   END IF;
-  PERFORM keeper.fold_notes(q);
+  DELETE FROM keeper.reader r WHERE r.queue = q;
+  DELETE FROM keeper.reading x WHERE x.queue = q;
+  PERFORM keeper.fold_notes(q, NULL);
   DELETE FROM keeper.lane l WHERE l.queue = q;
   DELETE FROM keeper.late_session s WHERE s.queue = q;
   WITH gone AS (DELETE FROM keeper.bundle b WHERE b.queue = q RETURNING bit_count((b.members & ~b.done)::bit(64)) AS open)

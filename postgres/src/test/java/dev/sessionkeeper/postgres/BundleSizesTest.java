@@ -9,7 +9,7 @@ class BundleSizesTest {
 
   private void add(int count, int bytes) {
     for (int i = 0; i < count; i++) {
-      sizes.add(bytes, false);
+      sizes.add(bytes, false, -1);
     }
   }
 
@@ -33,8 +33,8 @@ class BundleSizesTest {
   @Test
   void aSharedBodyIsAlone() {
     add(2, 10);
-    sizes.add(16, true);
-    sizes.add(16, true);
+    sizes.add(16, true, -1);
+    sizes.add(16, true, -1);
     add(2, 10);
     assertThat(sizes.sizes()).containsExactly(2, 1, 1, 2);
   }

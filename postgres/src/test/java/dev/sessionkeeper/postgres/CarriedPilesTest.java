@@ -156,7 +156,7 @@ class CarriedPilesTest extends ReadsAlone {
     try (var connection = database.pool().getConnection();
         var become =
             connection.prepareStatement(
-                "SELECT b.* FROM keeper.queue k, keeper.become_reader(k.id, 'test', 0, 0) b WHERE k.name = ?");
+                "SELECT b.* FROM keeper.queue k, keeper.become_reader(k.id, 'test', 0, 0, false) b WHERE k.name = ?");
         var read =
             connection.prepareStatement(
                 """

@@ -86,8 +86,9 @@ class CompletionNotesTest extends ReadsAlone {
     String complete =
         """
         WITH done AS MATERIALIZED (
-          SELECT keeper.complete_bundled(b.queue, %d, ARRAY[b.first_seq], ARRAY[%d::bigint], '{}', '{}', %b, 0)
-            FROM keeper.bundle b JOIN keeper.queue k ON k.id = b.queue WHERE k.name = ?)
+          SELECT keeper.complete_bundled(b.queue, r.epoch, %d, ARRAY[b.first_seq], ARRAY[%d::bigint], '{}', '{}',
+                                         '{}', '{}', %b, 0)
+            FROM keeper.bundle b JOIN keeper.queue k ON k.id = b.queue JOIN keeper.reader r ON r.queue = k.id WHERE k.name = ?)
         SELECT count(*) FROM done
         """;
     count(complete.formatted(1, 0b010, false));
@@ -97,7 +98,7 @@ class CompletionNotesTest extends ReadsAlone {
     assertThat(reader.stats(queue).depth()).isEqualTo(2);
     count(
         """
-        WITH folded AS MATERIALIZED (SELECT keeper.fold_notes(k.id) FROM keeper.queue k WHERE k.name = ?)
+        WITH folded AS MATERIALIZED (SELECT keeper.fold_notes(k.id, NULL) FROM keeper.queue k WHERE k.name = ?)
         SELECT count(*) FROM folded
         """);
     assertThat(completedInBundles()).isEqualTo(1);

@@ -19,7 +19,7 @@ class OpenBundlesTest {
   private final OpenBundles bundles = new OpenBundles();
 
   private void read(long first, SessionId... sessions) {
-    bundles.add(List.of(new OpenBundle(first, sessions, 0)));
+    bundles.add(List.of(new OpenBundle(first, sessions, 0, false)));
   }
 
   private Completed complete(SessionId session, long... sequences) {

@@ -120,7 +120,7 @@ class PlanStabilityTest {
     try (var connection = database.pool().getConnection()) {
       execute(
           connection,
-          "SELECT keeper.next_page(id, '1:1:', pg_current_snapshot(), 0, 128, 1000000, true)"
+          "SELECT keeper.next_page(id, -1, '1:1:', pg_current_snapshot(), 0, 128, 1000000, true)"
               + " FROM keeper.queue");
     }
     assertThat(reads().rows() - before.rows()).as("of 480 bundles").isLessThan(128);

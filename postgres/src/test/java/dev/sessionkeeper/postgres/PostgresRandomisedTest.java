@@ -9,7 +9,6 @@ import dev.sessionkeeper.testkit.DelegatingProvider;
 import dev.sessionkeeper.testkit.RandomisedRun;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,9 +53,11 @@ class PostgresRandomisedTest {
     }
   }
 
-  /** Each processor is in a process of its own, and each process wants to read alone. */
-  @Test
-  void nothingIsOvertakenSharedOrLostWhileProcessesTakeTheQueueFromEachOther() throws Exception {
+  /** Each processor is in one of two processes, and each process wants its part of the queue. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, CUTS})
+  void nothingIsOvertakenSharedOrLostWhileProcessesShareTheQueue(int cuts) throws Exception {
+    var cut = new AtomicInteger();
     var options = PostgresOptions.ofDefaults().withCarryFrom(0).withPage(8);
     try (var database = TestDatabase.start();
         var one = PostgresQueueProvider.create(database.pool(), options);
@@ -75,11 +76,15 @@ class PostgresRandomisedTest {
             }
           };
 
-      var report = RandomisedRun.on(both, QUEUE, SEED + 1).run(Duration.ofSeconds(300));
+      var run = RandomisedRun.on(both, QUEUE, SEED + 1 + cuts);
+      var report =
+          (cuts == 0 ? run : run.troubled(cuts, () -> cut.addAndGet(database.cutConnections())))
+              .run(Duration.ofSeconds(300));
 
       assertThat(report.violations()).as("%s", report).isEmpty();
       assertThat(report.sent()).isEqualTo(20_000);
       assertThat(one.stats(QUEUE).depth()).isZero();
+      assertThat(cut.get()).as("connections cut").isGreaterThanOrEqualTo(cuts);
     }
   }
 }

@@ -62,7 +62,8 @@ class ReaderLooksTest extends ReadsAlone {
     sendTogether(B, B);
     sendTogether(A, B);
     var firsts = numbers("SELECT first_seq FROM keeper.bundle WHERE queue = %d ORDER BY 1");
-    long epoch = numbers("SELECT my_epoch FROM keeper.become_reader(%d, 'test', 0, 0)").getFirst();
+    long epoch =
+        numbers("SELECT my_epoch FROM keeper.become_reader(%d, 'test', 0, 0, false)").getFirst();
     long ask = numbers("SELECT ask_id FROM keeper.ask_reader(%d, 'a', false)").getFirst();
 
     // b is written down with what was read of it, which is the first bundle.
@@ -75,7 +76,7 @@ class ReaderLooksTest extends ReadsAlone {
             + firsts.get(0)
             + "], ARRAY["
             + ask
-            + "], ARRAY['a'], NULL, NULL, -1)");
+            + "], ARRAY['a'], '{}', 0, -1)");
 
     assertThat(
             numbers("SELECT seq FROM keeper.message WHERE queue = %d AND session = 'a' ORDER BY 1"))
@@ -88,7 +89,8 @@ class ReaderLooksTest extends ReadsAlone {
 
   @TestInRealTime
   void whatWasLetGoInALostAnswerIsToldAgain() throws Exception {
-    long epoch = numbers("SELECT my_epoch FROM keeper.become_reader(%d, 'test', 0, 0)").getFirst();
+    long epoch =
+        numbers("SELECT my_epoch FROM keeper.become_reader(%d, 'test', 0, 0, false)").getFirst();
     sendTogether(A, B);
     long first = numbers("SELECT first_seq FROM keeper.bundle WHERE queue = %d").getFirst();
     numbers(
@@ -98,7 +100,7 @@ class ReaderLooksTest extends ReadsAlone {
             + first
             + "], ARRAY["
             + first
-            + "], '{}', '{}', NULL, NULL, -1)");
+            + "], '{}', '{}', '{}', 0, -1)");
     assertThat(lanes()).isEqualTo(1);
     var known = texts("SELECT pg_current_snapshot()::text, %d").getFirst();
 
