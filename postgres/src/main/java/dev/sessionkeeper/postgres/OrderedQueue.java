@@ -14,7 +14,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -32,7 +31,8 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   private final Setup setup;
   private final PartsOfReaders parts;
   private final ConcurrentHashMap<SessionId, HeldLane> held = new ConcurrentHashMap<>();
-  private final Set<CompletableFuture<Void>> givingBack = ConcurrentHashMap.newKeySet();
+  private final ConcurrentHashMap<Object, CompletableFuture<Void>> givingBack =
+      new ConcurrentHashMap<>();
   private final AtomicInteger receivers = new AtomicInteger();
   private final Pulse pulse = new Pulse();
   private final Alarm alarm;
@@ -358,8 +358,9 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
 
   /** A lane that nobody wanted is on its way back. */
   void givesBack(CompletableFuture<Void> answer) {
-    givingBack.add(answer);
-    var unused = answer.whenComplete((done, error) -> givingBack.remove(answer));
+    var key = new Object();
+    givingBack.put(key, answer);
+    var unused = answer.whenComplete((done, error) -> givingBack.remove(key));
   }
 
   /** What a round has claimed for those who are gone by now is given back when it is over. */
@@ -385,7 +386,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
         setup.log().warn("Could not give session {} back; its lease runs out", lane.id(), e);
       }
     }
-    givingBack.forEach(Waits::quietly);
+    givingBack.values().forEach(Waits::quietly);
     try {
       if (alone.isReading()) {
         alone.stop();
