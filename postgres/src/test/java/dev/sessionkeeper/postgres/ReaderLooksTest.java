@@ -44,7 +44,7 @@ class ReaderLooksTest extends ReadsAlone {
     var after = List.of(0L);
     while (!after.isEmpty()) {
       var page =
-          "keeper.next_page(%d, '"
+          "keeper.next_page(%d, -1, '"
               + NOTHING
               + "', pg_current_snapshot(), "
               + after.get(0)
@@ -76,7 +76,7 @@ class ReaderLooksTest extends ReadsAlone {
             + firsts.get(0)
             + "], ARRAY["
             + ask
-            + "], ARRAY['a'], '{}', 0, -1)");
+            + "], ARRAY['a'], '{}', 0, NULL, -1)");
 
     assertThat(
             numbers("SELECT seq FROM keeper.message WHERE queue = %d AND session = 'a' ORDER BY 1"))
@@ -100,7 +100,7 @@ class ReaderLooksTest extends ReadsAlone {
             + first
             + "], ARRAY["
             + first
-            + "], '{}', '{}', '{}', 0, -1)");
+            + "], '{}', '{}', '{}', 0, NULL, -1)");
     assertThat(lanes()).isEqualTo(1);
     var known = texts("SELECT pg_current_snapshot()::text, %d").getFirst();
 
