@@ -114,6 +114,16 @@ final class ClaimSessions {
     return joiner;
   }
 
+  /** Completes when the rounds that run now are over; at once where none does. */
+  CompletableFuture<Void> joinRunning() {
+    lock.lock();
+    try {
+      return running ? join() : CompletableFuture.completedFuture(null);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Something may have changed; a round is worth it if anybody waits. */
   void wake() {
     lock.lock();

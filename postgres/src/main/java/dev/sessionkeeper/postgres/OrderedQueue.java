@@ -363,10 +363,13 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     var unused = answer.whenComplete((done, error) -> givingBack.remove(key));
   }
 
-  /** What a round has claimed for those who are gone by now is given back when it is over. */
+  /**
+   * What a round has claimed for those who are gone by now is given back when it is over. A process
+   * that only sends has no round, and begins none: it would find new messages for nobody.
+   */
   private void awaitRound() {
     try {
-      Waits.join(claims.join());
+      Waits.join(claims.joinRunning());
     } catch (RuntimeException e) {
       setup.log().debug("The last round of {} failed", name(), e);
     }
