@@ -1595,6 +1595,7 @@ export interface components {
             lastSeenAt: string;
             /** @description Whether the server has not been heard of for a while */
             silent: boolean;
+            /** @description Whether the node takes no new work because it is about to end */
             draining: boolean;
             /** @description Whether this is the server that answers */
             self: boolean;
@@ -1609,7 +1610,10 @@ export interface components {
             payload: string;
         };
         BotListFailure: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the delivery failed
+             */
             at: string;
             /**
              * @description Names the session. The server handles messages of one session one at a time, in order.
@@ -1622,6 +1626,7 @@ export interface components {
              * @example 1
              */
             attempt: number;
+            /** @description Why the delivery failed */
             error: string;
         };
         BotListItem: {
@@ -1657,6 +1662,7 @@ export interface components {
             target?: string;
             /** @description Whether pushes are stopped because the endpoint does not answer, as this server sees it */
             circuitOpen: boolean;
+            /** @description The last failed deliveries to the bot, the newest first */
             failures: components["schemas"]["BotListFailure"][];
         };
         BotListListing: {
@@ -2538,17 +2544,23 @@ export interface components {
             expiresIn?: string;
         };
         KindSamplesLine: {
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The kind of the sessions
+             */
             kind: number;
             /**
              * @description The name
              * @example orders
              */
             name: string;
+            /** @description Active sessions of this kind at the times in at */
             active: number[];
         };
         KindSamplesView: {
+            /** @description The times of the samples, the oldest first */
             at: string[];
+            /** @description One line for each kind */
             kinds: components["schemas"]["KindSamplesLine"][];
         };
         /** @description A wish to hold a session */
@@ -3628,11 +3640,20 @@ export interface components {
             blockedSince?: string;
         };
         SessionDetailCounts: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Sessions that are parked, paused or blocked
+             */
             attention: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Sessions that a consumer holds
+             */
             held: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Sessions with messages that wait for a consumer
+             */
             ready: number;
         };
         SessionDetailFound: {
@@ -3640,6 +3661,7 @@ export interface components {
             sessions: components["schemas"]["SessionItem"][];
             /** @description False while messages wait in batches that lists do not count */
             backlogIsExact: boolean;
+            /** @description How many sessions each tab has, if asked for with counts=true */
             counts?: components["schemas"]["SessionDetailCounts"];
             /**
              * @description Pass it as cursor for the next page; absent on the last page
