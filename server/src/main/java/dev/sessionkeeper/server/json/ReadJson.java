@@ -195,7 +195,19 @@ final class ReadJson {
     return text.length() > 200 ? text.substring(0, 200) + "…" : text;
   }
 
+  private static boolean isAscii(byte[] bytes) {
+    for (byte each : bytes) {
+      if (each < 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   private static boolean isUtf8(byte[] bytes) {
+    if (isAscii(bytes)) {
+      return true; // Nearly every body, and a decoder has buffers of its own.
+    }
     var decoder = StandardCharsets.UTF_8.newDecoder();
     var in = ByteBuffer.wrap(bytes);
     var out = CharBuffer.allocate(Math.min(bytes.length, 8192));
