@@ -7,12 +7,15 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 
@@ -31,6 +34,7 @@ public final class FaultyNetwork implements AutoCloseable {
   private final AtomicInteger cuts = new AtomicInteger();
   private volatile CountDownLatch frozen = new CountDownLatch(0);
   private String cutAfter = "";
+  private volatile Duration delay = Duration.ZERO;
   private volatile boolean refusing;
   private volatile boolean refusingAfterCut;
 
@@ -94,6 +98,11 @@ public final class FaultyNetwork implements AutoCloseable {
   /** How often a connection was cut. */
   public int cuts() {
     return cuts.get();
+  }
+
+  /** Delays each piece of data by a random time of at most this. */
+  public void delay(Duration most) {
+    delay = most;
   }
 
   /** Refuses new connections from now on, or takes them again. */
@@ -172,6 +181,7 @@ public final class FaultyNetwork implements AutoCloseable {
         var buffer = new byte[BUFFER];
         for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
           frozen.await();
+          dawdle();
           if (isRequest && isToBeCut(Arrays.copyOf(buffer, n))) {
             doomed = true;
           }
@@ -192,6 +202,13 @@ public final class FaultyNetwork implements AutoCloseable {
         links.remove(this);
         end(client);
         end(server);
+      }
+    }
+
+    private void dawdle() throws InterruptedException {
+      long most = delay.toNanos();
+      if (most > 0) {
+        TimeUnit.NANOSECONDS.sleep(ThreadLocalRandom.current().nextLong(most));
       }
     }
 

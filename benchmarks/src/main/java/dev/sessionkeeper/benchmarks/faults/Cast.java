@@ -27,29 +27,84 @@ final class Cast implements AutoCloseable {
   private final Shape shape;
   private final Journal journal;
   private final DatabaseAddress database;
+  private final boolean hasClocks;
 
   /** Of consumers and senders; it stays when one follows on another. */
   private final Map<String, FaultyNetwork> networks = new HashMap<>();
 
+  private final Map<String, FakeClock> clocks = new HashMap<>();
   private final Map<String, ChildProcess> roles = new HashMap<>();
+  private final Set<String> doomed = new HashSet<>();
   private final Set<String> frozen = new HashSet<>();
   private final Set<String> isolated = new HashSet<>();
   private final Map<String, Integer> generations = new HashMap<>();
   private final List<ChildProcess> all = new ArrayList<>();
 
-  Cast(Shape shape, DatabaseAddress database, Journal journal) {
+  Cast(Shape shape, DatabaseAddress database, Journal journal, boolean hasClocks) {
     this.shape = shape;
+    this.hasClocks = hasClocks;
     this.journal = journal;
     this.database = database;
     Runtime.getRuntime().addShutdownHook(new Thread(this::close));
   }
 
   void start(String role) throws IOException {
+    start(role, Map.of());
+  }
+
+  /**
+   * Starts one that dies by itself.
+   *
+   * @param at the number of its last statement; negative if that is still executed
+   */
+  void startDoomed(String role, int at) throws IOException {
+    start(role, Map.of(DieAtStatement.AT, Integer.toString(at)));
+    doomed.add(role);
+  }
+
+  /** Consumers that are to die by themselves. */
+  List<String> doomed() {
+    return List.copyOf(doomed);
+  }
+
+  /** Consumers that died by themselves since the last call. */
+  List<String> fallen() {
+    var fallen = doomed.stream().filter(role -> !process(role).isAlive()).toList();
+    for (var role : fallen) {
+      journal.about(Kind.KILLED, process(role).name());
+      doomed.remove(role);
+    }
+    return fallen;
+  }
+
+  void moveClock(String role, Duration offset) throws IOException {
+    clock(role).moveBy(offset);
+  }
+
+  private FakeClock clock(String role) throws IOException {
+    var clock = clocks.get(role);
+    if (clock == null) {
+      clock = FakeClock.create(shape.folder().resolve(role + ".clock"));
+      clocks.put(role, clock);
+    }
+    return clock;
+  }
+
+  void slowDown(Duration most) {
+    networks.values().forEach(network -> network.delay(most));
+  }
+
+  private void start(String role, Map<String, String> more) throws IOException {
     var name = role + "." + generations.merge(role, 1, Integer::sum);
     journal.about(Kind.STARTED, name);
     var own = new HashMap<>(shape.asEnvironment());
     own.putAll(addressOf(role).asEnvironment());
     own.put(ChildMain.NAME, name);
+    own.putAll(more);
+    if (hasClocks && role.startsWith("consumer")) {
+      own.putAll(clock(role).asEnvironment());
+    }
+    doomed.remove(role);
     var log = shape.folder().resolve(name + ".log");
     var process = ChildProcess.start(name, mainOf(role), own, log, SMALL);
     synchronized (all) {

@@ -43,7 +43,8 @@ final class ConsumerProcess {
   private void consume() throws IOException {
     var options = PostgresOptions.ofDefaults().withoutMigration();
     try (var provider =
-            PostgresQueueProvider.create(DatabaseAddress.ofEnvironment().source(), options);
+            PostgresQueueProvider.create(
+                DieAtStatement.of(DatabaseAddress.ofEnvironment().source()), options);
         var processor = processor(provider).start()) {
       ChildMain.say("ready " + processor.state());
       while (System.in.read() >= 0) {

@@ -88,7 +88,12 @@ public final class FaultRun {
     Files.writeString(folder.resolve(ARGUMENTS), options.asArguments());
     try (var postgres = EmbeddedPostgres.temporary();
         var journal = new Journal(folder, "director");
-        var cast = new Cast(shape, DatabaseAddress.of(postgres), journal)) {
+        var cast =
+            new Cast(
+                shape,
+                DatabaseAddress.of(postgres),
+                journal,
+                options.faults().contains(Faults.CLOCK))) {
       prepare(postgres);
       enter(cast);
       new InjectFaults(options, cast, postgres, journal, this::progress).run();

@@ -18,6 +18,18 @@ enum Faults {
   LEAVE,
   /** A sender is killed, and goes on as another process. */
   SENDER,
+  /** A consumer dies right before or after one of its statements; another one starts. */
+  STATEMENT,
+  /** Data between consumers, senders and the database takes up to a second. */
+  SLOW,
+  /** The database has no connection left for anyone. */
+  CONNECTIONS,
+  /** Another transaction locks tables in its own order, until deadlocks are resolved. */
+  LOCKS,
+  /** The wall clocks of consumers jump by up to a day, forth and back. Needs libfaketime. */
+  CLOCK,
+  /** The disk of the database is full for some seconds; see {@code --disk}. */
+  DISK,
   /** One connection is cut, before or after the answer, or the database ends its session. */
   CUT,
   /** The database is crashed while another application commits without waiting for the disk. */
@@ -25,8 +37,9 @@ enum Faults {
   /** Sessions are taken by name, and people look and act, in a process of its own. */
   OPERATOR;
 
+  /** All that need nothing but this machine. */
   static Set<Faults> all() {
-    return EnumSet.allOf(Faults.class);
+    return EnumSet.complementOf(EnumSet.of(CLOCK, DISK));
   }
 
   /** From a list such as {@code kill,freeze}. */

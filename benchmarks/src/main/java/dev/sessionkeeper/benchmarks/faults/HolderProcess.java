@@ -44,7 +44,7 @@ final class HolderProcess {
 
   public static void main(String[] args) throws Exception {
     var shape = Shape.ofEnvironment();
-    var source = DatabaseAddress.ofEnvironment().source();
+    var source = DieAtStatement.of(DatabaseAddress.ofEnvironment().source());
     var options = PostgresOptions.ofDefaults().withoutMigration();
     try (var journal = new Journal(shape.folder(), ChildMain.nameOfThisProcess())) {
       ChildMain.untilTheDatabaseAnswers(

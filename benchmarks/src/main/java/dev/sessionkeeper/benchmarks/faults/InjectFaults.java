@@ -4,6 +4,7 @@ import dev.sessionkeeper.benchmarks.faults.Event.Kind;
 import dev.sessionkeeper.benchmarks.processes.ChildProcess;
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,6 +29,11 @@ final class InjectFaults {
        WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
        ORDER BY random() LIMIT 1
       """;
+  private static final String TABLES =
+      """
+      SELECT schemaname || '.' || tablename FROM pg_tables WHERE schemaname = 'keeper' ORDER BY random() LIMIT 3
+      """;
+  private static final List<Long> OFFSETS = List.of(0L, 0L, 2L, -2L, 60L, -60L, 86_400L, -86_400L);
   private static final Duration RECOVERY = Duration.ofSeconds(60);
 
   private final Options options;
@@ -38,6 +44,7 @@ final class InjectFaults {
   private final Random random;
   private final List<Faults> kinds;
   private final Map<String, Long> backAt = new HashMap<>();
+  private boolean isOver;
   private long lastCrash = System.nanoTime();
 
   InjectFaults(
@@ -68,6 +75,11 @@ final class InjectFaults {
         one(kind);
       }
     }
+    isOver = true;
+    for (var role : cast.doomed()) {
+      replace(role);
+    }
+    cast.slowDown(Duration.ZERO);
     for (var role : List.copyOf(backAt.keySet())) {
       back(role);
     }
@@ -76,6 +88,11 @@ final class InjectFaults {
   private void waitUntil(long moment) throws IOException, InterruptedException {
     while (System.nanoTime() < moment) {
       Thread.sleep(STEP);
+      for (var role : cast.fallen()) {
+        progress.accept(role + " died at a statement");
+        backAt.remove(role);
+        startAgain(role);
+      }
       for (var entry : Map.copyOf(backAt).entrySet()) {
         if (entry.getValue() <= System.nanoTime()) {
           back(entry.getKey());
@@ -99,6 +116,12 @@ final class InjectFaults {
       case FREEZE -> putAway(false);
       case ISOLATE -> putAway(true);
       case LEAVE -> leave();
+      case STATEMENT -> doom();
+      case SLOW -> slowDown();
+      case CONNECTIONS -> takeAllConnections();
+      case LOCKS -> lockTables();
+      case CLOCK -> moveClocks();
+      case DISK -> fillDisk();
       case CUT -> cut();
       case DATABASE -> crash();
       case OPERATOR -> {
@@ -118,7 +141,9 @@ final class InjectFaults {
   }
 
   private List<String> running() {
-    return cast.roles("consumer").stream().filter(role -> !cast.isAway(role)).toList();
+    return cast.roles("consumer").stream()
+        .filter(role -> !cast.isAway(role) && !cast.doomed().contains(role))
+        .toList();
   }
 
   private void replace(String role) throws IOException, InterruptedException {
@@ -171,9 +196,114 @@ final class InjectFaults {
     }
   }
 
+  private void doom() throws IOException, InterruptedException {
+    var role = victim();
+    progress.accept(role + " is followed by one that dies at a statement");
+    cast.kill(role);
+    backAt.remove(role);
+    int at = 1 + random.nextInt(random.nextBoolean() ? 40 : 400);
+    cast.startDoomed(role, random.nextBoolean() ? at : -at);
+  }
+
+  /** After it has died. */
+  private void startAgain(String role) throws IOException, InterruptedException {
+    if (isOver || random.nextInt(3) == 0) {
+      cast.start(role);
+      cast.awaitReady(role);
+    } else {
+      int at = 1 + random.nextInt(random.nextBoolean() ? 40 : 400);
+      cast.startDoomed(role, random.nextBoolean() ? at : -at);
+    }
+  }
+
+  private void slowDown() throws IOException, InterruptedException {
+    var most = Duration.ofMillis(random.nextLong(20, 1000));
+    progress.accept("data takes up to " + most.toMillis() + " ms");
+    cast.slowDown(most);
+    waitUntil(System.nanoTime() + random.nextLong(3_000_000_000L));
+    cast.slowDown(Duration.ZERO);
+  }
+
+  private void takeAllConnections() throws IOException, InterruptedException {
+    progress.accept("the database has no connection left");
+    limitConnections(0);
+    cut(); // Who has connections would not notice.
+    waitUntil(System.nanoTime() + random.nextLong(1_000_000_000L, 4_000_000_000L));
+    limitConnections(-1);
+  }
+
+  private void limitConnections(int most) {
+    try (var connection = postgres.adminDataSource().getConnection();
+        var statement = connection.createStatement()) {
+      statement.execute("ALTER ROLE " + postgres.user() + " CONNECTION LIMIT " + most);
+    } catch (SQLException e) {
+      throw new IllegalStateException("The limit of connections cannot be changed", e);
+    }
+  }
+
+  /** Tables in an order of its own: whoever has them the other way round is in a deadlock. */
+  private void lockTables() throws IOException, InterruptedException {
+    int deadlocks = 0;
+    int times = 30;
+    for (int i = 0; i < times; i++) {
+      try (var connection = postgres.dataSource().getConnection();
+          var statement = connection.createStatement()) {
+        connection.setAutoCommit(false);
+        var tables = new ArrayList<String>();
+        try (var rows = statement.executeQuery(TABLES)) {
+          while (rows.next()) {
+            tables.add(rows.getString(1));
+          }
+        }
+        // Who stands still in a transaction goes on only when this thread lets it.
+        statement.execute("SET LOCAL lock_timeout = '2s'");
+        for (var table : tables) {
+          statement.execute("LOCK TABLE " + table + " IN SHARE ROW EXCLUSIVE MODE");
+          Thread.sleep(random.nextLong(8));
+        }
+        connection.rollback();
+      } catch (SQLException e) {
+        deadlocks++;
+      }
+      waitUntil(System.nanoTime() + random.nextLong(40_000_000L));
+    }
+    progress.accept(
+        "locked tables " + times + " times, " + deadlocks + " given up to a deadlock or a timeout");
+  }
+
+  private void moveClocks() throws IOException {
+    for (var role : cast.roles("consumer")) {
+      var offset = Duration.ofSeconds(OFFSETS.get(random.nextInt(OFFSETS.size())));
+      progress.accept("the clock of " + role + " is " + offset + " off");
+      cast.moveClock(role, offset);
+    }
+  }
+
+  private void fillDisk() throws IOException, InterruptedException {
+    var file = options.disk().orElseThrow().resolve("filler");
+    progress.accept("the disk is full");
+    journal.about(Kind.CRASHING, ""); // PostgreSQL ends itself if it cannot write its log.
+    try (var out = Files.newOutputStream(file)) {
+      var piece = new byte[1 << 16];
+      long end = System.nanoTime() + random.nextLong(3_000_000_000L, 6_000_000_000L);
+      while (System.nanoTime() < end) {
+        try {
+          out.write(piece);
+        } catch (IOException e) {
+          waitUntil(System.nanoTime() + STEP.toNanos()); // Full. What is freed meanwhile is taken.
+        }
+      }
+    } finally {
+      Files.delete(file);
+    }
+    progress.accept("the disk has space again");
+    awaitDatabase();
+    journal.about(Kind.RECOVERED, "");
+  }
+
   private void terminateBackend() {
     journal.about(Kind.CUT, "");
-    try (var connection = postgres.dataSource().getConnection();
+    try (var connection = postgres.adminDataSource().getConnection();
         var statement = connection.createStatement()) {
       statement.execute(TERMINATE);
     } catch (SQLException e) {
@@ -217,7 +347,7 @@ final class InjectFaults {
     var others = CompletableFuture.runAsync(this::commitWithoutWaiting);
     waitUntil(System.nanoTime() + random.nextLong(500_000_000L, 1_500_000_000L));
     journal.about(Kind.CRASHING, "");
-    ChildProcess.signal(postgres.pid(), "QUIT");
+    ChildProcess.signal(postgres.pid(), random.nextBoolean() ? "QUIT" : "KILL");
     others.join();
     awaitDatabase();
     journal.about(Kind.RECOVERED, "");

@@ -16,6 +16,7 @@ import java.util.Set;
  * @param holders that consume without one, see {@link HolderProcess}
  * @param every the mean time between two faults
  * @param longFreeze a stop that no lease survives
+ * @param disk a small file system that holds the temporary folder, for {@link Faults#DISK}
  * @param folder where journals go; a temporary one where it is empty
  */
 record Options(
@@ -27,6 +28,7 @@ record Options(
     Duration every,
     Duration longFreeze,
     Load load,
+    Optional<Path> disk,
     Optional<Path> folder) {
   private static final List<String> NAMES =
       List.of(
@@ -48,9 +50,18 @@ record Options(
           "every",
           "attempts",
           "seed",
+          "disk",
           "folder");
 
   Options {
+    if (faults.contains(Faults.DISK) && disk.isEmpty()) {
+      throw new IllegalArgumentException(
+          "--faults disk needs --disk, the file system to be filled");
+    }
+    if (faults.contains(Faults.CLOCK) && FakeClock.library().isEmpty()) {
+      throw new IllegalArgumentException(
+          "--faults clock needs libfaketime, which is not installed");
+    }
     if (processes < 1 || processes > 16) {
       throw new IllegalArgumentException("processes must be 1 to 16, was " + processes);
     }
@@ -110,6 +121,7 @@ record Options(
             Shape.Handlers.valueOf(handlers),
             seconds(given.getOrDefault("lock", "5")),
             Integer.parseInt(given.getOrDefault("attempts", "5"))),
+        Optional.ofNullable(given.get("disk")).map(Path::of),
         Optional.ofNullable(given.get("folder")).map(Path::of));
   }
 

@@ -11,7 +11,6 @@ import dev.sessionkeeper.benchmarks.faults.Event.Outcome;
 import dev.sessionkeeper.spi.BatchLimit;
 import dev.sessionkeeper.spi.HeldSession;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionException;
@@ -54,10 +53,9 @@ final class RecordingSession implements HeldSession {
     };
   }
 
-  /** On the machine's monotonic clock. The clock is read first: a stop in between shortens it. */
+  /** On the machine's monotonic clock. */
   private static long endOf(Lease lease) {
-    long nanos = System.nanoTime();
-    return nanos + Duration.between(Instant.now(), lease.until()).toNanos();
+    return FakeClock.monotonic(lease.until());
   }
 
   private Lease recorded(Lease lease) {

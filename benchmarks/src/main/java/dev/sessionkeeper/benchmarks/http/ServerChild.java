@@ -11,12 +11,13 @@ import java.time.Duration;
 import java.util.Map;
 
 /** A server in a process of its own. */
-final class ServerChild {
+public final class ServerChild {
   private static final String SERVING = "serving ";
 
   private ServerChild() {}
 
-  static ChildProcess start(EmbeddedPostgres postgres, String database, Path log) throws Exception {
+  public static ChildProcess start(EmbeddedPostgres postgres, String database, Path log)
+      throws Exception {
     return ChildProcess.start(
         "server",
         ServerChild.class,
@@ -29,7 +30,7 @@ final class ServerChild {
         System.getProperty("server.options", "-Xmx512m").split(" "));
   }
 
-  static String addressOf(ChildProcess server) throws InterruptedException {
+  public static String addressOf(ChildProcess server) throws InterruptedException {
     return server.await(SERVING, Duration.ofMinutes(1)).substring(SERVING.length());
   }
 

@@ -147,6 +147,11 @@ public final class ChildProcess implements AutoCloseable {
     return process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS);
   }
 
+  /** Of one that has ended. */
+  public int exitCode() {
+    return process.exitValue();
+  }
+
   /** Kills what is left of it. */
   @Override
   public void close() {

@@ -12,6 +12,7 @@ import dev.sessionkeeper.github.Subscription;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.Migrations;
+import dev.sessionkeeper.testkit.StepByStep;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;

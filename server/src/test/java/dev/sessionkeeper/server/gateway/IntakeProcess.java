@@ -6,6 +6,7 @@ import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.postgres.PostgresOptions;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.testkit.StepByStep;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -9,6 +9,7 @@ import dev.sessionkeeper.github.GitHubEvent;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.Migrations;
+import dev.sessionkeeper.testkit.StepByStep;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

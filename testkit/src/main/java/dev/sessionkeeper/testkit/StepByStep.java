@@ -1,4 +1,4 @@
-package dev.sessionkeeper.server.gateway;
+package dev.sessionkeeper.testkit;
 
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
@@ -6,24 +6,25 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.Statement;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** Stands between a caller and its database, and sees every statement and every COMMIT. */
-final class StepByStep {
+public final class StepByStep {
   private StepByStep() {}
 
   /** What is about to happen on the real connection. */
-  interface Work {
+  public interface Work {
     @Nullable Object run() throws Throwable;
   }
 
   /** Lets it happen, or not. */
-  interface Between {
+  public interface Between {
     @Nullable Object call(String step, Connection connection, Work work) throws Throwable;
   }
 
-  static DataSource of(DataSource source, Between between) {
+  public static DataSource of(DataSource source, Between between) {
     return proxy(
         DataSource.class,
         (method, arguments) -> {
@@ -40,8 +41,11 @@ final class StepByStep {
             return between.call("COMMIT", connection, () -> invoke(connection, method, arguments));
           }
           var result = invoke(connection, method, arguments);
-          return result instanceof PreparedStatement statement && arguments != null
-              ? watched(statement, (String) arguments[0], connection, between)
+          if (result instanceof PreparedStatement statement && arguments != null) {
+            return watched(statement, (String) arguments[0], connection, between);
+          }
+          return result instanceof Statement statement
+              ? watched(statement, connection, between)
               : result;
         });
   }
@@ -54,6 +58,18 @@ final class StepByStep {
         (method, arguments) ->
             method.getName().startsWith("execute")
                 ? between.call(step, connection, () -> invoke(statement, method, arguments))
+                : invoke(statement, method, arguments));
+  }
+
+  private static Statement watched(Statement statement, Connection connection, Between between) {
+    return proxy(
+        Statement.class,
+        (method, arguments) ->
+            method.getName().startsWith("execute") && arguments != null
+                ? between.call(
+                    String.valueOf(arguments[0]),
+                    connection,
+                    () -> invoke(statement, method, arguments))
                 : invoke(statement, method, arguments));
   }
 

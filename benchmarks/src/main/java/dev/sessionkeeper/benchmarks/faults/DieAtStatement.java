@@ -1,0 +1,40 @@
+package dev.sessionkeeper.benchmarks.faults;
+
+import dev.sessionkeeper.testkit.StepByStep;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+
+/** Ends a process without warning right before, or right after, one of its statements. */
+public final class DieAtStatement {
+  public static final String AT = "KEEPER_FAULTS_DIE_AT";
+
+  private DieAtStatement() {}
+
+  /** The source itself, unless this process was told at which of its statements it dies. */
+  public static DataSource of(DataSource source) {
+    var at = System.getenv(AT);
+    if (at == null) {
+      return source;
+    }
+    int last = Math.abs(Integer.parseInt(at));
+    boolean isAfter = at.startsWith("-");
+    var count = new AtomicInteger();
+    return StepByStep.of(
+        source,
+        (step, connection, work) -> {
+          boolean isLast = count.incrementAndGet() == last;
+          if (isLast && !isAfter) {
+            die();
+          }
+          var result = work.run();
+          if (isLast) {
+            die();
+          }
+          return result;
+        });
+  }
+
+  private static void die() {
+    Runtime.getRuntime().halt(137);
+  }
+}
