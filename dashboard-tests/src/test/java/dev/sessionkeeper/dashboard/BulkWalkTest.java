@@ -38,4 +38,28 @@ class BulkWalkTest {
       tab.requireNoComplaint();
     }
   }
+
+  @Test
+  void theEventsOfAFilterAreCountedAndThenSentAgain() {
+    try (var keeper = Keeper.start(Keeper.ALL);
+        var browser = new Browser();
+        var tab = browser.open(Browser.Look.LIGHT, keeper.url("/"))) {
+      keeper.fillAll();
+      var page = tab.page();
+      page.navigate(keeper.url("/ui/events"));
+      assertThat(page.locator("main")).containsText("Filter the list to replay many");
+      page.navigate(keeper.url("/ui/events?bot=reviewer"));
+      page.locator(".bulk button").click();
+      assertThat(page.locator("h1")).hasText("Replay: 6");
+      tab.shoot("events-confirm");
+      tab.requireAccessible();
+      page.getByLabel("Reason, for the next person").fill("the reviewer was broken");
+      page.locator("#typed").fill("6");
+      page.locator("button.main").click();
+      assertThat(page.locator(".told")).containsText("6 messages were sent again");
+      assertThat(keeper.ok("GET", "/audit?action=events.replay", ""))
+          .contains("the reviewer was broken");
+      tab.requireNoComplaint();
+    }
+  }
 }

@@ -248,6 +248,7 @@ final class Keeper implements AutoCloseable {
                   HOSTILE.replace("\"", "\\\""),
                   i));
     }
+    fail("reviewer", "acme/app/pull_request/7", "java.io.IOException: " + HOSTILE);
     for (int i = 1; i <= 3; i++) {
       ok(
           "PUT",

@@ -56,6 +56,30 @@ class LiveTest {
   }
 
   @Test
+  void aRefreshThatBringsNothingNewIsAnsweredWithout() {
+    try (var keeper = Keeper.start("")) {
+      var first = keeper.call("GET", "/ui/queues", "", "HX-Request", "true");
+      var tag = Keeper.header(first, "ETag").orElseThrow();
+      var again =
+          keeper.call("GET", "/ui/queues", "", "HX-Request", "true", "If-None-Match", tag);
+      assertThat(again.statusCode()).isEqualTo(304);
+      assertThat(again.body()).isEmpty();
+
+      keeper.queue("orders", "ORDERED", 2, "PARK_SESSION");
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(
+                          keeper
+                              .call(
+                                  "GET", "/ui/queues", "", "HX-Request", "true", "If-None-Match",
+                                  tag)
+                              .statusCode())
+                      .isEqualTo(200));
+    }
+  }
+
+  @Test
   void focusSelectionScrollAndOpenPartsSurviveTwentyRefreshes() {
     try (var tab = browser.open(Browser.Look.LIGHT, keeper.url("/"))) {
       var page = tab.page();

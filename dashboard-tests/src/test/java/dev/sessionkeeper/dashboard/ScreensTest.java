@@ -76,6 +76,9 @@ class ScreensTest {
         var browser = new Browser();
         var tab = browser.open(Browser.Look.LIGHT, keeper.url("/"))) {
       keeper.fillAll();
+      // The numbers are two seconds old at most.
+      tab.page().navigate(keeper.url("/"));
+      assertThat(tab.page().locator(".troubles")).containsText("parked session");
       var screens = sections();
       screens.putAll(objects(keeper));
       screens.forEach(
@@ -84,6 +87,9 @@ class ScreensTest {
             tab.page().waitForSelector("h1");
             look(tab, "full", name);
             keeper.traffic();
+            if (name.equals("bots")) {
+              assertThat(tab.page().locator("main")).containsText("Last failures");
+            }
             assertThat(tab.page().title()).as("a hostile text must not run").isNotEqualTo("owned");
             tab.requireNoComplaint();
           });
@@ -173,10 +179,11 @@ class ScreensTest {
                           "<h1>The store does not answer</h1>", "Try again", "The log has this as");
                 }
               });
-      page.navigate(keeper.url("/"));
-      look(tab, "down", "overview");
-      page.navigate(keeper.url("/ui/queues/orders"));
-      look(tab, "down", "queue");
+      for (var screen : down.entrySet()) {
+        page.navigate(keeper.url(screen.getValue()));
+        assertThat(page.locator("h1").count()).as(screen.getKey()).isEqualTo(1);
+        look(tab, "down", screen.getKey());
+      }
     }
   }
 

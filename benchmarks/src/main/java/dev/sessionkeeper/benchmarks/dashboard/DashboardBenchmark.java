@@ -15,8 +15,9 @@ import java.util.Map;
  * Measures every screen of the dashboard on a store with very many sessions and messages, and the
  * rate of consumers that are watched.
  *
- * <p>{@code DashboardBenchmark screens [sessions] [messages]} or {@code DashboardBenchmark gate
- * [sessions] [seconds]}. The exit code is 1 if a screen or the gate is over its bound.
+ * <p>{@code DashboardBenchmark screens [sessions] [messages]}, {@code DashboardBenchmark explain
+ * [sessions] [messages]} or {@code DashboardBenchmark gate [sessions] [seconds]}. The exit code is 1
+ * if a screen, a statement or the gate is over its bound.
  */
 public final class DashboardBenchmark {
   static final PrintStream OUT = System.out;
@@ -27,6 +28,11 @@ public final class DashboardBenchmark {
   public static void main(String[] arguments) throws Exception {
     var part = arguments.length > 0 ? arguments[0] : "screens";
     int sessions = number(arguments, 1, part.equals("gate") ? 20_000 : 100_000);
+    if (part.equals("explain")) {
+      boolean isBounded =
+          new ExplainStatements().run(sessions, number(arguments, 2, 1_000_000));
+      System.exit(isBounded ? 0 : 1);
+    }
     boolean isGood;
     try (var postgres = EmbeddedPostgres.temporary();
         var server = serve(postgres);
@@ -44,7 +50,7 @@ public final class DashboardBenchmark {
     return arguments.length > index ? Integer.parseInt(arguments[index]) : otherwise;
   }
 
-  private static KeeperServer serve(EmbeddedPostgres postgres) {
+  static KeeperServer serve(EmbeddedPostgres postgres) {
     var sources =
         new ConfigSources(
             "keeper.yaml",

@@ -17,6 +17,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -33,6 +34,7 @@ import javax.sql.DataSource;
 final class LargeScreens {
   private static final int ROUNDS = 15;
   private static final int MOST_ROWS = 20_000;
+  private static final int HELD = 500;
   private static final long STATISTICS_FLUSH_NANOS = 1_500_000_000L;
 
   /** Rows that scans and index lookups brought, of all tables of the store. */
@@ -64,7 +66,7 @@ final class LargeScreens {
   }
 
   /** Screens by name, each with its bound in milliseconds and its path. */
-  private static Map<String, Map.Entry<Integer, String>> screens() {
+  static Map<String, Map.Entry<Integer, String>> screens() {
     var screens = new LinkedHashMap<String, Map.Entry<Integer, String>>();
     var queue = "/ui/queues/" + QUEUE;
     screens.put("overview", Map.entry(50, "/"));
@@ -131,7 +133,7 @@ final class LargeScreens {
     }
   }
 
-  private void get(String path) throws IOException, InterruptedException {
+  void get(String path) throws IOException, InterruptedException {
     var answer =
         client.send(
             HttpRequest.newBuilder(URI.create(server.address() + path)).build(),
@@ -142,15 +144,16 @@ final class LargeScreens {
   }
 
   /**
-   * Messages in bundles, thousands of parked, waiting and paused sessions, and as many dead letters
+   * Messages in bundles, thousands of parked, held and paused sessions, and as many dead letters
    * as a person may find one morning.
    */
-  private void fill(int sessions, int messages) throws Exception {
+  void fill(int sessions, int messages) throws Exception {
     long begin = System.nanoTime();
     queues.declare(
         QUEUE,
         QueueSettings.ordered()
             .withMaxDeliveryCount(2)
+            .withLockDuration(Duration.ofMinutes(10))
             .withPoisonPolicy(PoisonPolicy.PARK_SESSION));
     var next = new AtomicInteger();
     int batch = 1_000;
@@ -177,6 +180,9 @@ final class LargeScreens {
           };
       queues.act(QUEUE, session(i), act, "NumberFormatException: a comma in " + i);
     }
+    for (int i = 0; i < Math.min(sessions / 100, HELD); i++) {
+      hold(session(sessions - 1 - i));
+    }
     OUT.printf(
         Locale.ROOT,
         "%,d messages of %,d sessions stored in %.0f s%n",
@@ -186,6 +192,18 @@ final class LargeScreens {
     try (var connection = source.getConnection();
         var statement = connection.createStatement()) {
       statement.execute("ANALYZE");
+    }
+  }
+
+  private void hold(SessionId session) throws IOException, InterruptedException {
+    var lease =
+        HttpRequest.newBuilder(URI.create(server.address() + "/queues/" + QUEUE + "/leases"))
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofString("{\"sessionId\":\"" + session + "\"}"))
+            .build();
+    var answer = client.send(lease, HttpResponse.BodyHandlers.ofString());
+    if (answer.statusCode() >= 300) {
+      throw new IOException(answer.statusCode() + ": " + answer.body());
     }
   }
 
