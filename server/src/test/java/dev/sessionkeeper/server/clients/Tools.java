@@ -83,13 +83,14 @@ final class Tools {
     if (!Files.exists(jar)) {
       var copied =
           works("mvn", "--version")
+              // Not in the module's folder: its POM needs the other modules, which may not be installed.
               ? run(
-                  Path.of("."),
+                  made(GENERATOR),
                   Map.of(),
                   "mvn",
                   "-q",
                   "-B",
-                  "dependency:copy",
+                  "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy",
                   "-Dartifact=" + GENERATOR_ARTIFACT,
                   "-DoutputDirectory=" + GENERATOR)
               : new Ended(1, "Maven is not installed");
@@ -98,6 +99,14 @@ final class Tools {
           "Maven cannot get " + GENERATOR_ARTIFACT + ": " + copied.output());
     }
     return jar;
+  }
+
+  private static Path made(Path folder) {
+    try {
+      return Files.createDirectories(folder);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** A Python with the packages that generated clients need; skips the test where there is none. */

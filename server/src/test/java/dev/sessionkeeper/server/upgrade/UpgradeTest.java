@@ -43,7 +43,9 @@ class UpgradeTest {
     var database = TestDatabase.empty();
     SchemaDump.load(database, release);
     try (var server =
-        TestServer.start("jobs: { dead_letter_retention: 36500d }\n", database.environment())) {
+        TestServer.start(
+            "jobs: { dead_letter_retention: 36500d }\nusage: { interval: 1s }\n",
+            database.environment())) {
       assertThat(server.get("/health/ready").status()).isEqualTo(200);
       for (var session : List.of("customer-1", "customer-2")) {
         act(server, session, "resume");
