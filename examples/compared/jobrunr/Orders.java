@@ -22,7 +22,8 @@ class Orders {
     this.transaction = transaction;
   }
 
-  // A job does not join the transaction: it is enqueued after the commit, and sweep() finds lost ones.
+  // A job does not join the transaction: it is enqueued after the commit, and sweep() finds lost
+  // ones.
   public void place(Order order) {
     transaction.executeWithoutResult(
         status ->
@@ -32,7 +33,7 @@ class Orders {
     jobs.<Orders>enqueue(orders -> orders.bookNext(order.customer()));
   }
 
-  // Jobs have no order: each books the oldest order of its customer that is left, one job at a time.
+  // Jobs have no order: each books the oldest remaining order of its customer, one job at a time.
   @Job(name = "Book the next order of %0", retries = 4)
   @Transactional
   public void bookNext(String customer) {

@@ -29,7 +29,8 @@ class Orders {
         .update();
   }
 
-  // One relay at a time, in the order of the rows; a repeated send is dropped by its id for 5 minutes.
+  // One relay at a time, in the order of the rows; SQS drops a repeated send by its id for 5
+  // minutes.
   @Scheduled(fixedDelay = 200)
   @Transactional
   public void relay() {
@@ -49,7 +50,7 @@ class Orders {
     }
   }
 
-  // SQS may deliver an order again after its effect: the table of handled ids finds that out.
+  // SQS may deliver an order again after its effect; the table of handled ids detects that.
   @SqsListener(queueNames = "orders.fifo", messageVisibilitySeconds = "30")
   @Transactional
   public void book(Order order) {

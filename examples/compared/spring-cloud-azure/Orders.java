@@ -36,7 +36,7 @@ class Orders {
         .update();
   }
 
-  // One relay at a time, in the order of the rows; a repeated send is dropped by its id.
+  // One relay at a time, in the order of the rows; the broker drops a repeated send by its id.
   @Scheduled(fixedDelay = 200)
   @Transactional
   public void relay() {
@@ -56,7 +56,7 @@ class Orders {
     }
   }
 
-  // The broker may deliver an order again after its effect: the table of handled ids finds that out.
+  // The broker may deliver an order again after its effect; the table of handled ids detects that.
   @ServiceBusListener(destination = "orders", concurrency = "16")
   @Transactional
   public void book(String body) {

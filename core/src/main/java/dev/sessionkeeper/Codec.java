@@ -1,9 +1,9 @@
 package dev.sessionkeeper;
 
 /**
- * Converts values of the application to bodies and back. Safe for use by many threads.
+ * Converts values of the application to payloads and back. Safe for use by many threads.
  *
- * <p>{@code sessionkeeper-jackson} has one for JSON.
+ * <p>{@code JacksonCodec} in {@code sessionkeeper-jackson} is a codec for JSON.
  */
 public interface Codec<T> {
 

@@ -5,8 +5,8 @@ import java.time.Instant;
 /**
  * One attempt to hand a message to a handler.
  *
- * @param sequence the place of the message in its queue; grows within a session
- * @param attempt 1 at first
+ * @param sequence the position of the message within its queue; it grows within a session
+ * @param attempt the number of this attempt, from 1
  * @param enqueuedAt when the store took the message, by the store's clock
  */
 public record Delivery(Message message, long sequence, int attempt, Instant enqueuedAt) {

@@ -41,7 +41,11 @@ public abstract sealed class KeeperException extends RuntimeException {
       super("SK-101", sentence, cause);
     }
 
-    /** A store that answers and still cannot be used. The sentence says why, and what to do. */
+    /**
+     * Returns the failure of a store that answers but cannot be used.
+     *
+     * @param sentence says why, and what to do
+     */
     public static Unavailable because(String sentence, Throwable cause) {
       return new Unavailable(cause, sentence);
     }
@@ -55,8 +59,7 @@ public abstract sealed class KeeperException extends RuntimeException {
   }
 
   /**
-   * Whether a call took effect could not be found out. The caller must look before it repeats the
-   * call.
+   * The caller cannot know whether a call took effect, and must check before it repeats the call.
    */
   public static final class OutcomeUnknown extends KeeperException {
     public OutcomeUnknown(String what, Throwable cause) {
@@ -95,7 +98,7 @@ public abstract sealed class KeeperException extends RuntimeException {
     }
   }
 
-  /** A limit of the provider or of the queue. */
+  /** A call exceeds a limit of the provider or of the queue. */
   public static final class LimitExceeded extends KeeperException {
     private final String limit;
     private final long allowed;
@@ -122,8 +125,8 @@ public abstract sealed class KeeperException extends RuntimeException {
   }
 
   /**
-   * A message with a session for an unordered queue, or one without for an ordered queue; or the
-   * wrong kind of receive.
+   * A message with a session was sent to an unordered queue, or a message without one to an ordered
+   * queue; or a consumer used the wrong kind of receive.
    */
   public static final class SessionModeMismatch extends KeeperException {
     public SessionModeMismatch(QueueName queue, QueueMode mode, MessageId id) {
@@ -143,7 +146,7 @@ public abstract sealed class KeeperException extends RuntimeException {
     }
   }
 
-  /** No queue of that name. */
+  /** There is no queue of that name. */
   public static final class UnknownQueue extends KeeperException {
     public UnknownQueue(QueueName queue) {
       super("SK-303", "There is no queue " + queue);
@@ -174,7 +177,7 @@ public abstract sealed class KeeperException extends RuntimeException {
     }
   }
 
-  /** A page cursor that was not issued here, or for another list. */
+  /** This list did not issue the page cursor. */
   public static final class InvalidCursor extends KeeperException {
     public InvalidCursor(String cursor) {
       super("SK-306", "Not a cursor of this list: " + Quoted.of(cursor));
@@ -195,7 +198,7 @@ public abstract sealed class KeeperException extends RuntimeException {
     }
   }
 
-  /** The setup is wrong. Only a person can help. */
+  /** The configuration is wrong. An operator must correct it. */
   public static final class Misconfigured extends KeeperException {
     public Misconfigured(String what) {
       super("SK-401", what);

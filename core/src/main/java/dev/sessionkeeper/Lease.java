@@ -15,7 +15,7 @@ public record Lease(String resource, Owner owner, long epoch, Instant until) {
     }
   }
 
-  /** The same lease with a later end. */
+  /** Returns the same lease with a later end. */
   public Lease until(Instant newEnd) {
     return new Lease(resource, owner, epoch, newEnd);
   }

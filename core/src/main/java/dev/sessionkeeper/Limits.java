@@ -14,13 +14,13 @@ import java.util.List;
  */
 public record Limits(int maxBatch, int maxBodyBytes, int maxProperties, int maxPropertyBytes) {
   /**
-   * Those of the providers that have no stricter ones: 1,000 messages, 1 MiB, 64 properties, 64
-   * KiB.
+   * The limits of every provider that has no stricter ones: 1,000 messages, 1 MiB, 64 properties,
+   * 64 KiB.
    */
   public static final Limits DEFAULT = new Limits(1000, 1 << 20, 64, 1 << 16);
 
   /**
-   * Refuses what does not fit.
+   * Refuses messages that exceed a limit or do not fit the queue.
    *
    * @throws KeeperException.LimitExceeded naming limit and value
    * @throws KeeperException.SessionModeMismatch if a message's session does not fit the queue's
@@ -56,7 +56,7 @@ public record Limits(int maxBatch, int maxBodyBytes, int maxProperties, int maxP
     int bytes = 0;
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
-      // A surrogate pair is four bytes: two for each half.
+      // A surrogate pair takes four bytes in UTF-8: two for each half.
       bytes += c < 0x80 ? 1 : c < 0x800 || Character.isSurrogate(c) ? 2 : 3;
     }
     return bytes;

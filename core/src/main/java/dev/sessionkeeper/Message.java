@@ -9,10 +9,11 @@ import java.util.Optional;
 /**
  * What a producer sends. Immutable; the {@code with} methods return a copy.
  *
- * @param id told apart by; the same id within the duplicate window is stored once
- * @param session the lane; present exactly when the queue is ordered
- * @param properties short texts beside the body
- * @param ttl how long the message may wait; the queue's own limit where it is empty
+ * @param id identifies the message; a second message with this id within the duplicate window is
+ *     not stored
+ * @param session the session; present exactly when the queue is ordered
+ * @param properties short texts beside the payload
+ * @param ttl how long the message may wait; if empty, the queue's own limit applies
  * @param notBefore the earliest delivery; in an ordered queue the later messages of its session
  *     wait behind it
  */
@@ -38,7 +39,7 @@ public record Message(
         Optional.empty());
   }
 
-  /** A message for an unordered queue. */
+  /** Returns a message for an unordered queue. */
   public static Message unordered(Payload payload) {
     return new Message(
         MessageId.random(),
@@ -49,12 +50,12 @@ public record Message(
         Optional.empty());
   }
 
-  /** The bytes of its body and of its properties as UTF-8. */
+  /** Returns the bytes of the payload and of the properties as UTF-8. */
   public int size() {
     return payload.size() + (properties.isEmpty() ? 0 : Limits.propertyBytes(this));
   }
 
-  /** The same message in this session, as a {@link SessionKeyExtractor} chose it. */
+  /** Returns a copy in this session, such as a {@link SessionKeyExtractor} chooses. */
   public Message inSession(SessionId newSession) {
     return new Message(id, Optional.of(newSession), payload, properties, ttl, notBefore);
   }

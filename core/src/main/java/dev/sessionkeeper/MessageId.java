@@ -3,11 +3,11 @@ package dev.sessionkeeper;
 import java.util.UUID;
 
 /**
- * Tells messages of a queue apart: 1 to 128 characters, no control characters. The same id twice is
- * stored once.
+ * Identifies a message within its queue: 1 to 128 characters, no control characters. The queue
+ * stores a second message with the same id only after the duplicate window.
  */
 public record MessageId(String value) {
-  /** How long an id may be. */
+  /** The most characters of an id. */
   public static final int MAX_LENGTH = 128;
 
   public MessageId {
@@ -25,17 +25,17 @@ public record MessageId(String value) {
   }
 
   /**
-   * Creates a unique id: a UUID that begins with the time (version 7). Stores that index ids write
-   * those that are made together to one place.
+   * Creates a unique id: a UUID that begins with the time (version 7). Ids created together are
+   * neighbours in an index, so a store writes them to the same pages.
    */
   public static MessageId random() {
     return new MessageId(TimedIds.next().toString());
   }
 
   /**
-   * For providers: returns whether this process created the id, at the first call only. A caller
-   * that is told so is the first to use it, unless the id was given away. An id that has not been
-   * used for long is not known any more, and then this is false.
+   * For providers: returns whether this process created the id and asks about it for the first
+   * time. Such an id cannot be a duplicate, unless the application sent it elsewhere. An id from
+   * long ago is forgotten, and the answer is then false.
    */
   public static boolean isFirstUse(UUID id) {
     return TimedIds.takeUnused(id);

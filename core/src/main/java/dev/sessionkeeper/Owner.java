@@ -29,8 +29,8 @@ public record Owner(String name) {
   }
 
   /**
-   * An owner that no other process has, and whose name says where it runs: the prefix, the host,
-   * the number of the process and a random part.
+   * Creates an owner name that no other process has: the prefix, the host, the process id and a
+   * random part.
    */
   public static Owner ofProcess(String prefix) {
     var host = host();

@@ -6,7 +6,7 @@ import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
 /**
- * Some items of a list and where it goes on.
+ * A part of a list, and the cursor of the next part.
  *
  * @param next the cursor of the next page; empty on the last one
  */
@@ -16,8 +16,8 @@ public record Page<T>(List<T> items, Optional<String> next) {
   }
 
   /**
-   * The page made of one item more than was asked for: the extra item only tells that the list goes
-   * on.
+   * Makes a page from one item more than the limit; the extra item only shows that another page
+   * follows.
    *
    * @param cursorBehind the cursor behind an item
    */
@@ -31,9 +31,11 @@ public record Page<T>(List<T> items, Optional<String> next) {
   }
 
   /**
-   * As {@link #of(List, int, Function)}, and the page ends before the item whose body does not fit.
+   * Makes a page as {@link #of(List, int, Function)} does, and ends it before the first item whose
+   * payload does not fit.
    *
-   * @param fetched in their order; items behind the first one that does not fit may be missing
+   * @param fetched items in their order; items behind the first one that does not fit may be
+   *     missing
    */
   public static <T> Page<T> of(
       List<T> fetched,
@@ -54,11 +56,11 @@ public record Page<T>(List<T> items, Optional<String> next) {
   }
 
   /**
-   * Which page is asked for.
+   * Selects a page.
    *
-   * @param cursor where to go on; the beginning where it is empty
-   * @param maxBytes the most bytes of bodies and properties on one page of messages; the first item
-   *     is there whatever its size
+   * @param cursor where the page begins; the beginning of the list if empty
+   * @param maxBytes the most bytes of payloads and properties on one page of messages; the first
+   *     item is always included, whatever its size
    */
   public record Request(int limit, Optional<String> cursor, long maxBytes) {
     /** The most items of one page. */
@@ -73,12 +75,12 @@ public record Page<T>(List<T> items, Optional<String> next) {
       }
     }
 
-    /** A page whose items may have any size. */
+    /** Selects a page whose items may have any size. */
     public Request(int limit, Optional<String> cursor) {
       this(limit, cursor, Long.MAX_VALUE);
     }
 
-    /** The same page with at most so many bytes of bodies and properties. */
+    /** Returns the same selection with at most so many bytes of payloads and properties. */
     public Request withMaxBytes(long bytes) {
       return new Request(limit, cursor, bytes);
     }

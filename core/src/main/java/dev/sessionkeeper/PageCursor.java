@@ -17,7 +17,7 @@ public final class PageCursor {
 
   private PageCursor() {}
 
-  /** The cursor behind the item with this key in this list. */
+  /** Returns the cursor behind the item with this key in this list. */
   public static String after(String list, String... key) {
     var text = list + SEPARATOR + String.join(String.valueOf(SEPARATOR), key);
     var bytes = text.getBytes(StandardCharsets.UTF_8);
@@ -26,7 +26,7 @@ public final class PageCursor {
   }
 
   /**
-   * The key behind which the list goes on.
+   * Returns the key behind which the next page begins.
    *
    * @throws KeeperException.InvalidCursor if this list did not issue the cursor
    */
@@ -39,7 +39,7 @@ public final class PageCursor {
   }
 
   /**
-   * The number behind which a list of numbered items goes on.
+   * Returns the number behind which the next page of a numbered list begins.
    *
    * @throws KeeperException.InvalidCursor if this list did not issue the cursor
    */

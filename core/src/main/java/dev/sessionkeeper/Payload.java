@@ -4,10 +4,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * The body of a message: bytes, what they are, and in which form the sender gave them. Immutable.
+ * The body of a message: its bytes, their content type, and the form in which the sender gave them.
+ * Immutable.
  */
 public final class Payload {
-  /** How the sender gave the body; a receiver gets it back in the same form. */
+  /** How the sender gave the body. A receiver gets it back in the same form. */
   public enum Form {
     JSON,
     TEXT,
@@ -49,8 +50,8 @@ public final class Payload {
   }
 
   /**
-   * For providers: a body as it was stored. The array is not copied and must not be changed
-   * afterwards.
+   * For providers: returns a payload as it was stored. The array is not copied and must not be
+   * changed afterwards.
    */
   public static Payload stored(byte[] bytes, Form form, String contentType) {
     return new Payload(bytes, form, contentType);
@@ -72,12 +73,12 @@ public final class Payload {
     return bytes.clone();
   }
 
-  /** For providers: the array itself, not a copy. It must not be changed. */
+  /** For providers: returns the array itself, not a copy. It must not be changed. */
   public byte[] unsafeBytes() {
     return bytes;
   }
 
-  /** The body read as UTF-8. */
+  /** Returns the body read as UTF-8. */
   public String asText() {
     return new String(bytes, StandardCharsets.UTF_8);
   }

@@ -1,11 +1,11 @@
 package dev.sessionkeeper;
 
-/** Decides what happens to a message that failed as often as its queue allows. */
+/** Decides what happens to a message that failed {@code maxDeliveryCount} attempts. */
 public enum PoisonPolicy {
   /** Set the message aside and go on with the session. */
   DEAD_LETTER,
   /**
-   * Set the session aside with all of its messages until a person resumes it. A message of an
+   * Set the session aside with all of its messages until an operator resumes it. A message of an
    * unordered queue has no session and becomes a dead letter.
    */
   PARK_SESSION,
@@ -18,7 +18,7 @@ public enum PoisonPolicy {
   public static final String USED_UP = "max delivery count reached";
 
   /**
-   * Returns how a message ends whose attempts are used up.
+   * Returns how a message ends after its last attempt.
    *
    * @param error the last error
    * @param again the settlement of a policy that keeps trying
@@ -28,7 +28,7 @@ public enum PoisonPolicy {
   }
 
   /**
-   * Returns how a message ends that is given up for another reason than its attempts.
+   * Returns how a message ends that is given up before its last attempt, for this reason.
    *
    * @param error the last error
    * @param again the settlement of a policy that keeps trying

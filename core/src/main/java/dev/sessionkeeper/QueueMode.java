@@ -4,17 +4,17 @@ package dev.sessionkeeper;
 public enum QueueMode {
   /** Every message has a session, and sessions are handled in order. */
   ORDERED,
-  /** No message has a session; each is its own lane. */
+  /** No message has a session; messages have no order. */
   UNORDERED;
 
-  /** Refuses to speak of sessions where a queue has none. */
+  /** Refuses a session operation on an unordered queue. */
   public void requireSessions(QueueName queue) {
     if (this != ORDERED) {
       throw new KeeperException.SessionModeMismatch(queue, this, "sessions");
     }
   }
 
-  /** Refuses to take single messages out of a queue with sessions. */
+  /** Refuses to receive single messages from an ordered queue. */
   public void requireNoSessions(QueueName queue) {
     if (this != UNORDERED) {
       throw new KeeperException.SessionModeMismatch(queue, this, "messages outside of sessions");

@@ -3,7 +3,7 @@ package dev.sessionkeeper;
 import java.util.regex.Pattern;
 
 /**
- * Names a queue: 1 to 80 letters, digits, dots, hyphens, underscores or tildes, the first one a
+ * Names a queue: 1 to 80 letters, digits, dots, hyphens, underscores or tildes, beginning with a
  * letter or digit. A tilde stands for the slash in the name of a Service Bus queue.
  */
 public record QueueName(String value) implements Comparable<QueueName> {

@@ -194,7 +194,7 @@ public final class QueueSetting<T> {
     return set(settings, of(other));
   }
 
-  /** Returns whether both settings have the same value here. */
+  /** Returns whether both settings have the same value for this setting. */
   public boolean isSame(QueueSettings one, QueueSettings other) {
     return of(one).equals(of(other));
   }

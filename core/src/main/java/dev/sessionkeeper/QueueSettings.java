@@ -28,8 +28,8 @@ public record QueueSettings(
   }
 
   /**
-   * Returns the defaults for an ordered queue: 5 attempts, a lock of 1 minute, 24 hours to live,
-   * duplicates known for 10 minutes, dead letters.
+   * Returns the defaults for an ordered queue: 5 attempts, a lock of 1 minute, a time to live of 24
+   * hours, a duplicate window of 10 minutes, and dead letters.
    */
   public static QueueSettings ordered() {
     return defaults(QueueMode.ORDERED);
@@ -54,7 +54,7 @@ public record QueueSettings(
   /**
    * Reads settings from texts, such as the members of a JSON object or the tags of a queue.
    *
-   * @param textOf gives the text of a setting; empty where it has its default
+   * @param textOf gives the text of a setting; empty if the setting has its default
    */
   public static QueueSettings parse(
       QueueMode mode, Function<QueueSetting<?>, Optional<String>> textOf) {
@@ -121,10 +121,11 @@ public record QueueSettings(
   }
 
   /**
-   * For providers: returns how a message ends for which a retry was asked. While attempts are left,
-   * and for a retry without limit, the answer is that retry; otherwise the poison policy decides.
+   * For providers: returns how a message ends for which a handler asked for a retry. While attempts
+   * are left, and for a retry without limit, the answer is that retry; otherwise the poison policy
+   * decides.
    *
-   * @param attempts the failed attempts of the message, the one just counted included
+   * @param attempts the failed attempts of the message, including the latest one
    */
   public Settlement settlementAfter(int attempts, Settlement.Retry retry) {
     return retry.limited() && attempts >= maxDeliveryCount

@@ -1,6 +1,6 @@
 package dev.sessionkeeper;
 
-/** Formats an untrusted value for a message: short, printable, in quotes. */
+/** Formats an untrusted value for a log or error message: short, printable, in quotes. */
 final class Quoted {
   private static final int SHOWN = 60;
 

@@ -22,7 +22,7 @@ public final class Retry {
    * Runs the call until it returns, throws a failure that must not be repeated, or has used the
    * attempts of the policy. Waits between attempts.
    *
-   * @param isWorthRepeating returns whether a failure may pass by itself
+   * @param isWorthRepeating returns whether another attempt can succeed after this failure
    * @return the result of the first attempt that succeeds
    * @throws E the failure of the last attempt
    * @throws KeeperException.Unavailable if the thread was interrupted while waiting

@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.random.RandomGenerator;
 
 /**
- * How long to wait before the next attempt: exponential, capped, spread by jitter. The one policy
- * of the product.
+ * How often a call is tried, and how long to wait between attempts: exponential, capped, with
+ * jitter. All parts of the product use this policy.
  *
- * @param maxAttempts how often a thing is tried in all
+ * @param maxAttempts the most attempts, the first one included
  * @param first the delay after the first failure
  * @param factor by which each further delay grows
  * @param most the longest delay before jitter
@@ -32,25 +32,31 @@ public record RetryPolicy(
     }
   }
 
-  /** For messages: 5 attempts, from 1 second doubling to 16, give or take a quarter. */
+  /**
+   * Returns the policy for messages: 5 attempts, delays from 1 second doubling to 16, with 25 %
+   * jitter.
+   */
   public static RetryPolicy ofDefaults() {
     return new RetryPolicy(5, Duration.ofSeconds(1), FACTOR, Duration.ofSeconds(16), JITTER);
   }
 
   /**
-   * For calls to a store or broker: from 50 ms doubling to 5 seconds, as often as said, half
-   * spread.
+   * Returns the policy for calls to a store or broker: delays from 50 ms doubling to 5 seconds,
+   * with 50 % jitter.
    */
   public static RetryPolicy forStore(int maxAttempts) {
     return new RetryPolicy(maxAttempts, Duration.ofMillis(50), FACTOR, Duration.ofSeconds(5), 0.5);
   }
 
-  /** For calls whose next attempt can succeed at once: so many attempts without a delay. */
+  /** Returns the policy for calls whose next attempt can succeed at once: no delay. */
   public static RetryPolicy atOnce(int maxAttempts) {
     return new RetryPolicy(maxAttempts, Duration.ZERO, FACTOR, Duration.ZERO, 0);
   }
 
-  /** For background work that must not give up: doubling from one delay to another, for ever. */
+  /**
+   * Returns the policy for background work that must not give up: delays double from the first to
+   * the longest one, without end.
+   */
   public static RetryPolicy endless(Duration first, Duration most) {
     return new RetryPolicy(Integer.MAX_VALUE, first, FACTOR, most, JITTER);
   }
@@ -64,7 +70,7 @@ public record RetryPolicy(
     return attempt < maxAttempts;
   }
 
-  /** How long to wait after this attempt failed. */
+  /** Returns how long to wait after this failed attempt. */
   public Duration delayAfter(int attempt, RandomGenerator random) {
     double nanos = (double) first.toNanos() * Math.pow(factor, Math.min(attempt - 1, 60));
     double capped = Math.min(nanos, (double) most.toNanos());

@@ -7,13 +7,13 @@ import java.util.HexFormat;
 import java.util.UUID;
 
 /**
- * Names an ordered lane: 1 to 128 characters of any script, without control characters, not blank.
+ * Names a session: 1 to 128 characters of any script, without control characters, not blank.
  *
  * <p>Messages of one session are handled one at a time, in the order they were sent. A character
  * outside the basic plane, such as an emoji, counts as two.
  */
 public record SessionId(String value) implements Comparable<SessionId> {
-  /** How long an id may be. */
+  /** The most characters of an id. */
   public static final int MAX_LENGTH = 128;
 
   private static final int DIGEST_LENGTH = 32;
@@ -32,15 +32,15 @@ public record SessionId(String value) implements Comparable<SessionId> {
     return new SessionId(value);
   }
 
-  /** A lane of its own, for a message that needs no order. */
+  /** Creates a session id for a single message that needs no order. */
   public static SessionId unique() {
     return new SessionId(UUID.randomUUID().toString());
   }
 
   /**
-   * The id for a key of any length and any characters: the key itself where it has up to 128
-   * printable ASCII characters, else its first 95 characters, {@code ~} and half of its SHA-256.
-   * Equal keys give equal ids, on every machine and in every version.
+   * Returns the id for a key of any length and any characters. A key of up to 128 printable ASCII
+   * characters is the id; any other becomes its first 95 characters, {@code ~} and half of its
+   * SHA-256. Equal keys give equal ids, on every machine and in every version.
    */
   public static SessionId fromKey(String key) {
     if (key.length() <= MAX_LENGTH && !key.isBlank() && isPrintableAscii(key)) {

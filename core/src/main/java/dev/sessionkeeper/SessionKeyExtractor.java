@@ -6,24 +6,24 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the session of something that is about to become a message.
+ * Chooses the session of a value that is about to become a message.
  *
- * <p>Extractors compose to a sentence:
+ * <p>Extractors can be combined:
  *
- * <pre>{@code
- * by(Order::customer).orElse(allOf(by(Order::shop), by(Order::device))).orElseUnique()
- * }</pre>
+ * <pre>
+ * {@code by(Order::customer).orElse(allOf(by(Order::shop), by(Order::device))).orElseUnique() }
+ * </pre>
  *
- * <p>Equal keys give equal sessions, on every machine and in every version; a key that is too long,
- * or has other than printable ASCII characters, is shortened by {@link SessionId#fromKey}.
+ * <p>Equal keys give equal sessions, on every machine and in every version. {@link
+ * SessionId#fromKey} shortens a key that is too long or has other than printable ASCII characters.
  */
 @FunctionalInterface
 public interface SessionKeyExtractor<T> {
 
-  /** The session; empty when the source has no key, and so needs no order. */
+  /** Returns the session, or empty if the source has no key and needs no order. */
   Optional<SessionId> extract(T source);
 
-  /** One field. A source where it is null or blank has no key. */
+  /** Returns an extractor of one field. A source whose field is null or blank has no key. */
   static <T> SessionKeyExtractor<T> by(Function<? super T, ? extends @Nullable Object> field) {
     return source ->
         Optional.<Object>ofNullable(field.apply(source))
@@ -33,8 +33,9 @@ public interface SessionKeyExtractor<T> {
   }
 
   /**
-   * Several fields, joined by {@code /}. A source that lacks one of them has no key. A slash inside
-   * a field is written {@code %2F}, so that different fields never give the same session.
+   * Returns an extractor of several fields, joined by {@code /}. A source that lacks one of them
+   * has no key. A slash inside a field is written {@code %2F}, so that different fields never give
+   * the same session.
    */
   @SafeVarargs
   static <T> SessionKeyExtractor<T> allOf(SessionKeyExtractor<? super T>... fields) {
@@ -59,17 +60,20 @@ public interface SessionKeyExtractor<T> {
     };
   }
 
-  /** No order: nothing has a key. */
+  /** Returns an extractor that finds no key in any source, so that messages have no order. */
   static <T> SessionKeyExtractor<T> none() {
     return source -> Optional.empty();
   }
 
-  /** Always this session: everything in one order. */
+  /** Returns an extractor that always chooses this session, so that all messages have one order. */
   static <T> SessionKeyExtractor<T> always(SessionId session) {
     return source -> Optional.of(session);
   }
 
-  /** A property of a message. The module {@code jackson} has keys in JSON bodies. */
+  /**
+   * Returns an extractor of a property of a message. The module {@code jackson} has one for keys in
+   * JSON bodies.
+   */
   static SessionKeyExtractor<Message> property(String name) {
     return by(message -> message.properties().get(name));
   }
@@ -82,12 +86,12 @@ public interface SessionKeyExtractor<T> {
     };
   }
 
-  /** A session of its own where there is no key: never refused, and ordered with nothing. */
+  /** Returns an extractor that gives a source without a key a session of its own. */
   default SessionKeyExtractor<T> orElseUnique() {
     return orElse(source -> Optional.of(SessionId.unique()));
   }
 
-  /** The same choice for something this one's source can be taken from. */
+  /** Returns this extractor for another type, from which the source is derived. */
   default <S> SessionKeyExtractor<S> from(Function<? super S, ? extends T> source) {
     return outer -> extract(source.apply(outer));
   }

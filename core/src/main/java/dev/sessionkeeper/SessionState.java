@@ -2,17 +2,20 @@ package dev.sessionkeeper;
 
 import java.util.Arrays;
 
-/** A session's memory: bytes with a version. Version 0 means that nothing was ever written. */
+/**
+ * The state that a handler keeps with a session: bytes with a version. Version 0 means that no
+ * state was ever written.
+ */
 public record SessionState(byte[] bytes, long version) {
-  /** How large a state may be. */
+  /** The most bytes of a state. */
   public static final int MAX_BYTES = 256 * 1024;
 
-  /** For a write that replaces whatever version is there. */
+  /** Marks a write that replaces any version. */
   public static final long ANY_VERSION = -1;
 
   private static final SessionState NONE = new SessionState(new byte[0], 0);
 
-  /** Nothing written yet. */
+  /** Returns the state of a session that has none: no bytes, version 0. */
   public static SessionState none() {
     return NONE;
   }

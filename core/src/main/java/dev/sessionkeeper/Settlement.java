@@ -11,8 +11,9 @@ public sealed interface Settlement {
   /**
    * Try the same message again later. The session waits, so its order holds.
    *
-   * @param limited whether the queue's poison policy decides once its attempts are used up
-   * @param counted whether this delivery was an attempt
+   * @param limited whether the poison policy decides after the last attempt; false retries without
+   *     end
+   * @param counted whether this delivery counts as an attempt
    * @param reason why, for the operator; may be blank
    */
   record Retry(Duration delay, boolean limited, boolean counted, String reason)
@@ -22,10 +23,12 @@ public sealed interface Settlement {
     }
   }
 
-  /** Set the message aside for a person, and let the session go on. */
+  /** Set the message aside for an operator, and continue with the session. */
   record DeadLetter(String reason, String error) implements Settlement {}
 
-  /** Set the session aside with everything in it, this message first, until a person resumes it. */
+  /**
+   * Set the session aside with all of its messages, this one first, until an operator resumes it.
+   */
   record Park(String reason) implements Settlement {}
 
   /** Completes the message. */
@@ -49,8 +52,8 @@ public sealed interface Settlement {
   }
 
   /**
-   * Retries the message after this delay and counts no attempt: something else than the message
-   * failed, such as the endpoint that it goes to.
+   * Retries the message after this delay and counts no attempt, because something other than the
+   * message failed, such as the endpoint it is posted to.
    */
   static Settlement postpone(Duration delay, String reason) {
     return new Retry(delay, false, false, reason);
@@ -72,7 +75,7 @@ public sealed interface Settlement {
   }
 }
 
-/** One instance for what has no content. */
+/** Shared instances of settlements without content. */
 final class Constants {
   static final Settlement COMPLETE = new Settlement.Complete();
 

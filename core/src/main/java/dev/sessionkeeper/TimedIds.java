@@ -7,17 +7,21 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * UUIDs of version 7: milliseconds, then a counter, then bits that tell processes apart, and four
- * more of the counter.
+ * Creates UUIDs of version 7: milliseconds, part of a counter, bits that differ between processes,
+ * and the rest of the counter.
  *
- * <p>The clock only brings neighbours together. If it is wrong, or goes back, ids stay different:
- * 58 bits come from a permutation of the counter, and each process begins at a random point of it.
+ * <p>The clock only makes ids that are created together neighbours in an index. If the clock is
+ * wrong or goes back, ids stay unique: 58 bits are a permutation of the counter, and each process
+ * begins at a random point of it.
  */
 final class TimedIds {
   private static final AtomicLong COUNTER = new AtomicLong();
   private static final long SALT = new SecureRandom().nextLong();
 
-  /** The golden ratio: steps of it visit every number before they come back to the first. */
+  /**
+   * Derived from the golden ratio and odd: adding this number repeatedly visits every 64-bit value
+   * before one repeats.
+   */
   private static final long STEP = 0x9E3779B97F4A7C15L;
 
   private static final long VERSION = 0x7000;
@@ -25,7 +29,7 @@ final class TimedIds {
 
   private TimedIds() {}
 
-  /** The second halves of recent ids that no send has used yet, each at the index of its count. */
+  /** The second halves of recent ids that were not sent yet. Each is at the index of its count. */
   private static final AtomicLongArray UNUSED = new AtomicLongArray(1 << 16);
 
   static UUID next() {
@@ -36,14 +40,14 @@ final class TimedIds {
     return new UUID(time | VERSION | (count & 0xFFF), end);
   }
 
-  /** True once for each that was made here lately. */
+  /** Returns true once for each id that was created here recently. */
   static boolean takeUnused(UUID id) {
     long end = id.getLeastSignificantBits();
     int place = (int) ((id.getMostSignificantBits() & 0xFFF) | (end & 0xF) << 12);
     return id.version() == 7 && UNUSED.compareAndSet(place, end, 0);
   }
 
-  /** Spreads every bit over all others, and can be undone: different stays different. */
+  /** Mixes the bits of a number reversibly, so that different numbers stay different. */
   private static long mixed(long value) {
     long z = (value ^ (value >>> 30)) * 0xBF58476D1CE4E5B9L;
     z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;

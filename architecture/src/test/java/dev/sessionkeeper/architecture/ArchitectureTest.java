@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every rule holds for the product, and every rule barks at the class that breaks it. */
+/** Every rule holds for the product, and every rule finds the planted class that breaks it. */
 class ArchitectureTest {
   private static final JavaClasses PRODUCT =
       new ClassFileImporter()

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.time.Instant;
 
-/** Habits that the bans must find. */
+/** Planted: uses of what the bans forbid. */
 final class PlantedHabits {
   private PlantedHabits() {}
 

@@ -249,7 +249,7 @@ final class Rules {
                               "dev.sessionkeeper.server",
                               "dev.sessionkeeper.testkit",
                               "dev.sessionkeeper.servicebus.testserver..")))
-                  // Without memory a logger may not get as far as its appender.
+                  // Without memory a logger may not reach its appender.
                   .and(DescribedPredicate.not(simpleName("EndOnOutOfMemory"))))
           .should()
           .accessField(System.class, "out")

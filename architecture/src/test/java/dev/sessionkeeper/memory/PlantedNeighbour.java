@@ -1,6 +1,6 @@
 package dev.sessionkeeper.memory;
 
-/** Planted: a provider that knows another. */
+/** Planted: a provider that uses another one. */
 public final class PlantedNeighbour {
   public dev.sessionkeeper.sqs.PlantedNeighbour other() {
     return new dev.sessionkeeper.sqs.PlantedNeighbour();

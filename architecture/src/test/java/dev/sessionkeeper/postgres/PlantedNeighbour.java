@@ -2,7 +2,7 @@ package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.memory.MemoryQueueProvider;
 
-/** Planted: a provider that knows another. */
+/** Planted: a provider that uses another one. */
 public final class PlantedNeighbour {
   public MemoryQueueProvider other() {
     return MemoryQueueProvider.create();

@@ -2,7 +2,7 @@ package dev.sessionkeeper.spring;
 
 import org.springframework.boot.SpringApplication;
 
-/** Breaks the rule that the module for Spring Framework does not know Spring Boot. */
+/** Breaks the rule that the module for Spring Framework does not use Spring Boot. */
 public final class PlantedBooter {
   void start() {
     SpringApplication.run(PlantedBooter.class);

@@ -1,17 +1,17 @@
 package dev.sessionkeeper.benchmarks;
 
-/** One contender of a side-by-side run. */
+/** One contestant of a side-by-side run. */
 interface Arm {
   String name();
 
   /**
-   * Prepares the load, collects the garbage of that, runs it, and tells what the run took. Where
-   * all is sent before, sending is part of the preparation.
+   * Prepares the load, collects garbage, runs the load, and returns what the run took. If all
+   * messages are sent before, sending is part of the preparation.
    */
   Took run(Load load) throws Exception;
 
   /**
-   * What is to be handled.
+   * The messages of a run.
    *
    * @param together whether messages are sent while they are handled, or all before
    */

@@ -11,10 +11,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The bare baseline: a deque per key and an executor; no leases, no settlement, no retries.
+ * The minimal baseline: a deque per key and an executor; no leases, no settlement, no retries.
  *
- * <p>With one message per turn it is the serial executor of the documentation of {@link
- * java.util.concurrent.Executor}, per key; with more it is as fast as such a thing can be.
+ * <p>With one message per turn it is, per key, the serial executor in the documentation of {@link
+ * java.util.concurrent.Executor}; with more messages it is as fast as such a design can be.
  */
 final class BareDequeArm implements Arm {
   private final int threads;
@@ -62,7 +62,7 @@ final class BareDequeArm implements Arm {
     }
   }
 
-  /** Lanes that look once more when all is done find it closed; that is no failure. */
+  /** Tasks that run after the end find the executor closed, which is no failure. */
   private ExecutorService executor() {
     return new ThreadPoolExecutor(
         threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), new DiscardPolicy());

@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The memory provider through the full processor, beside what else one could use.
+ * Compares the memory provider, through the full processor, with alternatives.
  *
  * <p>Arguments: messages per run (1,000,000), repetitions (5), messages per run beside
- * parallel-consumer (100,000), messages per run with longer sessions (4,000,000). To see what a
- * message costs when no arm is slowed down by its own threads, run it on one processor, such as by
- * {@code taskset -c 0}. Give the JVM a heap that does not change its size, such as {@code -Xms3g
- * -Xmx3g}: otherwise it is the resizing that is measured.
+ * parallel-consumer (100,000), messages per run with longer sessions (4,000,000). To measure the
+ * cost of a message without contention between threads, run it on one processor, for example with
+ * {@code taskset -c 0}. Use a fixed heap, such as {@code -Xms3g -Xmx3g}: otherwise its resizing is
+ * measured.
  */
 public final class MemoryBenchmark {
   private static final PrintStream OUT = System.out;
@@ -47,7 +47,7 @@ public final class MemoryBenchmark {
     benchmark.withLongerSessions(argument(arguments, 3, 4_000_000));
     benchmark.besideParallelConsumer(argument(arguments, 2, 100_000));
     new SessionCosts(MANY).print(OUT);
-    System.exit(0); // A peer may keep threads.
+    System.exit(0); // A peer may leave threads running.
   }
 
   private void compare(boolean together) throws Exception {
@@ -64,7 +64,7 @@ public final class MemoryBenchmark {
     flat("processor, holds made equal", of(ours, many), of(shortHolds, equal), messages);
   }
 
-  /** With more messages for each of many sessions, more of them pay for a hold. */
+  /** With more messages per session, more of them share the cost of a hold. */
   private void withLongerSessions(int count) throws Exception {
     var few = run(List.of(ours), new Arm.Load(FEW, count, false));
     var many = run(List.of(ours), new Arm.Load(MANY, count, false));

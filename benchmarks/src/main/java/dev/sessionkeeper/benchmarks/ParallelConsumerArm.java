@@ -18,10 +18,10 @@ import org.apache.kafka.common.TopicPartition;
 /**
  * Confluent's parallel consumer, ordered by key, on an in-memory consumer: no broker, no network.
  *
- * <p>All records lie in one partition of Kafka's own {@code MockConsumer} before the clock starts,
- * and offsets are committed to it, as they are by default. Workers, buffer and poll size are the
- * best of those tried for a handler that does nothing; with its defaults (a buffer of twice the
- * workers, 500 records per poll) it was three to five times slower.
+ * <p>All records are in one partition of Kafka's own {@code MockConsumer} before the clock starts,
+ * and offsets are committed to it, as by default. Workers, buffer and poll size are the best found
+ * for a handler that does nothing; with its defaults (a buffer of twice the workers, 500 records
+ * per poll) it was three to five times slower.
  */
 final class ParallelConsumerArm implements Arm {
   private static final TopicPartition PARTITION = new TopicPartition("bench", 0);
@@ -67,7 +67,7 @@ final class ParallelConsumerArm implements Arm {
     }
   }
 
-  /** The mock returns at once when it has nothing, which would make its caller burn a core. */
+  /** The mock returns at once if it has no record, so its caller would occupy a core. */
   private static final class PatientMockConsumer extends MockConsumer<String, byte[]> {
     PatientMockConsumer() {
       super(OffsetResetStrategy.EARLIEST);
@@ -75,7 +75,8 @@ final class ParallelConsumerArm implements Arm {
     }
 
     @Override
-    @SuppressWarnings("UnsynchronizedOverridesSynchronized") // It must not park with the lock held.
+    @SuppressWarnings(
+        "UnsynchronizedOverridesSynchronized") // It must not park while it holds the lock.
     public ConsumerRecords<String, byte[]> poll(Duration timeout) {
       var records = super.poll(timeout);
       if (records.isEmpty()) {

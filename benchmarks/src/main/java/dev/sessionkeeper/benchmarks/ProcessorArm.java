@@ -81,7 +81,7 @@ final class ProcessorArm implements Arm {
     }
   }
 
-  /** Epochs count the holds of a queue from one, so the next one tells how many there were. */
+  /** Epochs count the holds of a queue from one, so the next epoch tells how many there were. */
   private static long holds(MemoryQueueProvider provider) {
     var session = SessionId.of("the-next");
     provider.send(QUEUE, List.of(Message.of(session, Payload.empty())));
@@ -100,7 +100,10 @@ final class ProcessorArm implements Arm {
     }
   }
 
-  /** Without the random id that a message gets by default: making it takes longer than the rest. */
+  /**
+   * Without the random id that a message gets by default, because creating one takes longer than
+   * the rest.
+   */
   private static Message message(int number, SessionId session, Payload payload) {
     return new Message(
         MessageId.of("m" + number),

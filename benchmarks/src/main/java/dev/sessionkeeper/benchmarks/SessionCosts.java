@@ -16,7 +16,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What one session costs in the memory provider: bytes while idle, time to make, find and end. */
+/**
+ * The cost of one session in the memory provider: bytes while idle, and the time to create, find
+ * and end it.
+ */
 final class SessionCosts {
   private static final QueueName QUEUE = QueueName.of("costs");
   private static final Owner OWNER = Owner.of("costs");
@@ -83,7 +86,7 @@ final class SessionCosts {
     }
   }
 
-  /** Milliseconds, but for the bytes. */
+  /** All in milliseconds except the bytes. */
   private record Costs(double bytes, double creation, double lookup, double cleanup) {}
 
   private double perSession(long started) {

@@ -7,7 +7,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** Runs arms in turn, several times; median, range, and the ratio of the first to each. */
+/**
+ * Runs contestants in turn, several times; reports median, range, and the ratio of the first to
+ * each.
+ */
 final class SideBySide {
   private final int warmUps;
   private final int repetitions;
@@ -17,7 +20,7 @@ final class SideBySide {
     this.repetitions = repetitions;
   }
 
-  /** What the runs of each arm took. */
+  /** Returns the results of the runs of each contestant. */
   Map<String, List<Took>> run(List<Arm> arms, Arm.Load load) throws Exception {
     var all = new LinkedHashMap<String, List<Took>>();
     for (int i = 0; i < warmUps + repetitions; i++) {
@@ -48,19 +51,19 @@ final class SideBySide {
         perHold(runs, messages).map("; %.1f messages per hold"::formatted).orElse(""));
   }
 
-  /** How many messages paid for a hold, in the median; empty where nothing is held. */
+  /** Returns the median number of messages per hold; empty if there are no holds. */
   static Optional<Double> perHold(List<Took> runs, int messages) {
     long holds = runs.stream().map(Took::holds).sorted().toList().get(runs.size() / 2);
     return holds == 0 ? Optional.empty() : Optional.of((double) messages / holds);
   }
 
-  /** Nanoseconds per message: on the wall, in the median. */
+  /** Returns the median wall-clock nanoseconds per message. */
   static double wall(List<Took> runs, int messages) {
     return (double) runs.stream().map(Took::wallNanos).sorted().toList().get(runs.size() / 2)
         / messages;
   }
 
-  /** Nanoseconds per message: of all processors, in the median. */
+  /** Returns the median processor nanoseconds per message, over all processors. */
   static double cpu(List<Took> runs, int messages) {
     return (double) runs.stream().map(Took::cpuNanos).sorted().toList().get(runs.size() / 2)
         / messages;

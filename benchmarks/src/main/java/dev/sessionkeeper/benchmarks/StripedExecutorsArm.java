@@ -6,7 +6,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
-/** What many people write: the key's hash picks one of 16 single-thread executors. */
+/** A common solution: the key's hash picks one of 16 single-thread executors. */
 final class StripedExecutorsArm implements Arm {
   private static final int STRIPES = 16;
 

@@ -4,10 +4,10 @@ import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * What a run took: time on the wall, and time of all processors. On a machine with other work only
+ * The cost of a run: wall-clock time, and time of all processors. On a machine with other work only
  * the second can be compared.
  *
- * @param holds how often a session was taken; 0 where there is no such thing
+ * @param holds how often a session was accepted; 0 if there are no holds
  */
 record Took(long wallNanos, long cpuNanos, long holds) {
 
@@ -16,12 +16,12 @@ record Took(long wallNanos, long cpuNanos, long holds) {
     return new Took(System.nanoTime(), cpu(), 0);
   }
 
-  /** What was taken since this was made by {@link #now}. */
+  /** Returns the cost since {@link #now} created this. */
   Took since() {
     return new Took(System.nanoTime() - wallNanos, cpu() - cpuNanos, holds);
   }
 
-  /** The same, and how often a session was taken for it. */
+  /** Returns the same cost with the number of accepted sessions. */
   Took with(long sessionsTaken) {
     return new Took(wallNanos, cpuNanos, sessionsTaken);
   }

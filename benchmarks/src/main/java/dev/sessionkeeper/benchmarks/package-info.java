@@ -1,4 +1,4 @@
-/** Side-by-side runs: every figure is a ratio of arms that ran in turn, in one process. */
+/** Side-by-side runs: every figure is a ratio of contestants that ran in turn, in one process. */
 @NullMarked
 package dev.sessionkeeper.benchmarks;
 

@@ -14,10 +14,10 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.sqs.SqsClient;
 
 /**
- * What the providers of the clouds cost beside the bare SDK that does the same, on the same test
- * server: receive in order and settle, one worker. On Service Bus a session has its messages in one
- * piece; on SQS in bursts of ten, or of one, so that a call brings ten sessions. It lives with the
- * tests because its servers are for tests.
+ * The cost of the cloud providers compared with the bare SDK, on the same test server: receive in
+ * order and settle, one worker. On Service Bus a session's messages are contiguous; on SQS they
+ * come in bursts of ten, or of one, so that a call brings ten sessions. It is a test class because
+ * its servers are for tests.
  *
  * <p>{@code mvn -pl benchmarks -am test-compile}, then {@code mvn -pl benchmarks exec:java
  * -Dexec.classpathScope=test -Dexec.mainClass=dev.sessionkeeper.benchmarks.CloudBenchmark
@@ -49,7 +49,7 @@ public final class CloudBenchmark {
           throw new IllegalArgumentException(
               "The first argument must be servicebus, sqs, sqs-interleaved or all, was " + cell);
     }
-    System.exit(0); // The SDKs keep threads.
+    System.exit(0); // The SDKs leave threads running.
   }
 
   private static void serviceBus(SideBySide side, Arm.Load load) throws Exception {

@@ -17,11 +17,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A provider as one worker uses it: session after session, batch after batch. Where a close comes
- * after the settlements before it by itself, he goes on with the next session meanwhile; all are
- * through at the end.
+ * A provider as one worker uses it: session after session, batch after batch. If a close includes
+ * the settlements before it, the worker continues with the next session meanwhile; all have ended
+ * at the end.
  *
- * @param prefetch messages asked for at once
+ * @param prefetch messages requested at once
  * @param burst messages of a session that are sent, and then held, together
  */
 record DrainProvider(String name, QueueProvider provider, int prefetch, int burst) implements Arm {

@@ -60,7 +60,7 @@ final class ServiceBusArms {
           receiver
               .receiveMessages()
               .flatMapSequential(message -> receiver.complete(message).thenReturn(1), PREFETCH)
-              // Counted when they are settled: the link must not close before.
+              // Counted when they are settled, because the link must not close before.
               .take(perSession)
               .blockLast();
           receiver.close();

@@ -19,8 +19,8 @@ import picocli.CommandLine.Option;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
- * Measures a running server over HTTP: how fast it takes messages, and how fast they are leased and
- * completed.
+ * Measures a running server over HTTP: how fast it accepts messages, and how fast they are leased
+ * and completed.
  */
 @Command(
     name = "bench",
@@ -130,7 +130,7 @@ final class Bench implements Callable<Integer> {
     try {
       lease.close();
     } catch (ProblemException e) {
-      // It ran out meanwhile: then it is free already.
+      // The lease expired meanwhile, so the session is released already.
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }

@@ -69,7 +69,8 @@ final class Bulk {
     }
 
     /**
-     * Shows how far the run is until it has ended; one that failed or was stopped is no success.
+     * Shows the progress of the run until it has ended. Returns a failure code if the run failed or
+     * was stopped.
      */
     private int await(KeeperClient client, String id) {
       var terminal = Terminal.standard();
@@ -112,7 +113,7 @@ final class Bulk {
     }
   }
 
-  /** Which sessions. */
+  /** Selects sessions. */
   static final class Sessions {
     @Mixin Target target = new Target();
 
@@ -129,7 +130,7 @@ final class Bulk {
     }
   }
 
-  /** Which dead letters. */
+  /** Selects dead letters. */
   static final class Letters {
     @Mixin Target target = new Target();
 

@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The certificates of a command: the trusted authority, and the command's own certificate.
  *
- * @param authority the only trusted authority; those of Java where it is empty
+ * @param authority the only trusted authority; if empty, those of the Java runtime
  */
 record ClientTls(Optional<Path> authority, Optional<Path> certificate, Optional<Path> key) {
 
-  /** Returns what the HTTP client needs; empty when everything is as Java has it. */
+  /** Returns the TLS context for the HTTP client; empty if Java's default suffices. */
   Optional<SSLContext> context() {
     if (certificate.isPresent() != key.isPresent()) {
       throw new IllegalArgumentException("--cert and --cert-key go together; one is missing");

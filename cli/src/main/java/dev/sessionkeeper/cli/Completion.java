@@ -19,7 +19,10 @@ import picocli.CommandLine.Spec;
       "Source it: source <(keeper generate-completion)"
     })
 final class Completion implements Callable<Integer> {
-  /** Wraps the function of picocli: behind a command that takes a queue, its names are offered. */
+  /**
+   * Wraps the function that picocli generates, to complete the names of queues where a command
+   * takes one.
+   */
   private static final String QUEUES =
       """
 
@@ -49,7 +52,7 @@ final class Completion implements Callable<Integer> {
     return Exit.OK;
   }
 
-  /** The commands whose first argument is a queue, as a person types them. */
+  /** Returns the commands whose first argument is a queue, as a user types them. */
   static List<String> takingQueues(CommandLine line, String path) {
     var found = new ArrayList<String>();
     line.getSubcommands()
@@ -67,7 +70,7 @@ final class Completion implements Callable<Integer> {
     return found;
   }
 
-  /** The names that the script asks for; nothing when no server answers. */
+  /** Prints the names for the completion script; nothing if no server answers. */
   @Command(name = "queue-names", hidden = true, description = "Names of queues, for completion.")
   static final class QueueNames implements Callable<Integer> {
     @Mixin Remote remote = new Remote();

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import picocli.CommandLine.Option;
 
-/** The question before an act that cannot be undone. */
+/** Asks for confirmation before an act that cannot be undone. */
 final class Confirm {
   @Option(
       names = {"-y", "--yes"},
@@ -19,7 +19,7 @@ final class Confirm {
    * Asks on a terminal and returns whether the answer was yes.
    *
    * @param act the end of the sentence "This will …"
-   * @throws IllegalArgumentException where no person can answer and {@code --yes} is missing
+   * @throws IllegalArgumentException if there is no terminal and {@code --yes} is missing
    */
   boolean isGiven(String act) {
     if (yes) {
@@ -44,7 +44,7 @@ final class Confirm {
 
   private static String answer() {
     try {
-      // Not closed: standard input is the process's.
+      // Not closed, because standard input belongs to the process.
       var line = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
       var text = line.readLine();
       return text == null ? "" : text;

@@ -16,17 +16,20 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Servers by name, with the files that a caller needs for each, in a file of the user. It never
- * holds a key, only the name of the file that does.
+ * Named servers with the files that a caller needs for each, in a file of the user. The file
+ * contains no key, only the path of a key file.
  *
- * @param current the context that is used unless a command names another; blank when none is
+ * @param current the context that is used unless a command names another; blank if none is
  * @param all the settings of each context: {@code url}, {@code keyFile}, {@code ca}, {@code cert},
  *     {@code certKey}
  */
 record Contexts(String current, Map<String, Map<String, String>> all) {
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
-  /** Where the contexts of this user are: {@code $KEEPER_CONTEXTS}, else below the home folder. */
+  /**
+   * Returns the file of this user's contexts: {@code $KEEPER_CONTEXTS}, otherwise below the home
+   * folder.
+   */
   static Path file(Map<String, String> environment) {
     var named = environment.getOrDefault("KEEPER_CONTEXTS", "");
     if (!named.isEmpty()) {
@@ -40,7 +43,7 @@ record Contexts(String current, Map<String, Map<String, String>> all) {
     return base.resolve("keeper").resolve("contexts.json");
   }
 
-  /** Reads the file; none is the same as an empty one. */
+  /** Reads the file; a missing file counts as an empty one. */
   static Contexts read(Path file) {
     try {
       var document = JSON.readTree(Files.readString(file));
@@ -64,7 +67,7 @@ record Contexts(String current, Map<String, Map<String, String>> all) {
     return settings;
   }
 
-  /** The context of this name, or the current one; empty when none is chosen. */
+  /** Returns the context of this name, or the current one; empty if none is chosen. */
   Optional<Map<String, String>> chosen(Optional<String> name) {
     var wanted = name.orElse(current);
     if (wanted.isEmpty()) {
@@ -105,7 +108,7 @@ record Contexts(String current, Map<String, Map<String, String>> all) {
     return document;
   }
 
-  /** Writes the file so that other users cannot read it, and never half of it. */
+  /** Writes the file atomically, and readable by the user only. */
   void write(Path file) {
     try {
       var folder = file.toAbsolutePath().getParent();

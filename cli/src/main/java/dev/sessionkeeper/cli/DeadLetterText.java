@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 
-/** Shows a dead letter: one line for each fact, then its body. */
+/** Formats a dead letter: one line for each field, then its body. */
 final class DeadLetterText {
   private static final List<String> FACTS =
       List.of(
@@ -42,12 +42,12 @@ final class DeadLetterText {
     return String.format(Locale.ROOT, "%-14s  %s", name, value.isEmpty() ? "-" : value);
   }
 
-  /** {@code lastError} becomes {@code last error}. */
+  /** Converts {@code lastError} to {@code last error}. */
   private static String label(String member) {
     return member.replaceAll("([a-z])([A-Z])", "$1 $2").toLowerCase(Locale.ROOT);
   }
 
-  /** JSON as JSON, text as it is, other bytes in base64. */
+  /** Returns the body: JSON as JSON, text as text, other bytes as base64. */
   private static String body(JsonNode letter) {
     if (letter.has("bodyText")) {
       return letter.path("bodyText").asString("");

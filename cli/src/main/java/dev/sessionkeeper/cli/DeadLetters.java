@@ -14,7 +14,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** Lists and shows dead letters, puts them back and discards them. */
+/** Lists, shows, replays and discards dead letters. */
 @Command(
     name = "dead-letters",
     description =

@@ -8,7 +8,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Shows the way of GitHub's events to a bot, on a server of its own. */
+/** Shows the path of GitHub events to a bot, on a temporary server. */
 @Command(
     name = "github",
     description = {

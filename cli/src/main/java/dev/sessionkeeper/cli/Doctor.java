@@ -14,7 +14,7 @@ import picocli.CommandLine.Mixin;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** Looks at what usually goes wrong and says what to do. */
+/** Checks for common problems and says what to do. */
 @Command(
     name = "doctor",
     description =
@@ -58,7 +58,7 @@ final class Doctor implements Callable<Integer> {
     return "is " + health.path("status").asString("ready") + (wrong.isEmpty() ? "" : "; " + wrong);
   }
 
-  /** The checks that do not say "up", each with its reason. */
+  /** Returns the checks that are not "up", each with its reason. */
   private static String wrong(JsonNode checks) {
     return checks.properties().stream()
         .filter(check -> !check.getValue().asString("").equals("up"))

@@ -21,7 +21,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
     subcommands = {Events.ListThem.class, Events.Show.class, Events.Replay.class})
 final class Events {
 
-  /** Which events. */
+  /** Selects events. */
   static final class Filter {
     @Option(names = "--bot", description = "Routed to this bot")
     @Nullable String bot;

@@ -8,7 +8,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** Gives every command {@code --help}, and an example that can be copied. */
+/** Adds {@code --help} and an example to every command. */
 final class Examples {
   private static final Map<String, String> BY_COMMAND =
       Map.ofEntries(
@@ -113,7 +113,7 @@ final class Examples {
     return BY_COMMAND.values().stream();
   }
 
-  /** Adds both to this command and to all below it. */
+  /** Adds both to this command and all of its subcommands. */
   static void addTo(CommandLine line) {
     var spec = line.getCommandSpec();
     if (spec.findOption("--help") == null) {
@@ -133,7 +133,7 @@ final class Examples {
   private static void addExample(CommandSpec spec) {
     var example = BY_COMMAND.get(spec.qualifiedName());
     if (example != null) {
-      // A percent sign would be read as a format.
+      // picocli would read a percent sign as a format.
       spec.usageMessage().footer("", "Example:", "  " + example.replace("%", "%%"));
     }
   }

@@ -4,7 +4,7 @@ package dev.sessionkeeper.cli;
 final class Exit {
   static final int OK = 0;
 
-  /** The server refused, or a demo or check found something wrong. */
+  /** The server refused, or a demo or check found a problem. */
   static final int FAILED = 1;
 
   /** The command line is wrong. */
@@ -13,7 +13,7 @@ final class Exit {
   /** The server does not answer. */
   static final int UNAVAILABLE = 69;
 
-  /** The credential is missing or does not suffice. */
+  /** The credential is missing or lacks a right. */
   static final int FORBIDDEN = 77;
 
   /** The configuration is wrong. */

@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLException;
 
-/** Says why a server could not be reached, and what to do about it. */
+/** Explains why a server could not be reached, and what to do. */
 final class ExplainConnection {
   private static String start() {
     return ". Is it running? Start one with: " + Keeper.command() + " serve";
@@ -23,7 +23,7 @@ final class ExplainConnection {
 
   private ExplainConnection() {}
 
-  /** One or two sentences about a call that got no answer. */
+  /** Returns one or two sentences about a call without an answer. */
   static String of(KeeperException failure) {
     var said = String.valueOf(failure.getMessage()).replaceFirst("^\\[SK-\\d+] ", "");
     var found = ADDRESS.matcher(said);

@@ -13,7 +13,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
  * A failed command in words for a person, or as JSON for a program that asked for {@code -o json};
  * never a stack trace.
  *
- * @param problem the server's answer; empty when it did not come to that
+ * @param problem the server's answer; empty if there was none
  */
 record ExplainFailure(int exitCode, String sentence, Optional<JsonNode> problem) {
 
@@ -49,7 +49,7 @@ record ExplainFailure(int exitCode, String sentence, Optional<JsonNode> problem)
     };
   }
 
-  /** The command line itself is wrong. */
+  /** Returns the failure of a wrong command line. */
   static ExplainFailure ofUsage(String sentence) {
     return new ExplainFailure(Exit.USAGE, sentence);
   }
@@ -66,7 +66,7 @@ record ExplainFailure(int exitCode, String sentence, Optional<JsonNode> problem)
     return given.stream().anyMatch(each -> each.matches("(?i)(-o=?|--output=)json"));
   }
 
-  /** Tells it on standard error, and returns the exit code. */
+  /** Prints the failure on standard error, and returns the exit code. */
   int tell(Terminal terminal, boolean isForProgram) {
     if (isForProgram) {
       terminal.note(json());

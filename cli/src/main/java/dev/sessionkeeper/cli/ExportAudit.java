@@ -37,7 +37,7 @@ final class ExportAudit implements Callable<Integer> {
       write(System.out);
       System.out.flush();
     } else {
-      // An export that breaks off leaves no file that could pass for a whole one.
+      // An export that breaks off must not leave a file that looks complete.
       var partial = file.resolveSibling(file.getFileName() + ".part");
       long lines;
       try {

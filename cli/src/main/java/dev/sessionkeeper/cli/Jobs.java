@@ -8,7 +8,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** Shows the jobs of the product and lets a person run, pause or resume one. */
+/** Lists jobs, and runs, pauses or resumes one. */
 @Command(name = "jobs", description = "List jobs: owner, epoch, lease, next run.")
 final class Jobs implements Callable<Integer> {
   private static final Table TABLE =
@@ -33,7 +33,7 @@ final class Jobs implements Callable<Integer> {
     }
   }
 
-  /** Which job an act is for. */
+  /** Selects a job. */
   static final class Target {
     @Mixin Remote remote = new Remote();
 

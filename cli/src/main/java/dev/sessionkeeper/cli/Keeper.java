@@ -58,7 +58,7 @@ public final class Keeper {
     System.exit(run(args));
   }
 
-  /** How a person here calls the command: the launcher of a package says {@code keeper}. */
+  /** Returns how a user calls the command here; the launcher of a package sets {@code keeper}. */
   static String command() {
     return System.getProperty("sessionkeeper.command", "./keeper");
   }
@@ -79,7 +79,7 @@ public final class Keeper {
         .execute(args);
   }
 
-  /** All commands with their options, help and examples. */
+  /** Returns all commands with their options, help and examples. */
   static CommandLine commandLine() {
     var line = new CommandLine(new Keeper()).setCaseInsensitiveEnumValuesAllowed(true);
     line.setColorScheme(

@@ -49,7 +49,7 @@ final class Keys implements Callable<Integer> {
     }
   }
 
-  /** Lists them, as the command without a subcommand does. */
+  /** Lists keys, as the command without a subcommand does. */
   @Command(name = "list", description = "List API keys, the revoked ones last.")
   static final class ListKeys implements Callable<Integer> {
     @Mixin Remote remote = new Remote();
@@ -60,7 +60,7 @@ final class Keys implements Callable<Integer> {
     }
   }
 
-  /** Creates one. */
+  /** Creates a key. */
   @Command(
       name = "create",
       description = {
@@ -147,7 +147,7 @@ final class Keys implements Callable<Integer> {
     }
   }
 
-  /** Revokes one. */
+  /** Revokes a key. */
   @Command(
       name = "revoke",
       description = "Revoke an API key; every server refuses it within seconds.")

@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Brings the GitHub events of a server to an address on this machine, for development. */
+/** Forwards the GitHub events of a server to an address on this machine, for development. */
 @Command(
     name = "listen",
     description = {
@@ -87,7 +87,7 @@ final class Listen implements Callable<Integer> {
         .build();
   }
 
-  /** Prints and forwards, one after the other: the order of the stream is kept. */
+  /** Prints and forwards one event after the other, so that the order of the stream is kept. */
   private final class Forward implements EventHandler {
     private final KeeperClient client;
     private final Terminal terminal;

@@ -67,7 +67,7 @@ final class ManPage implements Callable<Integer> {
     return words.isEmpty() ? "Required." : words.replace("${DEFAULT-VALUE}", String.valueOf(usual));
   }
 
-  /** A line that begins with a dot or a quote would be a request to troff. */
+  /** troff would interpret a dot or quote at the beginning of a line. */
   private static String text(String words) {
     var safe = words.replace("\\", "\\e").replace("-", "\\-").replace("%n", " ").strip();
     return safe.startsWith(".") || safe.startsWith("'") ? "\\&" + safe : safe;

@@ -3,7 +3,7 @@ package dev.sessionkeeper.cli;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which page of a list. */
+/** The options that select a page of a list. */
 final class Paging {
   @Option(
       names = "--limit",

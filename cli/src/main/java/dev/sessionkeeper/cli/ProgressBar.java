@@ -5,7 +5,8 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * A bar with rate and remaining time, on standard error, for work that takes longer than a second.
+ * A progress bar with rate and remaining time on standard error, for work that takes longer than a
+ * second.
  */
 final class ProgressBar {
   private static final int WIDTH = 30;

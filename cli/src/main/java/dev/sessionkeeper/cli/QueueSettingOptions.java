@@ -9,9 +9,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Gives a command one option for each setting of a queue. */
+/** Adds one option to a command for each setting of a queue. */
 final class QueueSettingOptions implements CommandLine.IModelTransformer {
-  /** Where the words of the command line say more than the name of the setting. */
+  /** Examples that explain an option better than the setting's name does. */
   private static final Map<QueueSetting<?>, String> EXAMPLES =
       Map.of(
           QueueSetting.LOCK_DURATION, ", such as 60s or PT1M",
@@ -31,7 +31,7 @@ final class QueueSettingOptions implements CommandLine.IModelTransformer {
     return command;
   }
 
-  /** Adds the settings that the user named. */
+  /** Adds the settings that the user gave to a request. */
   static void addGiven(CommandSpec command, ObjectNode body) {
     for (var setting : QueueSetting.all()) {
       switch (command.findOption(option(setting)).getValue()) {
@@ -46,7 +46,7 @@ final class QueueSettingOptions implements CommandLine.IModelTransformer {
     return "--" + setting.hyphenated();
   }
 
-  /** A constant is written {@code park-session} as well as {@code PARK_SESSION}. */
+  /** Accepts a constant as {@code park-session} as well as {@code PARK_SESSION}. */
   private static String value(QueueSetting<?> setting, String text) {
     return setting.initially() instanceof Enum<?>
         ? text.toUpperCase(Locale.ROOT).replace('-', '_')

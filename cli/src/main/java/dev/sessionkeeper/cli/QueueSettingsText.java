@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
-/** Shows the settings of a queue under the names that {@code queues create} takes. */
+/** Formats the settings of a queue under the names of the options of {@code queues create}. */
 final class QueueSettingsText {
   private static final List<String> SETTINGS =
       Stream.concat(Stream.of("mode"), QueueSetting.all().stream().map(QueueSetting::name))
@@ -18,14 +18,14 @@ final class QueueSettingsText {
 
   private QueueSettingsText() {}
 
-  /** One line for each setting. */
+  /** Returns one line for each setting. */
   static String lines(JsonNode queue) {
     return SETTINGS.stream()
         .map(name -> String.format("%-18s  %s", option(name), text(queue.path(name))))
         .collect(Collectors.joining("\n"));
   }
 
-  /** One line for each setting that differs, old and new; empty if none does. */
+  /** Returns one line for each changed setting, old and new; empty if none changed. */
   static String changes(JsonNode before, JsonNode after) {
     return SETTINGS.stream()
         .filter(name -> !before.path(name).equals(after.path(name)))
@@ -37,7 +37,7 @@ final class QueueSettingsText {
     return text(before) + " → " + text(after);
   }
 
-  /** A duration is shown as a person writes it: {@code 1m}, not {@code PT1M}. */
+  /** Formats a duration for people: {@code 1m}, not {@code PT1M}. */
   private static String text(JsonNode setting) {
     var text = setting.asString("-");
     try {
@@ -47,7 +47,7 @@ final class QueueSettingsText {
     }
   }
 
-  /** {@code lockDuration} becomes {@code lock-duration}. */
+  /** Converts {@code lockDuration} to {@code lock-duration}. */
   private static String option(String member) {
     return member.replaceAll("([a-z])([A-Z])", "$1-$2").toLowerCase(Locale.ROOT);
   }

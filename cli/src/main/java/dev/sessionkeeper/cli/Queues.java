@@ -16,7 +16,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Lists queues, and creates, shows, purges and deletes one. */
+/** Lists, creates, shows, purges and deletes queues. */
 @Command(
     name = "queues",
     description = {
@@ -122,7 +122,7 @@ final class Queues implements Callable<Integer> {
     }
   }
 
-  /** The number of messages, where the provider counts them. */
+  /** Returns the number of messages, if the provider counts them. */
   private static String contents(JsonNode queue, String member) {
     return queue.path(member).isNumber()
         ? queue.path(member).asString() + " messages"

@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.Optional;
 
-/** Says how long ago something was, or in how long it will be, as a person would. */
+/** Formats how long ago a time was, or how far ahead it is. */
 final class RelativeTime {
   private static final long MINUTE = 60;
   private static final long HOUR = 60 * MINUTE;
@@ -13,7 +13,7 @@ final class RelativeTime {
 
   private RelativeTime() {}
 
-  /** Reads a time as the API writes it; empty for any other text. */
+  /** Parses a time as the API writes it; empty for any other text. */
   static Optional<Instant> read(String text) {
     if (text.length() < 20 || text.charAt(4) != '-' || !text.endsWith("Z")) {
       return Optional.empty();

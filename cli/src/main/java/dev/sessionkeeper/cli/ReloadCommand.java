@@ -7,7 +7,7 @@ import picocli.CommandLine.Mixin;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** Lets a server read its configuration again. */
+/** Makes a server read its configuration again. */
 @Command(
     name = "reload",
     description = {

@@ -21,8 +21,8 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The options of every command that talks to a server: where it is, who asks, how the answer is
- * shown.
+ * The options of every command that calls a server: its address, the credential, and the output
+ * format.
  */
 final class Remote {
   private static final JsonMapper PRETTY =
@@ -96,7 +96,7 @@ final class Remote {
       description = "text or json. Default: text")
   Format format = Format.text;
 
-  /** Reads an address, and refuses one without a scheme in words. */
+  /** Parses an address; refuses one without a scheme with an explanation. */
   static final class Address implements ITypeConverter<URI> {
     @Override
     public URI convert(String text) {
@@ -131,7 +131,7 @@ final class Remote {
     return credential().map(client::withApiKey).orElse(client);
   }
 
-  /** The addresses: as an option, from the environment, from the context, or the usual one. */
+  /** Returns the addresses: from the option, the environment, the context, or the default. */
   List<URI> servers() {
     if (urls != null) {
       return urls;
@@ -143,14 +143,17 @@ final class Remote {
         .orElse(List.of(USUAL));
   }
 
-  /** A setting of the context. An address that was named is no context's, so that has no say. */
+  /**
+   * Returns a setting of the context; empty if the address was given otherwise, because the context
+   * then does not apply.
+   */
   private Optional<String> setting(String name) {
     return Contexts.read(Contexts.file(System.getenv()))
         .chosen(Optional.ofNullable(context))
         .map(settings -> settings.get(name));
   }
 
-  /** A file: as an option or from the environment, else from the context. */
+  /** Returns a file: from the option or the environment, otherwise from the context. */
   private Optional<Path> file(@Nullable Path given, String setting) {
     if (given != null || (urls != null && context == null)) {
       return Optional.ofNullable(given);
@@ -158,14 +161,14 @@ final class Remote {
     return setting(setting).map(Path::of);
   }
 
-  /** The certificates to use; empty when everything is as Java has it. */
+  /** Returns the certificates to use; empty if Java's default suffices. */
   Optional<SSLContext> tls() {
     return new ClientTls(
             file(authority, "ca"), file(certificate, "cert"), file(certificateKey, "certKey"))
         .context();
   }
 
-  /** The API key: as an option, from a file, from the environment; empty without one. */
+  /** Returns the API key: from an option, a file, or the environment; empty if there is none. */
   Optional<String> credential() {
     if (key != null && keyFile != null) {
       throw new IllegalArgumentException("--key and --key-file exclude each other");
@@ -200,7 +203,7 @@ final class Remote {
     variables.put(name, file.toAbsolutePath().toString());
   }
 
-  /** Shows a page: its items as a table, or the whole answer as JSON. */
+  /** Prints a page: its items as a table, or the whole answer as JSON. */
   void show(JsonNode page, String items, Table table, String whenEmpty) {
     var terminal = Terminal.standard();
     if (format == Format.json) {
@@ -219,12 +222,12 @@ final class Remote {
     }
   }
 
-  /** Shows one answer: a sentence, or JSON. */
+  /** Prints one answer: a sentence, or JSON. */
   void tell(JsonNode answer, String sentence) {
     Terminal.standard().print(format == Format.json ? PRETTY.writeValueAsString(answer) : sentence);
   }
 
-  /** Query parameters without those that were not given. */
+  /** Returns the query parameters, without those that were not given. */
   static Map<String, String> query(@Nullable String... namesAndValues) {
     var query = new LinkedHashMap<String, String>();
     for (int i = 0; i + 1 < namesAndValues.length; i += 2) {

@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** Gives a dead letter another body, and puts it back where that was asked for. */
+/** Replaces the body of a dead letter, and replays it if asked. */
 @Command(
     name = "repair",
     description = "Give a dead letter another body; the original stays in its history.")

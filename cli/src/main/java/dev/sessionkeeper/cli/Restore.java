@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Puts a backup of the embedded database into a folder. */
+/** Restores a backup of the embedded database into a folder. */
 @Command(
     name = "restore",
     description = "Put a backup of the embedded database into an empty or new data folder.")

@@ -21,7 +21,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Posts a payload as GitHub does, signed. */
+/** Posts a signed payload as GitHub does. */
 @Command(
     name = "send-github",
     description = "Post a payload to the webhook endpoint as GitHub would, signed with the secret.")
@@ -73,7 +73,7 @@ final class SendGitHub implements Callable<Integer> {
     return event.contains(".") ? event.substring(0, event.indexOf('.')) : event;
   }
 
-  /** The bytes of the file. What is no JSON is sent as it is: the server says what is wrong. */
+  /** Returns the bytes of the file, even if they are no JSON: the server reports what is wrong. */
   private byte[] payload() {
     byte[] body;
     try {

@@ -11,7 +11,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Shows which sessions wait, are held or are set aside, and lets a person step in. */
+/** Lists sessions, and pauses, parks, resumes or releases them. */
 @Command(
     name = "sessions",
     description =
@@ -38,7 +38,7 @@ final class Sessions implements Callable<Integer> {
 
   @Spec CommandSpec spec = CommandSpec.create();
 
-  /** Optional for picocli, because the acts below have their own. */
+  /** Optional for picocli, because the subcommands have their own. */
   @Parameters(index = "0", arity = "0..1", paramLabel = "QUEUE")
   @Nullable String queue;
 
@@ -66,7 +66,7 @@ final class Sessions implements Callable<Integer> {
     }
   }
 
-  /** Which session an act is for, and why it is done. */
+  /** Selects the session of an act, with its reason. */
   static final class Target {
     @Mixin Remote remote = new Remote();
 
@@ -82,7 +82,7 @@ final class Sessions implements Callable<Integer> {
         description = "Why; kept for the next person")
     String reason = "";
 
-    /** Does it, and says what became of it in these words. */
+    /** Acts on the session, and prints the result. */
     int act(String action, String done) {
       try (var client = remote.open()) {
         var answer = client.queue(queue).act(session, action, reason);
@@ -102,7 +102,7 @@ final class Sessions implements Callable<Integer> {
     return target.act("pause", "Paused %s.");
   }
 
-  /** Which session goes on, or all of a status. */
+  /** Selects one session to resume, or all of a status. */
   static final class Resumed {
     @Mixin Remote remote = new Remote();
 

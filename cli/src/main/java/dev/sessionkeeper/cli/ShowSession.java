@@ -8,7 +8,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
-/** Shows one session: why it does not move, and what happened to it. */
+/** Shows one session: why it does not move, and its history. */
 @Command(name = "show", description = "Show one session: why it does not move, what happened.")
 final class ShowSession implements Callable<Integer> {
   private static final Table MOMENTS = Table.of("at", "kind", "text");

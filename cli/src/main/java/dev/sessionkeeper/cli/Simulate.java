@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Runs simulations: the same seed is the same run, so what one of them finds can be looked at. */
+/** Runs simulations. The same seed gives the same run, so a failure can be repeated. */
 @Command(
     name = "simulate",
     description = {
@@ -90,7 +90,7 @@ final class Simulate implements Callable<Integer> {
       throw new ParameterException(spec.commandLine(), "--runs must be at least 1, was " + runs);
     }
     if (System.getenv("KEEPER_LOG_LEVEL") == null) {
-      // A simulated crash is no news for the log of this process.
+      // Simulated crashes must not fill the log of this process.
       System.setProperty("KEEPER_LOG_LEVEL", "OFF");
     }
     var terminal = Terminal.standard();
@@ -98,7 +98,7 @@ final class Simulate implements Callable<Integer> {
   }
 
   private Subject subject() {
-    // The other subjects have not been run often enough to mean anything to a user.
+    // The other subjects have not run often enough to be useful to users.
     return Optional.of(Subject.NODES)
         .filter(subject -> subject.text().equals(what))
         .orElseThrow(
@@ -215,7 +215,7 @@ final class Simulate implements Callable<Integer> {
     return node.toPrettyString();
   }
 
-  // The memory provider.
+  // Runs the simulation of owners on the memory provider.
 
   private int runOwners(Terminal terminal) {
     var progress = new ProgressBar(terminal, TimeSource.system(), "simulating", runs);

@@ -21,8 +21,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * Collects what a bug report needs: versions, settings without secrets, nodes, jobs, numbers of
- * queues, metrics. No message, no state, no event, no audit entry, no user.
+ * Collects information for a bug report: versions, settings without secrets, nodes, jobs, numbers
+ * of queues, metrics. Leaves out messages, states, events, audit entries and users.
  */
 @Command(
     name = "support-bundle",
@@ -78,7 +78,8 @@ final class SupportBundle implements Callable<Integer> {
   }
 
   /**
-   * Returns the body also of an error answer: a server that is not ready gives its reason there.
+   * Returns the body of an error answer too, because a server that is not ready gives its reason
+   * there.
    */
   private static byte[] body(KeeperClient client, String path) {
     return client.getBytes(path);

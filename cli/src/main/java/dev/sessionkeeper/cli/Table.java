@@ -16,12 +16,12 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Shows a list of JSON objects as columns.
+ * Formats a list of JSON objects as columns.
  *
  * @param columns header and member, such as {@code "depth"}
  */
 record Table(List<String> columns) {
-  // As the server wrote them: no amount is shown as a power of ten.
+  // Prints numbers as the server wrote them, without exponents.
   private static final JsonMapper PLAIN =
       JsonMapper.builder().enable(StreamWriteFeature.WRITE_BIGDECIMAL_AS_PLAIN).build();
   private static final int WIDEST = 60;
@@ -32,7 +32,7 @@ record Table(List<String> columns) {
     return new Table(List.of(columns));
   }
 
-  /** The columns; on a terminal with relative times, and with colours for states. */
+  /** Returns the table; on a terminal with relative times and coloured states. */
   String render(Iterable<JsonNode> rows) {
     return render(rows, Terminal.standard(), TimeSource.system().instant());
   }
@@ -70,19 +70,19 @@ record Table(List<String> columns) {
         .stripTrailing();
   }
 
-  /** Scripts get the time itself. */
+  /** Scripts get the absolute time. */
   private static String timed(String text, Terminal terminal, Instant now) {
     return terminal.isInteractive()
         ? RelativeTime.read(text).map(at -> RelativeTime.of(at, now)).orElse(text)
         : text;
   }
 
-  /** {@code oldestAge} becomes {@code OLDEST AGE}. */
+  /** Converts {@code oldestAge} to {@code OLDEST AGE}. */
   private static String header(String member) {
     return member.replaceAll("([a-z])([A-Z])", "$1 $2").toUpperCase(Locale.ROOT);
   }
 
-  /** A duration to the second, as people write it: {@code 1h2m3s}. */
+  /** Formats a duration to the second, for people: {@code 1h2m3s}. */
   private static String shortened(String text) {
     return DURATION.matcher(text).matches()
         ? Duration.parse(text)

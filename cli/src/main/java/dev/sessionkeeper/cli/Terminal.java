@@ -4,8 +4,8 @@ import java.io.PrintStream;
 import java.util.Map;
 
 /**
- * Where a command writes: results to standard output, everything else to standard error. Colours
- * and moving lines only where a person looks.
+ * The output of a command: results on standard output, everything else on standard error. Uses
+ * colours and redrawn lines only on a terminal.
  */
 final class Terminal {
   private static final String RED = "\u001b[31m";
@@ -26,13 +26,16 @@ final class Terminal {
     this.colours = colours;
   }
 
-  /** The script says whether a person looks: Java 21 cannot tell a terminal from a pipe. */
+  /**
+   * Returns the terminal. The launcher script says whether it is one, because Java 21 cannot tell a
+   * terminal from a pipe.
+   */
   static Terminal standard() {
     boolean isTerminal = Boolean.getBoolean("keeper.terminal");
     return new Terminal(System.out, System.err, isTerminal && takesEscapes(System.getenv()));
   }
 
-  /** Returns whether the terminal understands escapes, and the person wants them (no-color.org). */
+  /** Returns whether the terminal understands escapes, and the user wants them (no-color.org). */
   static boolean takesEscapes(Map<String, String> environment) {
     var kind = environment.getOrDefault("TERM", "");
     return environment.getOrDefault("NO_COLOR", "").isEmpty()
@@ -48,7 +51,7 @@ final class Terminal {
     out.println(text);
   }
 
-  /** A question; its answer comes on the same line. */
+  /** Prints a question; the answer follows on the same line. */
   void ask(String question) {
     err.print(question);
     err.flush();
@@ -70,7 +73,7 @@ final class Terminal {
     return paint(GREEN, text);
   }
 
-  /** A state in its colour: what needs a person is red, what waits for one yellow. */
+  /** Returns a state in its colour: red if it needs an operator, yellow if it waits. */
   String state(String state) {
     return switch (state) {
       case "parked", "dead", "failed", "lost", "broken" -> red(state);

@@ -9,7 +9,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
 
-/** Shows the queues in the terminal, over and over. */
+/** Shows the queues in the terminal, refreshed regularly. */
 @Command(name = "top", description = "Watch the queues: rates, depth, age; ends with Ctrl-C.")
 final class Top implements Callable<Integer> {
   private static final Duration EVERY = Duration.ofSeconds(2);

@@ -11,7 +11,7 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** Shows metered usage, its proof, and the batches that carry it to the receiver. */
+/** Shows metered usage, its proof, and the batches for the receiver. */
 @Command(
     name = "usage",
     description = "Metered usage: the proof, and the batches.",
@@ -50,7 +50,7 @@ final class Usage {
       }
     }
 
-    /** Tells an operator what stands still, why, and what to do. */
+    /** Explains to an operator why metering is held, and what to do. */
     static String held(JsonNode hold) {
       return "Metering is held since %s: %s. Check the clock of the database, then keeper usage release."
           .formatted(hold.path("since").asString(), hold.path("reason").asString());

@@ -20,7 +20,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Computes the hashes of the audit log again, in the server or in an exported file. */
+/** Verifies the hashes of the audit log, in the server or in an exported file. */
 @Command(
     name = "verify",
     description = {

@@ -5,7 +5,7 @@ import java.util.function.Supplier;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
 
-/** Shows a list over and over, until the person ends the command. */
+/** Refreshes a list until the user ends the command. */
 final class Watch {
   private static final Duration EVERY = Duration.ofSeconds(2);
 
@@ -14,7 +14,7 @@ final class Watch {
       description = "Look again every two seconds; ends with Ctrl-C. Needs a terminal")
   boolean watch;
 
-  /** Shows the list once, or over and over. */
+  /** Shows the list once, or refreshed regularly. */
   int show(Remote remote, Supplier<JsonNode> look, String items, Table table, String whenEmpty) {
     var terminal = Terminal.standard();
     if (!watch) {

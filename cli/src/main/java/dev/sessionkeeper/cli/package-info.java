@@ -1,6 +1,4 @@
-/**
- * The command {@code keeper}: starts the server, and does over HTTP what a person on call needs.
- */
+/** The command {@code keeper}: starts the server, and calls its HTTP API for operators. */
 @NullMarked
 package dev.sessionkeeper.cli;
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Each trouble between a command and its server has a sentence that says what to do. */
+/** Each failure to reach the server has a sentence that says what to do. */
 @Tag("slow")
 class ConnectionTroubleTest {
   @TempDir Path folder;

@@ -229,7 +229,7 @@ class InstallationTest {
     assertThat(process(contexts, "queues", "--url", server.address())).contains("KEEPER_API_KEY");
   }
 
-  /** Runs it in a process of its own, whose environment names the file of the contexts. */
+  /** Runs a command in a process of its own, whose environment names the file of the contexts. */
   private static String process(Path contexts, String... args) throws Exception {
     var command =
         new ArrayList<>(

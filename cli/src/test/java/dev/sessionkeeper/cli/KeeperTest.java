@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The commands against a real server in this process. */
+/** Runs the commands against a real server in this process. */
 @Tag("slow")
 class KeeperTest {
   private static KeeperServer server;
@@ -53,7 +53,7 @@ class KeeperTest {
     assertThat(run("queues").out).contains("orders", "ORDERED");
   }
 
-  /** Amounts of money went through doubles: 1.9903766331427E10, also as JSON. */
+  /** Amounts of money once went through doubles: 1.9903766331427E10, also as JSON. */
   @Test
   void amountsAreShownAsTheServerWroteThem() throws Exception {
     var proof =

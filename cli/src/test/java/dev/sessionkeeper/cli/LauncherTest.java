@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The script keeper in a checkout of its own, with a Java that tells how it was started. */
+/** Runs the script keeper in a checkout of its own, with a Java that reports how it was started. */
 @Tag("slow")
 class LauncherTest {
   private static final Instant BUILT = Instant.parse("2026-01-01T00:00:00Z");

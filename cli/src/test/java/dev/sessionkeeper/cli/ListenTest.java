@@ -33,7 +33,7 @@ class ListenTest {
     }
   }
 
-  /** Listens for one event, delivers until one has come, and tells what was posted. */
+  /** Listens for one event, delivers until one has arrived, and returns the post. */
   private static Post listened(TemporaryServer server, String... more) throws Exception {
     var arrived = new CompletableFuture<Post>();
     var local = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -54,7 +54,7 @@ class ListenTest {
       var listening =
           CompletableFuture.supplyAsync(
               () -> Keeper.run(arguments.toArray(String[]::new)), Thread::startVirtualThread);
-      // What is delivered before the stream is open is not for this listener.
+      // Events delivered before the stream is open do not reach this listener.
       for (int step = 0; !arrived.isDone() && !listening.isDone(); step++) {
         deliver(server, (BODY.formatted(step) + " ".repeat(more.length)).getBytes(UTF_8));
         CompletableFuture.anyOf(arrived, waited()).join();

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The acts of a person on call: what destroys something asks first. */
+/** Operators' acts: one that destroys something asks first. */
 class OnCallTest {
   private KeeperServer server;
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** A person on call with nothing but the command line: find, understand, repair, replay, resume. */
+/** An operator with the command line alone finds, understands, repairs, replays and resumes. */
 @Tag("slow")
 class PoisonedQueueTest {
   @TempDir static Path data;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The commands on queues against a real server in this process. */
+/** Runs the commands on queues against a real server in this process. */
 @Tag("slow")
 class QueuesTest {
   private KeeperServer server;

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A command that ran in this process: its exit code and both of its outputs. */
+/** A command that ran in this process: its exit code and both outputs. */
 record Ran(int code, String out, String err) {
   private static final JsonMapper JSON = JsonMapper.builder().build();
 

@@ -8,7 +8,7 @@ import java.util.Base64;
 import java.util.List;
 
 /**
- * A certificate that is its own authority, with its key, as PEM files; made by keytool.
+ * A self-signed certificate with its key, as PEM files; made by keytool.
  *
  * @param certificate also the file of the authority
  */

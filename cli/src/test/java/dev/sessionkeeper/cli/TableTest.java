@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What a person sees, and what a script gets. */
+/** The output for people, and the output for scripts. */
 class TableTest {
   private static final Instant NOW = Instant.parse("2026-11-18T12:00:00Z");
   private static final PrintStream NOWHERE = new PrintStream(OutputStream.nullOutputStream());

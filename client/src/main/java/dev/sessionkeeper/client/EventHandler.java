@@ -2,25 +2,25 @@ package dev.sessionkeeper.client;
 
 import dev.sessionkeeper.KeeperException;
 
-/** Gets the events of a stream, one after the other, on the thread of the stream. */
+/** Receives the events of a stream, one after the other, on the stream's thread. */
 @FunctionalInterface
 public interface EventHandler {
 
   /**
-   * An event. It counts as handled when this returns; when it throws, the stream is read again from
-   * this event on.
+   * Handles an event. The event counts as handled when this method returns; if it throws, the
+   * stream is read again from this event.
    */
   void onEvent(StreamedEvent event) throws Exception;
 
-  /** Events between these two are gone, because they are older than what the server keeps. */
+  /** Events between these two were deleted, because they are older than the server's retention. */
   default void onGap(long had, long first) {}
 
-  /** The connection is there, or there again. */
+  /** The stream was connected or reconnected. */
   default void onConnected() {}
 
-  /** The connection is not there; it is tried again after the pause. */
+  /** The stream was disconnected, and reconnects after the pause. */
   default void onDisconnected(String why, java.time.Duration pause) {}
 
-  /** The server refuses the stream for good; nothing more will come. */
+  /** The server refuses the stream for good; no further event will come. */
   default void onRefused(KeeperException why) {}
 }

@@ -14,11 +14,10 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Reads a stream of a server without a gap and without a repeat, over all the connections that it
- * takes.
+ * Reads a stream of a server without gaps and repeats, over any number of connections.
  *
- * <p>It remembers the last event that was handled, connects again with growing pauses, and drops
- * what it has had already. One virtual thread per stream; the handler runs on it.
+ * <p>It remembers the last handled event, reconnects with growing pauses, and drops events that
+ * were handled already. One virtual thread per stream; the handler runs on it.
  */
 public final class EventStream implements AutoCloseable {
   private final ReadEvents reading;
@@ -29,27 +28,30 @@ public final class EventStream implements AutoCloseable {
     this.thread = Thread.ofVirtual().name("event-stream").start(reading);
   }
 
-  /** A stream of the server at this address, such as {@code http://127.0.0.1:8080}. */
+  /** Builds a stream of the server at this address, such as {@code http://127.0.0.1:8080}. */
   public static Builder of(URI server, String stream) {
     return of(List.of(server), stream);
   }
 
-  /** A stream of servers that share one store; when one ends the connection the next is asked. */
+  /**
+   * Builds a stream of servers that share one store; if one closes the connection, the next is
+   * asked.
+   */
   public static Builder of(List<URI> servers, String stream) {
     return new Builder(new Servers(servers), stream);
   }
 
-  /** The last event that was handled; empty before the first one. */
+  /** Returns the last handled event; empty before the first one. */
   public OptionalLong lastEventId() {
     return reading.lastEventId();
   }
 
-  /** Returns whether the server has refused the stream for good, or it was closed. */
+  /** Returns whether the server has refused the stream for good, or the stream was closed. */
   public boolean hasEnded() {
     return !thread.isAlive();
   }
 
-  /** Ends the connection and waits for a handler that runs; it is not interrupted. */
+  /** Closes the connection and waits for a running handler, which is not interrupted. */
   @Override
   public void close() {
     reading.close();
@@ -80,32 +82,35 @@ public final class EventStream implements AutoCloseable {
     }
 
     /**
-     * Begin after this event; 0 is the very first. Without it the stream begins with what comes.
+     * Begins after this event; 0 is before the first. By default the stream begins with new events.
      */
     public Builder after(long event) {
       after = OptionalLong.of(event);
       return this;
     }
 
-    /** The server keeps a cursor under this name, and the stream begins there. */
+    /** Lets the server keep a cursor under this name, from which the stream resumes. */
     public Builder subscriber(String name) {
       subscriber = Optional.of(name);
       return this;
     }
 
-    /** Sent with every request, for example {@code Authorization}. */
+    /** Adds a header to every request, for example {@code Authorization}. */
     public Builder header(String name, String value) {
       headers.put(name, value);
       return this;
     }
 
-    /** The pauses between connections. The default is 200 ms doubling to 10 seconds, for ever. */
+    /**
+     * Sets the pauses between connections. The default is 200 ms doubling to 10 seconds, without
+     * end.
+     */
     public Builder retry(RetryPolicy policy) {
       retry = policy;
       return this;
     }
 
-    /** A connection without any sign of life for so long is given up. The default is 45 seconds. */
+    /** Sets how long a silent connection is kept. The default is 45 seconds. */
     public Builder silence(Duration longest) {
       silence = longest;
       return this;
@@ -145,7 +150,7 @@ public final class EventStream implements AutoCloseable {
     }
   }
 
-  /** One client for all streams that bring none of their own, made when it is first needed. */
+  /** One HTTP client for all streams without one of their own, created when first needed. */
   private static final class Http {
     static final HttpClient SHARED =
         HttpClient.newBuilder()

@@ -14,17 +14,17 @@ public final class JobsClient {
     this.client = client;
   }
 
-  /** All jobs, by name, without their history. */
+  /** Returns all jobs, by name, without their history. */
   public List<Job> list() {
     return KeeperClient.read(client.get("/jobs", Map.of()), Listing.class).jobs();
   }
 
-  /** One job with its last runs. */
+  /** Returns one job with its last runs. */
   public Job get(String name) {
     return KeeperClient.read(client.get(path(name), Map.of()), Job.class);
   }
 
-  /** Lets the job run as soon as a server is free. */
+  /** Requests a run of the job as soon as a server is free. */
   public void run(String name) {
     act(name, "run");
   }
@@ -49,8 +49,8 @@ public final class JobsClient {
   /**
    * A scheduled job.
    *
-   * @param owner the server that runs it now; empty while none does
-   * @param history the last runs, the newest first; empty in a list
+   * @param owner the server that runs the job now; empty if none does
+   * @param history the last runs, newest first; empty in a list
    */
   public record Job(
       String name,

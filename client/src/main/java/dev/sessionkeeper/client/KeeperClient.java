@@ -28,17 +28,17 @@ import tools.jackson.databind.cfg.JsonNodeFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Talks to a Sessionkeeper server, or to several that share one store. Safe for use by many
- * threads; calls block.
+ * Calls a Sessionkeeper server, or several that share one store. Safe for use by many threads;
+ * calls block.
  *
  * <p>A refusal of the server is a {@link ProblemException}; no answer is {@link
  * KeeperException.Unavailable}, or {@link KeeperException.OutcomeUnknown} if the call may have
- * taken effect. With several servers a call goes to the next one when it is certain that it had no
- * effect: no server listened, the server said so, or the call only reads. Apart from that a call is
- * never repeated by itself: whether repeating is safe is the caller's to know.
+ * taken effect. With several servers, a call goes to the next one if it surely had no effect: no
+ * server listened, the server said so, or the call only reads. Otherwise a call is never repeated,
+ * because only the caller knows whether that is safe.
  */
 public final class KeeperClient implements AutoCloseable {
-  // Numbers stay what the server wrote: an amount of money is no double.
+  // Numbers stay as the server wrote them, because a double would change amounts of money.
   private static final JsonMapper JSON =
       JsonMapper.builder()
           .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
@@ -47,10 +47,12 @@ public final class KeeperClient implements AutoCloseable {
           .build();
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
-  /** Longer than the longest wait that the server takes. */
+  /** Longer than the server's longest wait. */
   private static final Duration CALL_TIMEOUT = Duration.ofSeconds(75);
 
-  /** The problems that say that nothing was changed, and that another server may do better. */
+  /**
+   * The problems by which a server says that nothing was changed and another server may succeed.
+   */
   private static final Set<String> ELSEWHERE = Set.of("unavailable", "overloaded");
 
   private final Servers servers;
@@ -63,19 +65,22 @@ public final class KeeperClient implements AutoCloseable {
     this.http = http;
   }
 
-  /** A client of the server at this address, such as {@code http://127.0.0.1:8080}. */
+  /** Returns a client of the server at this address, such as {@code http://127.0.0.1:8080}. */
   public static KeeperClient of(URI server) {
     return of(List.of(server));
   }
 
-  /** A client of servers that share one store; it uses one of them as long as that answers. */
+  /**
+   * Returns a client of servers that share one store; it uses one of them while that server
+   * answers.
+   */
   public static KeeperClient of(List<URI> servers) {
     return of(servers, http());
   }
 
   /**
-   * The same over TLS with certificates of your own: an authority that Java does not know, or a
-   * certificate to show to the servers.
+   * Returns the same client over TLS with other certificates: an authority that Java does not know,
+   * or a client certificate.
    */
   public static KeeperClient of(List<URI> servers, SSLContext tls) {
     return of(servers, http().sslContext(tls));
@@ -91,37 +96,37 @@ public final class KeeperClient implements AutoCloseable {
         .connectTimeout(CONNECT_TIMEOUT);
   }
 
-  /** The same with a credential. Closing one of the two closes both. */
+  /** Returns the same client with a credential. Closing one of the two closes both. */
   public KeeperClient withApiKey(String key) {
     return new KeeperClient(servers, Optional.of(key), http);
   }
 
-  /** The server that the next call goes to. */
+  /** Returns the server of the next call. */
   public URI server() {
     return servers.at(servers.turn());
   }
 
-  /** All servers, in the order given. */
+  /** Returns all servers, in the given order. */
   public List<URI> servers() {
     return servers.all();
   }
 
-  /** The calls of one queue. */
+  /** Returns the calls of one queue. */
   public QueueClient queue(String name) {
     return new QueueClient(this, name);
   }
 
-  /** The calls of the session registry. */
+  /** Returns the calls of the session registry. */
   public RegistryClient registry() {
     return new RegistryClient(this);
   }
 
-  /** The calls of metered usage. */
+  /** Returns the calls of metered usage. */
   public UsageClient usage() {
     return new UsageClient(this);
   }
 
-  /** The calls of scheduled jobs. */
+  /** Returns the calls of scheduled jobs. */
   public JobsClient jobs() {
     return new JobsClient(this);
   }
@@ -142,7 +147,7 @@ public final class KeeperClient implements AutoCloseable {
     return document(exchange(new Call("DELETE", path, HttpRequest.Builder::DELETE)));
   }
 
-  /** Sends bytes with headers as they are, for webhooks. */
+  /** Posts bytes with headers, unchanged, for webhooks. */
   public JsonNode postBytes(String path, byte[] body, Map<String, String> headers) {
     return document(
         exchange(
@@ -156,9 +161,9 @@ public final class KeeperClient implements AutoCloseable {
   }
 
   /**
-   * Any call: bytes and headers as they are, there and back.
+   * Makes any call, with bytes and headers unchanged in both directions.
    *
-   * @param body nothing where it is empty
+   * @param body no body if empty
    */
   public RawAnswer call(
       String method, String path, Map<String, String> headers, Optional<byte[]> body) {
@@ -181,12 +186,12 @@ public final class KeeperClient implements AutoCloseable {
   /** The unchanged answer of a server. */
   public record RawAnswer(int status, Optional<String> etag, byte[] body) {}
 
-  /** Bytes as the server keeps them, such as a webhook's payload. */
+  /** Returns unchanged bytes, such as a webhook's payload. */
   public byte[] getBytes(String path) {
     return exchange(get(path)).body();
   }
 
-  /** A request to whichever server takes it. */
+  /** A request to one of the servers. */
   private record Call(String method, String path, UnaryOperator<HttpRequest.Builder> fill) {
     boolean isRead() {
       return method.equals("GET");
@@ -214,7 +219,7 @@ public final class KeeperClient implements AutoCloseable {
         .collect(Collectors.joining("&", query.isEmpty() ? "" : "?", ""));
   }
 
-  /** Asks one server after the other, each once, as long as nothing can have happened. */
+  /** Asks one server after the other, each once, while the request surely had no effect. */
   private HttpResponse<byte[]> exchange(Call call) {
     int first = servers.turn();
     for (int turn = first; ; turn++) {
@@ -253,7 +258,9 @@ public final class KeeperClient implements AutoCloseable {
     }
   }
 
-  /** Without a handshake nothing was sent. A server that speaks no TLS fails it in its own way. */
+  /**
+   * Without a handshake nothing was sent. A server without TLS fails the handshake in its own way.
+   */
   private static boolean hasFailedHandshake(IOException failure) {
     for (Throwable at = failure; at != null; at = at.getCause()) {
       if (at instanceof SSLHandshakeException
@@ -285,12 +292,12 @@ public final class KeeperClient implements AutoCloseable {
     }
   }
 
-  /** A text as one segment of a path, or as a value of a query. */
+  /** Encodes a text as a path segment or a query value. */
   public static String encoded(String text) {
     return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
-  /** An answer as a record; members that the record does not have are ignored. */
+  /** Converts an answer to a record; members unknown to the record are ignored. */
   static <T> T read(JsonNode answer, Class<T> type) {
     try {
       return JSON.treeToValue(answer, type);

@@ -13,7 +13,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * A session held over HTTP. Every call fails with the problem {@code session-lock-lost} once the
- * lease is gone.
+ * lease is lost.
  */
 public final class LeaseClient implements AutoCloseable {
   private final KeeperClient client;
@@ -40,7 +40,9 @@ public final class LeaseClient implements AutoCloseable {
         Instant.parse(granted.path("lockedUntil").asString()));
   }
 
-  /** The same lease through another client, for example of another server of the same store. */
+  /**
+   * Returns the same lease through another client, for example of another server of the same store.
+   */
   public LeaseClient through(KeeperClient other) {
     return new LeaseClient(other, path, sessionId, epoch, lockedUntil);
   }
@@ -57,7 +59,7 @@ public final class LeaseClient implements AutoCloseable {
     return lockedUntil;
   }
 
-  /** The next messages of the session, in order. */
+  /** Receives the next messages of the session, in order. */
   public List<Received> receive(int max, Duration wait) {
     var answer = client.get(path + "/messages", Map.of("max", "" + max, "wait", wait.toString()));
     var received = new ArrayList<Received>();
@@ -103,7 +105,7 @@ public final class LeaseClient implements AutoCloseable {
   }
 
   /**
-   * A message handed out under this lease.
+   * A message delivered under this lease.
    *
    * @param payload the body as it was sent: JSON, text or bytes
    */
@@ -142,7 +144,7 @@ public final class LeaseClient implements AutoCloseable {
           : Payload.json(KeeperClient.json().writeValueAsString(json.path("body")));
     }
 
-    /** The body as JSON; a body that was sent as text is a string, other bytes are base64. */
+    /** Returns the body as JSON; text as a string, other bytes as base64. */
     public JsonNode body() {
       return switch (payload.form()) {
         case JSON -> KeeperClient.json().readTree(payload.unsafeBytes());

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Reads server-sent events as the HTML standard defines them. Used by one thread. */
+/** Parses server-sent events as the HTML standard defines them. Used by one thread. */
 final class ParseEvents {
   private static final String DEFAULT_NAME = "message";
 
@@ -18,7 +18,9 @@ final class ParseEvents {
   private String lastId = "";
 
   /**
-   * @param onLine hears of every line, comments included: a sign of life
+   * Creates a parser.
+   *
+   * @param onLine runs for every line, including comments, which show that the server is alive
    */
   ParseEvents(InputStream in, Runnable onLine) {
     this.lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
@@ -28,11 +30,13 @@ final class ParseEvents {
   /**
    * One event as it was sent.
    *
-   * @param id the last id that was sent, with this event or before; empty when none was
+   * @param id the last id that was sent, with this event or before; empty if none was
    */
   record Raw(String id, String event, String data) {}
 
-  /** The next event; empty when the stream ended. A half event at the end does not count. */
+  /**
+   * Returns the next event; empty if the stream ended. An incomplete event at the end is dropped.
+   */
   Optional<Raw> next() throws IOException {
     var data = new StringBuilder();
     boolean hasData = false;
@@ -55,10 +59,10 @@ final class ParseEvents {
         }
         case "event" -> event = value.isEmpty() ? DEFAULT_NAME : value;
         case "id" -> lastId = value.indexOf('\0') < 0 ? value : lastId;
-        // The number of an event that has an id of its publisher; the server resumes from both.
+        // The number of an event that has an id of its publisher; the server resumes from either.
         case "number" -> lastId = value;
         default -> {
-          // A comment, a field of a later standard, or "retry": the retry policy decides on that.
+          // A comment, an unknown field, or "retry", which the retry policy replaces.
         }
       }
     }

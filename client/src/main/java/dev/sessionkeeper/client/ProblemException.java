@@ -5,7 +5,7 @@ import java.util.List;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
-/** The server refused a call and said why (RFC 9457). */
+/** Reports that the server refused a call, and why (RFC 9457). */
 public final class ProblemException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
@@ -27,7 +27,7 @@ public final class ProblemException extends RuntimeException {
     var message = new StringBuilder();
     message.append(
         document.path("detail").asString(document.path("title").asString("HTTP " + status)));
-    // The detail says all about a single error.
+    // The detail of a single error says everything.
     for (var error : errors.size() > 1 ? errors : List.<JsonNode>of()) {
       message
           .append("\n  ")
@@ -43,8 +43,8 @@ public final class ProblemException extends RuntimeException {
   }
 
   /**
-   * The last part of the problem's type, such as {@code session-locked}; empty when the answer had
-   * none.
+   * Returns the last part of the problem's type, such as {@code session-locked}; empty if the
+   * answer had none.
    */
   public String type() {
     return type;
@@ -54,17 +54,17 @@ public final class ProblemException extends RuntimeException {
     return type.equals(problem);
   }
 
-  /** A member of the problem document as text; empty when there is none. */
+  /** Returns a member of the problem document as text; empty if there is none. */
   public String member(String name) {
     return document.path(name).asString("");
   }
 
-  /** The whole answer; a missing node when it was no JSON. */
+  /** Returns the whole answer; a missing node if it was no JSON. */
   public JsonNode document() {
     return document;
   }
 
-  /** The fields that were wrong. */
+  /** Returns the names of the invalid fields. */
   public List<String> fields() {
     var fields = new ArrayList<String>();
     document.path("errors").forEach(error -> fields.add(error.path("field").asString("")));

@@ -21,12 +21,12 @@ public final class QueueClient {
     this.path = "/queues/" + KeeperClient.encoded(name);
   }
 
-  /** Creates the queue, or gives it these settings. */
+  /** Creates the queue, or changes its settings. */
   public void declare(QueueSettings settings) {
     client.put(path, KeeperClient.json().valueToTree(settings.members()));
   }
 
-  /** Depth, ready, in flight, dead, oldest age and settings, as the server gives them. */
+  /** Returns the queue's settings and numbers, as the server sends them. */
   public JsonNode describe() {
     return client.get(path, Map.of());
   }
@@ -41,7 +41,7 @@ public final class QueueClient {
     return purge("messages");
   }
 
-  /** Deletes all dead letters; messages that wait stay. */
+  /** Deletes all dead letters; waiting messages stay. */
   public JsonNode purgeDeadLetters() {
     return purge("deadLetters");
   }
@@ -50,7 +50,7 @@ public final class QueueClient {
     return client.post(path + "/purge", object().put("confirm", name).put("part", part));
   }
 
-  /** Sends all or none. */
+  /** Sends all messages or none. */
   public List<Sent> send(List<Outgoing> messages) {
     var body = object();
     var array = body.putArray("messages");
@@ -66,7 +66,7 @@ public final class QueueClient {
     return sent;
   }
 
-  /** Locks the session that has waited longest; empty when none had work in time. */
+  /** Locks the session that has waited longest; empty if none had work in time. */
   public Optional<LeaseClient> acceptNext(String owner, Duration wait) {
     var body = object();
     body.put("owner", owner);
@@ -75,7 +75,7 @@ public final class QueueClient {
   }
 
   /**
-   * Locks this session; empty when it has no work ready.
+   * Locks this session; empty if it has no work.
    *
    * @throws ProblemException {@code session-locked} if another owner holds it
    */
@@ -87,12 +87,12 @@ public final class QueueClient {
     return lease(body);
   }
 
-  /** Sessions with work, an owner or a reason to be set aside. */
+  /** Lists sessions with work, an owner or a reason to be set aside. */
   public JsonNode sessions(Map<String, String> query) {
     return client.get(path + "/sessions", query);
   }
 
-  /** One of pause, resume, park, release, deadLetterHead, deadLetterAll. */
+  /** Applies an action: pause, resume, park, release, deadLetterHead or deadLetterAll. */
   public JsonNode act(String session, String action, String reason) {
     var body = object();
     body.put("sessionId", session);
@@ -116,7 +116,7 @@ public final class QueueClient {
     return client.post(path + "/sessions/actions", body);
   }
 
-  /** One dead letter with its body and last error. */
+  /** Returns one dead letter with its body and last error. */
   public JsonNode deadLetter(String id) {
     return client.get(path + "/dead-letters/" + KeeperClient.encoded(id), Map.of());
   }
@@ -130,10 +130,7 @@ public final class QueueClient {
     return client.get(path + "/dead-letters", query);
   }
 
-  /**
-   * Puts dead letters back: what is meant is said by {@code sessionId}, {@code messageIds} or
-   * {@code all}.
-   */
+  /** Replays dead letters, selected by {@code sessionId}, {@code messageIds} or {@code all}. */
   public JsonNode replay(ObjectNode selection) {
     return client.post(path + "/dead-letters/replay", selection);
   }
@@ -156,7 +153,7 @@ public final class QueueClient {
    */
   public record Sent(String messageId, long sequence, boolean duplicate) {}
 
-  /** A message to send: text in a session. */
+  /** A message to send: text, in a session. */
   public record Outgoing(
       Optional<String> messageId,
       Optional<String> sessionId,

@@ -23,7 +23,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a stream, connection after connection.
+ * Reads a stream over successive connections.
  *
  * <p>One thread. I1: the last id moves only after the handler returned. I2: an event with an id up
  * to the last one is dropped.
@@ -129,7 +129,7 @@ final class ReadEvents implements Runnable {
     return request.build();
   }
 
-  /** Says why to try again, or throws when that would not help. */
+  /** Returns why to try again, or throws if another attempt cannot help. */
   private static String refusal(HttpResponse<InputStream> response) throws IOException {
     try (var in = response.body()) {
       int status = response.statusCode();
@@ -167,7 +167,7 @@ final class ReadEvents implements Runnable {
     }
   }
 
-  /** Hangs up when nothing was heard for too long; the server sends heartbeats. */
+  /** Closes a connection that was silent for too long; the server sends heartbeats. */
   private TimeSource.Timer watch() {
     return settings.time().schedule(settings.silence(), this::hangUpIfSilent);
   }
@@ -213,7 +213,7 @@ final class ReadEvents implements Runnable {
       try {
         in.close();
       } catch (IOException e) {
-        // It was gone already, which is all that is wanted.
+        // The connection was closed already.
       }
     }
   }

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
-/** The calls of the session registry: one active session per user and capacity. */
+/** The calls of the session registry, which keeps one active session per user and capacity. */
 public final class RegistryClient {
   private final KeeperClient client;
 
@@ -15,8 +15,8 @@ public final class RegistryClient {
   }
 
   /**
-   * Begins a session, or finds the one that is active. The answer's status is {@code created},
-   * {@code existing} or {@code upgraded}.
+   * Begins a session, or returns the active one. The answer's status is {@code created}, {@code
+   * existing} or {@code upgraded}.
    */
   public RegisteredSession put(UUID user, UUID tenant, UUID capacity, int kind) {
     var body = QueueClient.object();
@@ -27,7 +27,7 @@ public final class RegistryClient {
     return session(client.put("/sessions", body));
   }
 
-  /** One session, active or not. */
+  /** Returns one session, active or not. */
   public RegisteredSession get(UUID id) {
     return session(client.get("/sessions/" + id, Map.of()));
   }
@@ -37,13 +37,13 @@ public final class RegistryClient {
     return session(client.post("/sessions/" + id + "/renew", QueueClient.object()));
   }
 
-  /** Ends a session; its usage stops now. */
+  /** Ends a session and its usage now. */
   public RegisteredSession end(UUID id) {
     return session(client.delete("/sessions/" + id));
   }
 
   /**
-   * A page of sessions, the newest first.
+   * Returns a page of sessions, newest first.
    *
    * @param query any of {@code tenantObjectId}, {@code userObjectId}, {@code capacityId}, {@code
    *     active}, {@code limit}, {@code cursor}
@@ -59,7 +59,7 @@ public final class RegistryClient {
   /**
    * A registered session.
    *
-   * @param status what a put did; empty in other answers
+   * @param status the result of a put; empty in other answers
    */
   public record RegisteredSession(
       UUID sessionId,

@@ -6,9 +6,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Servers that share one store, of which a client uses one until it does not answer.
+ * Servers that share one store; a client uses one of them until it does not answer.
  *
- * <p>Each client begins at another one, so that many clients spread; and it stays there, because
+ * <p>Each client begins at another server, so that many clients spread; and it stays there, because
  * some providers keep a lease in the server that granted it. Safe for many threads.
  */
 final class Servers {
@@ -39,7 +39,7 @@ final class Servers {
     return all.size();
   }
 
-  /** Which turn it is; the turns go round. */
+  /** Returns the current turn; each turn belongs to one server, in rotation. */
   int turn() {
     return turn.get();
   }
@@ -48,7 +48,7 @@ final class Servers {
     return all.get(Math.floorMod(ofTurn, all.size()));
   }
 
-  /** The server of this turn did not answer; whoever comes next begins behind it. */
+  /** Records that the server of this turn did not answer; later calls begin with the next one. */
   void leave(int failedTurn) {
     turn.compareAndSet(failedTurn, failedTurn + 1);
   }

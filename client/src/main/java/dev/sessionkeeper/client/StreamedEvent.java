@@ -3,7 +3,7 @@ package dev.sessionkeeper.client;
 /**
  * An event of a stream.
  *
- * @param id its number in the stream; the next one has the next number
+ * @param id its number in the stream, without gaps
  * @param event its name
  * @param data a JSON document
  */

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
-/** The calls of metered usage: its ledger, its batches, corrections and the proof. */
+/** The calls of metered usage: ledger, batches, corrections and proof. */
 public final class UsageClient {
   private final KeeperClient client;
 
@@ -16,7 +16,7 @@ public final class UsageClient {
   }
 
   /**
-   * A page of the ledger, by tenant and time.
+   * Returns a page of the ledger, by tenant and time.
    *
    * @param query any of {@code tenantObjectId}, {@code from}, {@code to}, {@code limit}, {@code
    *     cursor}
@@ -26,7 +26,7 @@ public final class UsageClient {
   }
 
   /**
-   * A page of batches, the newest first.
+   * Returns a page of batches, newest first.
    *
    * @param query any of {@code tenantObjectId}, {@code state}, {@code limit}, {@code cursor}
    */
@@ -48,7 +48,9 @@ public final class UsageClient {
     return KeeperClient.read(client.post("/usages/corrections", body), Ledger.class).usages();
   }
 
-  /** The sums of each tenant, each read from another place; all differences are 0. */
+  /**
+   * Returns the sums of each tenant, computed from different tables; all differences should be 0.
+   */
   public List<TenantProof> proof() {
     return KeeperClient.read(client.get("/usages/proof", Map.of()), Proof.class).tenants();
   }

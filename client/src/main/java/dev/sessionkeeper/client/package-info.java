@@ -1,6 +1,6 @@
 /**
  * A Java client for the HTTP API, with types for queues and leases, streams, the session registry,
- * usage and jobs. For everything else, such as GitHub's events and the audit log, {@link
+ * usage and jobs. For other routes, such as GitHub events and the audit log, {@link
  * dev.sessionkeeper.client.KeeperClient} sends and returns JSON.
  */
 @NullMarked

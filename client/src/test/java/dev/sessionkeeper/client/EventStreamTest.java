@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Against a server that answers each connection as the test says. */
+/** Runs streams against a server that answers each connection as the test says. */
 @Tag("slow")
 class EventStreamTest {
   private static final RetryPolicy QUICK =
@@ -63,7 +63,7 @@ class EventStreamTest {
     next.to(exchange);
   }
 
-  /** Sends the text and ends. */
+  /** Sends the text and closes the connection. */
   private static Answer send(String text) {
     return exchange -> {
       try (exchange) {

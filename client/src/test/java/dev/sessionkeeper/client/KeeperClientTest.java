@@ -19,7 +19,7 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Against servers that answer as the test says. */
+/** Runs calls against servers that answer as the test says. */
 class KeeperClientTest {
   private static final int ROUNDS = 20;
 
@@ -65,7 +65,7 @@ class KeeperClientTest {
     exchange.close();
   }
 
-  /** Ends the connection without a word, when the request has arrived. */
+  /** Closes the connection without an answer, after the request has arrived. */
   private static void hangUp(HttpExchange exchange) {
     exchange.close();
   }
@@ -76,7 +76,7 @@ class KeeperClientTest {
     }
   }
 
-  /** A client begins at any of its servers, so each case is tried often enough to meet both. */
+  /** A client begins at any of its servers, so each case is repeated until both have been first. */
   private void often(List<URI> all, java.util.function.Consumer<KeeperClient> call) {
     for (int i = 0; i < ROUNDS; i++) {
       try (var client = KeeperClient.of(all)) {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Answers of the server as values of this client. */
+/** Converts answers of the server to values of this client. */
 class TypedAnswersTest {
   private final Map<String, String> answers = new HashMap<>();
   private HttpServer server;

@@ -5,8 +5,8 @@ import java.time.Duration;
 /**
  * Decides how long values wait for their batch: about as long as a write takes.
  *
- * <p>A slow store is then busy for at most half of the time and gets larger batches; a failing one
- * is asked at most once per longest linger.
+ * <p>So a slow store is busy for at most half of the time and gets larger batches; a failing one is
+ * tried at most once per longest linger.
  */
 final class AdaptLinger {
   private final long least;

@@ -6,10 +6,10 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Counts what the writer holds, in items and bytes, and lets callers wait for room.
+ * Counts the items and bytes that the writer holds, and lets callers wait for room.
  *
- * <p>I1: everything that is taken is released exactly once, when the store has it, when it is set
- * aside, or when close gives it up. Never waits while a stripe's lock is held.
+ * <p>I1: each reservation is released exactly once: when the value is stored, set aside, or given
+ * up at close. Never waits while a stripe's lock is held.
  */
 final class Capacity {
   private final ReentrantLock lock = new ReentrantLock();
@@ -66,7 +66,7 @@ final class Capacity {
   /**
    * Waits until the value may fit.
    *
-   * @return false when the time is up, the thread was interrupted, or the writer was closed
+   * @return false if the time is up, the thread was interrupted, or the writer was closed
    */
   boolean await(long size, Deadline deadline) {
     lock.lock();
@@ -96,7 +96,7 @@ final class Capacity {
     }
   }
 
-  /** The fuller one of both bounds, 0 to 1. */
+  /** Returns how full the writer is, from 0 to 1, by the fuller of items and bytes. */
   double filled() {
     lock.lock();
     try {
@@ -124,7 +124,7 @@ final class Capacity {
     }
   }
 
-  /** The end of one caller's patience, kept by the time source so that a test can move it. */
+  /** How long one caller waits, timed by the time source so that a test can move the clock. */
   final class Deadline implements AutoCloseable {
     private final TimeSource.Timer timer;
     private boolean over;

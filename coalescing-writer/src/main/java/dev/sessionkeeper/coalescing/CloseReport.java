@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * The values that were not saved when a writer closed.
  *
- * @param unsaved values that were accepted and are not known to be stored
+ * @param unsaved accepted values that are not known to be stored
  */
 public record CloseReport<K>(List<Unsaved<K>> unsaved) {
   public CloseReport {

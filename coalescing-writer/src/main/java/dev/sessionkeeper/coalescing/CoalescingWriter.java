@@ -19,12 +19,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the newest value of each key, many keys at a time, and tells when it is durable.
+ * Writes the newest value of each key, many keys at a time, and reports when it is durable.
  *
  * <p>For values of which only the last counts: a cursor, a last activity, a progress. A newer
- * version replaces an older one that waits, so memory is bounded by the number of keys, and nothing
- * that was accepted is ever dropped. Safe for use by many threads. A stage may complete on any
- * thread; what follows it may block.
+ * version replaces an older one that waits, so the number of keys bounds the memory, and no key's
+ * newest accepted value is dropped. Safe for use by many threads. A stage may complete on any
+ * thread; dependent actions may block.
  */
 public final class CoalescingWriter<K, V> implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(CoalescingWriter.class);
@@ -63,13 +63,13 @@ public final class CoalescingWriter<K, V> implements AutoCloseable {
     return new Builder<>(store);
   }
 
-  /** A writer with the defaults of {@link WriterOptions}. */
+  /** Returns a writer with the defaults of {@link WriterOptions}. */
   public static <K, V> CoalescingWriter<K, V> create(LastValueStore<K, V> store) {
     return builder(store).build();
   }
 
   /**
-   * Takes a value. The stage completes when this version or a newer one of the key is durable, or
+   * Submits a value. The stage completes when this version or a newer one of the key is durable, or
    * with another outcome; never exceptionally.
    *
    * @param version grows with every value of the key; of two values the higher version wins
@@ -144,7 +144,7 @@ public final class CoalescingWriter<K, V> implements AutoCloseable {
     return hash ^ (hash >>> 16);
   }
 
-  /** The newest value that was accepted and is not yet known to be stored. */
+  /** Returns the newest value that was accepted and is not yet known to be stored. */
   public Optional<Entry<K, V>> pending(K key) {
     return workers.get(Math.floorMod(spread(key.hashCode()), workers.size())).stripe().newest(key);
   }
@@ -208,10 +208,10 @@ public final class CoalescingWriter<K, V> implements AutoCloseable {
   }
 
   /**
-   * Takes nothing new, writes what waits, repeats what fails, and gives up at the deadline: what is
-   * not saved by then is in the report, and its stages complete as {@link Outcome.Undrained}. The
-   * deadline also holds while a write hangs. Closing again changes nothing and gives the same
-   * report.
+   * Refuses new values, writes waiting ones, repeats failed writes, and gives up at the deadline.
+   * Values that are not saved by then are in the report, and their stages complete as {@link
+   * Outcome.Undrained}. The deadline also holds while a write hangs. Closing again changes nothing
+   * and returns the same report.
    */
   public CompletionStage<CloseReport<K>> closeAsync(Duration deadline) {
     if (closing.compareAndSet(false, true)) {
@@ -226,7 +226,7 @@ public final class CoalescingWriter<K, V> implements AutoCloseable {
     return closed.minimalCompletionStage();
   }
 
-  /** As {@link #closeAsync}, and waits for the report. */
+  /** Closes as {@link #closeAsync} does, and waits for the report. */
   public CloseReport<K> close(Duration deadline) {
     closeAsync(deadline);
     return closed.join();
@@ -251,7 +251,7 @@ public final class CoalescingWriter<K, V> implements AutoCloseable {
     if (closed.complete(new CloseReport<>(unsaved)) && !unsaved.isEmpty()) {
       log.error("Closed with {} values unsaved; the report names them", unsaved.size());
     }
-    // Not on the thread of the timer: what follows a stage may take its time.
+    // Not on the timer's thread, because dependent actions may block.
     Runnable all = () -> waiters.forEach(Runnable::run);
     try {
       around.executor().execute(all);
@@ -284,13 +284,16 @@ public final class CoalescingWriter<K, V> implements AutoCloseable {
       return this;
     }
 
-    /** Where the jitter of retries comes from. */
+    /** Sets the source of jitter for retries. */
     public Builder<K, V> random(RandomGenerator source) {
       random = source;
       return this;
     }
 
-    /** Runs the writes and what follows the stages. The default is a virtual thread for each. */
+    /**
+     * Sets the executor of writes and dependent actions. The default is one virtual thread for
+     * each.
+     */
     public Builder<K, V> executor(Executor chosen) {
       executor = chosen;
       return this;
@@ -301,7 +304,7 @@ public final class CoalescingWriter<K, V> implements AutoCloseable {
       return this;
     }
 
-    /** How many bytes an entry counts for. The default knows texts and byte arrays. */
+    /** Sets how many bytes an entry counts for. The default estimates texts and byte arrays. */
     public Builder<K, V> sizeOf(ToLongFunction<Entry<K, V>> chosen) {
       sizeOf = chosen;
       return this;

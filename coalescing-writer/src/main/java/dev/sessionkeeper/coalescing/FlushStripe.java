@@ -13,12 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The worker of a stripe: started when something is due, gone when nothing is.
+ * The worker of a stripe: starts when a value is due, ends when none is.
  *
- * <p>I1: it runs at most once at a time; any other thread that writes to the store for this stripe
- * takes the turn first. I2: whenever it does not run and something waits, a timer is set for it.
- * Timers are set one by one, so a late one is late once and causes no burst. I3: when it dies, its
- * batch goes to the retries and the next wake starts another.
+ * <p>I1: at most one worker of a stripe runs at a time; any other thread that writes for this
+ * stripe takes its turn first. I2: whenever no worker runs and a value waits, a timer is set.
+ * Timers are set one by one, so a late one causes no burst. I3: if the worker dies, its batch is
+ * retried and the next wake-up starts another.
  */
 final class FlushStripe<K, V> implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(FlushStripe.class);
@@ -44,7 +44,7 @@ final class FlushStripe<K, V> implements Runnable {
     return stripe;
   }
 
-  /** Starts the worker if something is due, else makes sure that it starts in time. */
+  /** Starts the worker if a value is due, otherwise sets the timer for the next one. */
   void wake() {
     lock.lock();
     try {
@@ -119,7 +119,7 @@ final class FlushStripe<K, V> implements Runnable {
   }
 
   /**
-   * Completes the waiting submits on another thread, so that their callbacks do not delay the next
+   * Completes waiting submits on another thread, so that their callbacks do not delay the next
    * batch.
    */
   private void tell(List<Runnable> news) {
@@ -134,7 +134,7 @@ final class FlushStripe<K, V> implements Runnable {
     }
   }
 
-  /** Saves the batch of a worker that died, and starts the next one after a pause. */
+  /** Saves the batch of a worker that died, and starts the next worker after a pause. */
   private void recover(Throwable cause) {
     around.counters().workerRestarts.increment();
     around.vitals().workerDied(cause);
@@ -164,7 +164,7 @@ final class FlushStripe<K, V> implements Runnable {
     wake();
   }
 
-  /** Writes one value on the thread of the caller, between two batches. */
+  /** Writes one value on the caller's thread, between two batches. */
   Outcome writeNow(Entry<K, V> entry) {
     if (!awaitTurn()) {
       return new Outcome.Rejected(Outcome.Why.FULL);

@@ -14,7 +14,7 @@ final class LastFailure {
   }
 
   void writeFailed(String cause) {
-    // A dead worker is the graver news; it stays until its replacement has written.
+    // A dead worker is more serious, so its failure stays until its replacement has written.
     if (now.status() != WriterHealth.Status.DOWN) {
       now =
           new WriterHealth(

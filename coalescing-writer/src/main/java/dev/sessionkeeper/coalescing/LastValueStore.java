@@ -4,16 +4,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Keeps the newest value of each key. The stored version of a key never falls, whatever the order
+ * Stores the newest value of each key. The stored version of a key never falls, whatever the order
  * in which writes arrive.
  *
- * <p>A failure that passes is a {@code KeeperException.Unavailable} or {@code OutcomeUnknown}: the
- * same write comes again later, and finding it done already is a success. Any other exception means
- * that one of the entries is to blame; the writer then looks for it by halves.
+ * <p>After a {@code KeeperException.Unavailable} or {@code OutcomeUnknown} the writer repeats the
+ * same write; a write that was done already must succeed. Any other exception means that one of the
+ * entries is invalid; the writer then finds that entry by splitting the batch in halves.
  */
 public interface LastValueStore<K, V> {
 
-  /** A value on its way to the store. */
+  /** A value to be stored. */
   record Entry<K, V>(K key, long version, V value) {}
 
   /** The result of writing one entry. */
@@ -27,7 +27,7 @@ public interface LastValueStore<K, V> {
   }
 
   /**
-   * Writes all entries or none, each only where it is newer than what is stored.
+   * Writes all entries or none, each only if it is newer than the stored one.
    *
    * @param entries at most one per key
    * @return one result per entry, in the order of the entries
@@ -37,6 +37,6 @@ public interface LastValueStore<K, V> {
   /** Sets an entry aside for an operator, with the reason why it could not be written. */
   void setAside(Entry<K, V> entry, String cause);
 
-  /** The stored value of a key. */
+  /** Returns the stored value of a key. */
   Optional<Entry<K, V>> read(K key);
 }

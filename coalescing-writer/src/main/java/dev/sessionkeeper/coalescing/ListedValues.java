@@ -8,10 +8,10 @@ import java.util.List;
 @FunctionalInterface
 public interface ListedValues {
 
-  /** The stored values whose keys begin like this, in the order of their keys. */
+  /** Returns the stored values whose keys have this prefix, by key. */
   List<Entry<String, String>> startingWith(String prefix, int most);
 
-  /** Lists the values of a store in memory. */
+  /** Returns a list over a store in memory. */
   static ListedValues of(MemoryLastValueStore<String, String> store) {
     return (prefix, most) ->
         store.entries().stream()

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Keeps values for the life of the process. */
+/** Keeps values in memory. */
 public final class MemoryLastValueStore<K, V> implements LastValueStore<K, V> {
   private final Map<K, Entry<K, V>> values = new HashMap<>();
   private final List<DeadValue<K, V>> dead = new ArrayList<>();

@@ -1,6 +1,6 @@
 package dev.sessionkeeper.coalescing;
 
-/** How a submitted value ended. */
+/** The result of a submitted value. */
 public sealed interface Outcome {
 
   /**
@@ -13,21 +13,21 @@ public sealed interface Outcome {
   /** The store held this version or a newer one already, so nothing was changed. */
   record Superseded() implements Outcome {}
 
-  /** The value was not taken; nothing of it is kept. */
+  /** The value was refused and is not kept. */
   record Rejected(Why why) implements Outcome {}
 
   /** The store does not know the key. */
   record NotFound() implements Outcome {}
 
   /**
-   * The store refuses the value for good, or all attempts are used up. The value is in the dead
-   * table, unless the store refused that too.
+   * The store refuses the value for good, or all attempts are used. The value is in the dead table,
+   * unless the store refused that too.
    */
   record Dead(String cause) implements Outcome {}
 
   /**
-   * The writer was closed before the value could be saved; it may have reached the store all the
-   * same when its last write was still under way.
+   * The writer was closed before the value was saved. If its last write was in progress, the value
+   * may have reached the store.
    */
   record Undrained(String cause) implements Outcome {}
 
@@ -43,15 +43,15 @@ public sealed interface Outcome {
     };
   }
 
-  /** Why a value was not taken. */
+  /** Why a value was refused. */
   enum Why {
     /** The writer stayed full. Slow down and submit again. */
     FULL,
-    /** The value alone is larger than all the room of the writer. */
+    /** The value alone is larger than the writer's whole capacity. */
     TOO_LARGE,
     /** The writer is closed or closing. */
     CLOSED,
-    /** The caller wrote by itself, and the store did not answer. */
+    /** The caller wrote the value itself, and the store did not answer. */
     UNAVAILABLE
   }
 }

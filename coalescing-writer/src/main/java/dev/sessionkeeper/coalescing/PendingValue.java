@@ -8,10 +8,10 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The newest value of one key, with the submits that wait for it.
+ * The newest value of one key, with the submits that wait for its outcome.
  *
- * <p>Guarded by the lock of its stripe. All submits of a slot share one stage, so that a million
- * submits to one key while the store is down cost no more memory than one.
+ * <p>Guarded by the lock of its stripe. All submits of a pending value share one stage, so a
+ * million submits to one key while the store is down need no more memory than one.
  */
 final class PendingValue<K, V> {
   final K key;
@@ -22,13 +22,13 @@ final class PendingValue<K, V> {
   /** Failed attempts so far. */
   int attempts;
 
-  /** Submits that ended up in this slot. */
+  /** The submits that this value stands for. */
   long submits = 1;
 
-  /** When the first of them came. */
+  /** When the first of them arrived. */
   final long since;
 
-  /** When it may be tried again, while it waits for a retry; the order breaks ties. */
+  /** When the value may be retried; {@code order} breaks ties. */
   long due;
 
   long order;
@@ -36,15 +36,13 @@ final class PendingValue<K, V> {
   /** Why the last attempt failed. */
   String cause = "not tried";
 
-  /** The value will not be tried again; it only waits to be set aside. */
+  /** Whether the value will not be retried, and only waits to be set aside. */
   boolean toBury;
 
   private final CompletableFuture<Outcome> own;
   private final CompletionStage<Outcome> stage;
 
-  /**
-   * Waiters of older values that failed; at most those of one slot, as every heir shares its own.
-   */
+  /** Stages of older values that failed; at most one, because every successor shares its stage. */
   private final List<CompletableFuture<Outcome>> inherited = new ArrayList<>(1);
 
   private @Nullable PendingValue<K, V> heir;
@@ -65,15 +63,15 @@ final class PendingValue<K, V> {
     this.bytes = bytes;
     this.since = now;
     this.own = own;
-    // Minimal, so that no caller can complete or cancel it for the others.
+    // A minimal stage, so that no caller can complete or cancel it for the others.
     this.stage = stage == null ? own.minimalCompletionStage() : stage;
   }
 
   /**
-   * The slot for a newer value that comes while this one is in flight.
+   * Returns the pending value for a newer value that arrives while this one is being written.
    *
-   * <p>After a failure the waiters of this slot wait for the heir as well: otherwise each round of
-   * a long outage would leave one more waiter per key.
+   * <p>After a failure the waiters of this value wait for the successor as well; otherwise each
+   * round of a long outage would add a waiter per key.
    */
   PendingValue<K, V> successor(Entry<K, V> entry, long size, long now) {
     if (attempts == 0) {
@@ -83,9 +81,9 @@ final class PendingValue<K, V> {
     return heir;
   }
 
-  /** Earlier due first; of equal ones the one that failed first. */
+  /** Orders by due time; of equal ones, the one that failed first. */
   static int compareDue(PendingValue<?, ?> a, PendingValue<?, ?> b) {
-    // By difference: the clock's zero has no meaning, so its values may wrap.
+    // Compares by difference, because monotonic time may wrap around.
     int byDue = Long.signum(a.due - b.due);
     return byDue != 0 ? byDue : Long.compare(a.order, b.order);
   }
@@ -103,13 +101,13 @@ final class PendingValue<K, V> {
     value = newer.value();
     bytes = size;
     if (toBury) {
-      // The verdict was on the older value; this one has all its attempts.
+      // The older value was refused; this one has all of its attempts.
       toBury = false;
       attempts = 0;
     }
   }
 
-  /** Takes over the waiters and the history of an older value of the key that failed in flight. */
+  /** Takes over the waiters and the history of an older value of the key whose write failed. */
   void inherit(PendingValue<K, V> failed) {
     attempts = failed.toBury ? 0 : failed.attempts;
     cause = failed.cause;

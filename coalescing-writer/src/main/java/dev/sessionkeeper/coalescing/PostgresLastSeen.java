@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Keeps in PostgreSQL when each key was seen last, by the clock of the database: a node whose own
- * clock is wrong neither hides nor invents anything.
+ * Stores in PostgreSQL when each key was last seen, by the database's clock, so that a node with a
+ * wrong clock writes correct times.
  *
- * <p>The version of an entry that is read is that time in microseconds since 1970; the version of
- * one that is written only says which of two of this process is newer.
+ * <p>The version of a stored entry is that time in microseconds since 1970. The version of an entry
+ * to write only orders the entries of this process.
  */
 public final class PostgresLastSeen implements LastValueStore<String, String>, ListedValues {
   private static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
@@ -48,9 +48,9 @@ public final class PostgresLastSeen implements LastValueStore<String, String>, L
   }
 
   /**
-   * Opens it.
+   * Opens the store.
    *
-   * @param space keeps the keys of one use apart from those of another
+   * @param space separates the keys of one use from those of another
    */
   public static PostgresLastSeen create(Database database, String space) {
     Migrations.apply(database.source(), "last_values");

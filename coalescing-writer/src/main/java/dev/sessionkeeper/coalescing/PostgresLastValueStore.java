@@ -16,10 +16,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Keeps last values in PostgreSQL: one statement per batch, which is a transaction by itself.
+ * Stores last values in PostgreSQL: one statement per batch, which is a transaction by itself.
  *
- * <p>Rows are locked in the order of their keys, so batches never deadlock with each other. The
- * statement compares versions, so a write that is repeated, late or in doubt does no harm.
+ * <p>Rows are locked in the order of their keys, so batches never deadlock. The statement compares
+ * versions, so a repeated or late write does no harm.
  */
 public final class PostgresLastValueStore implements LastValueStore<String, String>, ListedValues {
   private static final String UPSERT =
@@ -82,22 +82,22 @@ public final class PostgresLastValueStore implements LastValueStore<String, Stri
   }
 
   /**
-   * A store that takes any key.
+   * Returns a store that accepts any key.
    *
-   * @param space keeps the keys of one use apart from those of another
+   * @param space separates the keys of one use from those of another
    */
   public static PostgresLastValueStore create(Database database, String space) {
     Migrations.apply(database.source(), "last_values");
     return new PostgresLastValueStore(database, space, true);
   }
 
-  /** A store that takes only the keys it was given by {@link #register}. */
+  /** Returns a store that accepts only keys added by {@link #register}. */
   public static PostgresLastValueStore ofKnownKeys(Database database, String space) {
     Migrations.apply(database.source(), "last_values");
     return new PostgresLastValueStore(database, space, false);
   }
 
-  /** Makes a key known, with a first value; a key that is known keeps its value. */
+  /** Adds a key with a first value; an existing key keeps its value. */
   public void register(String key, long version, String value) {
     run(
         connection -> {
@@ -172,7 +172,7 @@ public final class PostgresLastValueStore implements LastValueStore<String, Stri
         });
   }
 
-  /** PostgreSQL has no NUL in texts, which may be why the entry is here. */
+  /** PostgreSQL cannot store NUL in texts, which may be why the entry was refused. */
   private static String printable(String text) {
     return text.replace('\0', '\uFFFD');
   }
@@ -223,7 +223,8 @@ public final class PostgresLastValueStore implements LastValueStore<String, Stri
   }
 
   /**
-   * A missing table or right is no entry's fault: wait for a person instead of setting all aside.
+   * A missing table or right is not the fault of an entry: wait for an operator instead of setting
+   * all entries aside.
    */
   private static boolean isSetup(SQLException e) {
     var state = e.getSQLState();

@@ -2,7 +2,7 @@ package dev.sessionkeeper.coalescing;
 
 /** Estimates the memory that an entry holds. */
 final class SizeOf {
-  /** A slot with its stage and its place in a map. */
+  /** The bytes of a pending value, its stage and its map entry. */
   private static final long SLOT = 256;
 
   private static final long OTHER = 64;

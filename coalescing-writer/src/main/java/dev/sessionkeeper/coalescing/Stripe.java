@@ -16,17 +16,16 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.random.RandomGenerator;
 
 /**
- * The share of the keys that one worker writes: what waits, what is in flight, what waits for its
- * retry.
+ * The keys that one worker writes: values that wait, are being written, or wait for their retry.
  *
- * <p>A state machine without threads, timers or clock: its callers bring the time. Every method
- * takes the one lock and none calls out while it holds it, but for {@link Capacity}, which never
- * waits there.
+ * <p>A state machine without threads, timers or clock: its callers pass the time. Every method
+ * takes the one lock, and none calls other code while it holds the lock, except {@link Capacity},
+ * which never waits there.
  *
- * <p>I1: a key has at most one slot in {@code fresh} or {@code retrying}, and at most one in {@code
- * inFlight}. I2: only one batch is in flight at a time, so at most one write per key is. I3: a slot
- * leaves only with an outcome: {@link #settle}, or {@link #abandon}. I4: a newer value is never
- * replaced by an older one.
+ * <p>I1: a key has at most one pending value in {@code fresh} or {@code retrying}, and at most one
+ * in {@code inFlight}. I2: only one batch is in flight at a time, so at most one write per key is.
+ * I3: a pending value leaves only with an outcome: {@link #settle} or {@link #abandon}. I4: a newer
+ * value is never replaced by an older one.
  */
 final class Stripe<K, V> {
   private final ReentrantLock lock = new ReentrantLock();
@@ -56,9 +55,9 @@ final class Stripe<K, V> {
   /** The result of an offer. */
   sealed interface Offered {
     /**
-     * It waits to be written.
+     * The value waits to be written.
      *
-     * @param coalesced whether it shares the slot of another submit
+     * @param coalesced whether it shares the pending value of another submit
      */
     record Taken(CompletionStage<Outcome> stage, boolean coalesced) implements Offered {}
 
@@ -67,7 +66,9 @@ final class Stripe<K, V> {
     record Closed() implements Offered {}
   }
 
-  /** Takes the value, unless there is no room. A value for a key that waits already needs none. */
+  /**
+   * Accepts the value, unless there is no room. A value for a key that waits already needs none.
+   */
   Offered offer(Entry<K, V> entry, long bytes, long now) {
     lock.lock();
     try {
@@ -112,7 +113,10 @@ final class Stripe<K, V> {
     return Optional.ofNullable(slot != null ? slot : retrying.get(key));
   }
 
-  /** Puts what is due in flight: retries by their due time first, then the longest waiting. */
+  /**
+   * Moves due values in flight: retries by due time first, then the values that have waited
+   * longest.
+   */
   List<PendingValue<K, V>> take(long now) {
     lock.lock();
     try {
@@ -153,7 +157,7 @@ final class Stripe<K, V> {
     return fresh.values().iterator().next().since + linger.nanos();
   }
 
-  /** How long until something is due; empty when nothing waits. */
+  /** Returns how long until a value is due; empty if none waits. */
   Optional<Duration> untilDue(long now) {
     lock.lock();
     try {
@@ -172,7 +176,9 @@ final class Stripe<K, V> {
     }
   }
 
-  /** The slot has its outcome and leaves. Returns false if close has given it up before. */
+  /**
+   * Removes a pending value that has its outcome. Returns false if close has given it up before.
+   */
   boolean settle(PendingValue<K, V> slot) {
     lock.lock();
     try {
@@ -187,7 +193,10 @@ final class Stripe<K, V> {
     }
   }
 
-  /** The slot's write failed in a way that passes: it waits for its retry, under a newer value. */
+  /**
+   * Records a failed write that can be repeated: the value waits for its retry, under a newer value
+   * if there is one.
+   */
   void fail(PendingValue<K, V> slot, String cause, long now) {
     lock.lock();
     try {
@@ -216,10 +225,10 @@ final class Stripe<K, V> {
     byDueTime.add(slot);
   }
 
-  /** While closing, retries come often: the time that is left is short. */
+  /** The delay of retries while closing, which is short because little time is left. */
   private static final Duration DRAIN_DELAY = Duration.ofMillis(100);
 
-  /** Learns how long a write took, or that it failed. */
+  /** Records the duration of a write, or its failure. */
   void wrote(Duration took, boolean succeeded) {
     lock.lock();
     try {
@@ -229,7 +238,7 @@ final class Stripe<K, V> {
     }
   }
 
-  /** Takes nothing new, and makes everything that waits due now. */
+  /** Refuses new values, and makes all waiting ones due now. */
   void drain(long now) {
     lock.lock();
     try {
@@ -245,7 +254,7 @@ final class Stripe<K, V> {
     }
   }
 
-  /** Gives up what is left, and tells what that is. Writes that end later change nothing here. */
+  /** Gives up all remaining values and returns them. Writes that end later change nothing here. */
   List<PendingValue<K, V>> abandon() {
     lock.lock();
     try {
@@ -283,7 +292,7 @@ final class Stripe<K, V> {
     }
   }
 
-  /** The newest value of the key that is not yet known to be stored. */
+  /** Returns the newest value of the key that is not yet known to be stored. */
   Optional<Entry<K, V>> newest(K key) {
     lock.lock();
     try {
@@ -293,7 +302,7 @@ final class Stripe<K, V> {
     }
   }
 
-  /** Counts for the metrics. */
+  /** Returns the counts for the metrics. */
   Depth depth(long now) {
     lock.lock();
     try {

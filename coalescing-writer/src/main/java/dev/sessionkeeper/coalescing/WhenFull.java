@@ -20,6 +20,6 @@ public sealed interface WhenFull {
   /** Rejects at once: for callers that must not wait, such as event loops. */
   record Reject() implements WhenFull {}
 
-  /** The caller writes its value by itself, at the pace of the store. */
+  /** The caller writes its value itself, at the store's speed. */
   record CallerRuns() implements WhenFull {}
 }

@@ -9,11 +9,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes one batch of a stripe and gives every slot of it back: with an outcome, or for a retry.
+ * Writes one batch of a stripe and ends each of its values with an outcome, or for a retry.
  *
- * <p>Used by one thread. A failure that passes sends the slots to their retry. For any other
- * failure one entry is to blame: the batch is halved until it is found, it is set aside, and the
- * others are written.
+ * <p>Used by one thread. After a failure that can be repeated, all values wait for their retry.
+ * After any other failure one entry is invalid: the batch is split in halves until that entry is
+ * found and set aside, and the others are written.
  */
 final class WriteBatch<K, V> {
   private static final Logger log = LoggerFactory.getLogger(WriteBatch.class);

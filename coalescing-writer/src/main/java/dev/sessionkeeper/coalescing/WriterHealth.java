@@ -1,14 +1,14 @@
 package dev.sessionkeeper.coalescing;
 
 /**
- * * The health of a writer.
+ * The health of a writer.
  *
- * @param status what to show
- * @param detail one sentence on why
+ * @param status the status to show
+ * @param detail one sentence of explanation
  */
 public record WriterHealth(Status status, String detail) {
 
-  /** From good to bad. */
+  /** The status, from good to bad. */
   public enum Status {
     UP,
     /** Values wait longer than usual, but nothing is lost. */

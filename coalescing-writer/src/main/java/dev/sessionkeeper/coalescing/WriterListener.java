@@ -5,12 +5,10 @@ import java.time.Duration;
 /** Receives events of a writer, for metrics and alerts. Methods must be fast and must not throw. */
 public interface WriterListener {
 
-  /** A write reached the store. */
+  /** A write was stored. */
   default void flushed(Flush flush) {}
 
-  /**
-   * The writer became 80 % full, or is below that again: callers should slow down, or may go on.
-   */
+  /** The writer became 80 % full and callers should slow down, or is below that again. */
   default void pressureChanged(boolean high) {}
 
   /**
@@ -18,12 +16,12 @@ public interface WriterListener {
    *
    * @param rows values written
    * @param submits how many submits they stand for
-   * @param oldest from the first submit of the oldest value until it was durable
-   * @param took the time of the write itself
+   * @param oldest the time from the first submit of the oldest value until it was durable
+   * @param took the duration of the write itself
    */
   record Flush(int rows, long submits, Duration oldest, Duration took) {}
 
-  /** Hears nothing. */
+  /** Returns a listener that does nothing. */
   static WriterListener none() {
     return new WriterListener() {};
   }

@@ -41,7 +41,7 @@ public record WriterMetrics(
     long rejected,
     long workerRestarts) {
 
-  /** Submits per written value since the start; 1 when nothing was written yet. */
+  /** Returns the submits per written value since the start; 1 if none was written yet. */
   public double coalesceRatio() {
     return written == 0 ? 1 : (double) (written + eventsCoalesced) / written;
   }

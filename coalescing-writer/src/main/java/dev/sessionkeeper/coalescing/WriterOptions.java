@@ -4,16 +4,16 @@ import dev.sessionkeeper.RetryPolicy;
 import java.time.Duration;
 
 /**
- * How a writer works; a running one shows what is really set.
+ * The options of a writer. A running writer shows the ones in force.
  *
- * @param stripes how many batches may be on their way at once; keys are spread over them
- * @param batchSize entries in one write; that many waiting ones are written at once
- * @param linger how long a value waits for company
- * @param maxLinger how long it may wait when the store is slow or failing
- * @param maxItems keys held: waiting, in flight or waiting for their retry
- * @param maxBytes bytes held, over the same
- * @param whenFull what follows when either bound is reached
- * @param retry delays after failures that pass, and attempts before a value is set aside
+ * @param stripes how many batches may be in flight at once; keys are spread over them
+ * @param batchSize the most entries of one write; that many waiting ones are written at once
+ * @param linger how long a value waits for its batch
+ * @param maxLinger how long it may wait if the store is slow or failing
+ * @param maxItems the most keys: waiting, in flight or waiting for their retry
+ * @param maxBytes the most bytes of the same
+ * @param whenFull what happens when either bound is reached
+ * @param retry delays after failures that can be repeated, and attempts before a value is set aside
  */
 public record WriterOptions(
     int stripes,
@@ -24,7 +24,7 @@ public record WriterOptions(
     long maxBytes,
     WhenFull whenFull,
     RetryPolicy retry) {
-  /** The part of a bound from which the writer asks its callers to slow down. */
+  /** The part of a bound above which callers should slow down. */
   static final double SOFT_LIMIT = 0.8;
 
   public WriterOptions {
@@ -42,8 +42,9 @@ public record WriterOptions(
   }
 
   /**
-   * Two stripes per core, 200 entries per write, 5 to 50 ms linger, 100,000 keys or 64 MiB, BLOCK
-   * for 100 ms, and as many retries as it takes: a store that is down is not the value's fault.
+   * Returns the defaults: two stripes per core, 200 entries per write, 5 to 50 ms linger, 100,000
+   * keys or 64 MiB, BLOCK for 100 ms, and unlimited retries, because a store that is down is not
+   * the fault of a value.
    */
   public static WriterOptions ofDefaults() {
     return new WriterOptions(

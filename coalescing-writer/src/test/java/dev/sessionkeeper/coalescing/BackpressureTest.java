@@ -52,7 +52,7 @@ class BackpressureTest {
     await().until(() -> given.clock.pendingTimers() == 2);
     assertThat(blocked).isNotDone();
     given.store.down = false;
-    // One timer is the caller's patience of 100 ms from now, the other the retry after 100 ms.
+    // One timer is the caller's timeout of 100 ms from now, the other the retry after 100 ms.
     given.advance(99);
     await().until(() -> given.store.stored("k0") == 1 || step(given));
     await().until(blocked::isDone);

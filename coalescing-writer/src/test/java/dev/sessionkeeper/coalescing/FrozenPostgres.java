@@ -13,7 +13,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 final class FrozenPostgres implements AutoCloseable {
   private final EmbeddedPostgres postgres = EmbeddedPostgres.temporary();
 
-  /** A store in it whose calls give up after a second or two, as those of a server do. */
+  /** Returns a store whose calls give up after one or two seconds, as those of a server do. */
   PostgresLastValueStore store() {
     return PostgresLastValueStore.create(Database.of(impatient()), "outage");
   }
@@ -29,17 +29,17 @@ final class FrozenPostgres implements AutoCloseable {
     return source;
   }
 
-  /** Every process of the database stands still: connections stay open and nothing answers. */
+  /** Freezes every process of the database: connections stay open and nothing answers. */
   void stop() throws IOException, InterruptedException {
     signal("-STOP");
   }
 
-  /** They go on where they stood, and finish what their clients have given up. */
+  /** Continues the processes, which finish statements that their clients have given up. */
   void goOn() throws IOException, InterruptedException {
     signal("-CONT");
   }
 
-  /** The database dies without a word; its supervisor starts it again. */
+  /** Kills the database; its supervisor starts it again. */
   void kill() {
     ProcessHandle.of(postgres.pid()).ifPresent(ProcessHandle::destroyForcibly);
   }

@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a writer costs that has written and has nothing to do (seed 004: less than 100 KB). */
+/** The memory of an idle writer that has written before is less than 100 KB. */
 @Tag("slow")
 class IdleMemoryTest {
   private static final int WRITERS = 200;
 
   @Test
   void anIdleWriterTakesLessThanAHundredKilobytes() {
-    writer().close(); // What is loaded once is nobody's.
+    writer().close(); // Class data loaded once does not belong to a writer.
     var writers = new ArrayList<CoalescingWriter<String, String>>();
     long before = usedBytes();
     for (int i = 0; i < WRITERS; i++) {

@@ -7,13 +7,13 @@ import dev.sessionkeeper.coalescing.LastValueStore.Result;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What every store of last values does. */
+/** The contract of every store of last values. */
 abstract class LastValueStoreContract {
 
-  /** An empty store that takes any key. */
+  /** Returns an empty store that accepts any key. */
   abstract LastValueStore<String, String> anyKeys();
 
-  /** A store that knows the key {@code known} with version 0, and no other. */
+  /** Returns a store with the single key {@code known} at version 0. */
   abstract LastValueStore<String, String> onlyKnown();
 
   @Test

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.TestFactory;
 
 /**
  * Runs the writer on one thread over a store that fails, is slow, applies twice and applies late,
- * by a seed: a failure is repeated by its number.
+ * by a seed, so that a failure can be repeated.
  */
 @Tag("slow")
 class RandomFaultsTest {

@@ -7,7 +7,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** A memory store that goes down, refuses poison and records every write, as a test says. */
+/**
+ * A memory store that goes down, refuses invalid entries and records every write, as the test says.
+ */
 final class ScriptedStore implements LastValueStore<String, String> {
   final MemoryLastValueStore<String, String> inner;
   final List<List<Entry<String, String>>> attempts = new ArrayList<>();

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A stripe with its store is, seen from outside, one register per key that keeps the highest
- * version: whatever interleaves, a submitted value is never out of sight.
+ * A stripe with its store behaves like one register per key that keeps the highest version: under
+ * any interleaving, a submitted value stays visible.
  */
 @Tag("slow")
 class StripeLincheckTest {
@@ -27,7 +27,7 @@ class StripeLincheckTest {
     search(5).check(StripeAndStore.class);
   }
 
-  /** The canary: if the search does not find this race, it proves nothing. */
+  /** A planted bug: if the search does not find this race, it proves nothing. */
   @Test
   void theSearchFindsAStripeThatForgetsWhatIsInFlight() {
     assertThatThrownBy(() -> search(60).check(ForgetfulStripe.class))
@@ -36,7 +36,7 @@ class StripeLincheckTest {
 
   private static ModelCheckingOptions search(int scenarios) {
     return new ModelCheckingOptions()
-        // Only used under the stripe's lock, or safe by themselves: no switches inside of them.
+        // Only used under the stripe's lock, or thread-safe: no thread switches inside.
         .addGuarantee(
             ManagedStrategyGuaranteeKt.forClasses(
                     name -> name.startsWith("java.util.") && !name.contains("locks"))
@@ -92,7 +92,7 @@ class StripeLincheckTest {
     }
   }
 
-  /** The same without a place for what is in flight. */
+  /** The same stripe, which forgets values in flight. */
   @Param(name = "version", gen = IntGen.class, conf = "1:5")
   public static class ForgetfulStripe {
     private final AtomicInteger dirty = new AtomicInteger();
@@ -121,7 +121,7 @@ class StripeLincheckTest {
     }
   }
 
-  /** What both claim to be. */
+  /** The specification of both. */
   public static class HighestVersions {
     private int highest;
 

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Submits events at a steady rate while PostgreSQL stands still, goes on and is killed, then closes
- * while it stands still again, and lists everything that should not have happened.
+ * Submits events at a steady rate while PostgreSQL freezes, continues and is killed; then closes
+ * while it is frozen again, and lists all violations.
  *
  * <p>Run its main method for the long form: 1,000 events a second, 30 seconds without the database.
  */
@@ -38,9 +38,9 @@ final class SurviveOutage {
   }
 
   /**
-   * What came out.
+   * The result of a run.
    *
-   * @param closedAfter how long the close took with the database standing still
+   * @param closedAfter how long the close took while the database was frozen
    */
   record Report(
       long accepted,
@@ -121,7 +121,7 @@ final class SurviveOutage {
     require(stored == version, key + " is stored as " + stored + ", accepted was " + version);
   }
 
-  /** A read has its time, too; on a machine that stands still it may need another. */
+  /** A read has a timeout too; on a stalled machine it may need another attempt. */
   private static Optional<LastValueStore.Entry<String, String>> read(
       PostgresLastValueStore store, String key) {
     for (int attempt = 1; ; attempt++) {
@@ -140,7 +140,8 @@ final class SurviveOutage {
     long began = System.nanoTime();
     var report = writer.close(DEADLINE);
     var took = Duration.ofNanos(System.nanoTime() - began);
-    // Wide, for a busy machine; a close that waits for its statement would take two seconds more.
+    // A wide limit for a busy machine; a close that waits for its statement would take two seconds
+    // more.
     require(took.compareTo(DEADLINE.plusMillis(900)) < 0, "close took " + took);
     require(report.unsaved().size() == 1, "the report names " + report.unsaved());
     return took;

@@ -9,7 +9,7 @@ import java.util.Random;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** A writer on one thread and a clock that stands still: nothing happens but what the test does. */
+/** A writer on one thread and a clock that stands still: only the test's actions happen. */
 final class WriterFixture {
   static final Duration LINGER = Duration.ofMillis(5);
 
@@ -70,7 +70,7 @@ final class WriterFixture {
     clock.advance(Duration.ofMillis(millis));
   }
 
-  /** A submit and what became of it so far. */
+  /** A submit and its result so far. */
   record Submitted(CompletionStage<Outcome> stage) {
     @Nullable Outcome outcome() {
       return stage.toCompletableFuture().getNow(null);

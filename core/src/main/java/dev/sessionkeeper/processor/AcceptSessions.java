@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes the session that has waited longest and has it served, once per call, on the slot's thread.
+ * Accepts the session that has waited longest and serves it, once per call, on the slot's thread.
  *
- * <p>What fails here stays in its slot: the slot waits and tries again, the others do not notice.
+ * <p>A failure affects one slot only: that slot waits and tries again.
  */
 final class AcceptSessions implements Slots.TakeWork {
   private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
@@ -38,7 +38,8 @@ final class AcceptSessions implements Slots.TakeWork {
     this.hooks = new CallHooks(setup);
     this.losses = losses;
     this.messages = new WaitForMessages(setup, source, slots, losses);
-    // The local deadline of a lease counts from before the call, so the call must be much shorter.
+    // The local deadline of a lease counts from before the call. So the call must be much shorter
+    // than the lease.
     this.lock = setup.settings().lockDuration();
     this.longestWait = Math.min(LONGEST_WAIT, setup.lockNanos() / 4);
   }
@@ -67,7 +68,7 @@ final class AcceptSessions implements Slots.TakeWork {
       }
     } finally {
       if (!wentWell) {
-        // Closing twice does nothing, and whatever went wrong must not keep the lease.
+        // Closing twice does nothing. The lease must be released whatever failed.
         session.close();
       }
     }
@@ -91,7 +92,7 @@ final class AcceptSessions implements Slots.TakeWork {
 
     @Override
     public void run() throws InterruptedException {
-      // Spread, so that slots which found nothing together do not ask again together.
+      // Jitter keeps slots that found nothing at the same time from polling again at the same time.
       long wait = slot.jitter.shorten(longestWait);
       askedAt = time.nanoTime();
       slot.asks(askedAt);
@@ -109,7 +110,7 @@ final class AcceptSessions implements Slots.TakeWork {
       }
       slot.worked();
       if (time.nanoTime() - askedAt < SHORTEST_WAIT) {
-        // A provider that does not wait must not be asked in a tight loop.
+        // A provider that returns without waiting must not be polled in a tight loop.
         Pause.sleep(time, Duration.ofNanos(Math.min(wait, 10 * SHORTEST_WAIT)));
       }
     }

@@ -6,7 +6,10 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 
-/** Application code that returns a stage. The next message of the session waits for its end. */
+/**
+ * Application code that returns a stage. The next message of the session waits until the stage
+ * completes.
+ */
 @FunctionalInterface
 public interface AsyncHandler {
 
@@ -14,8 +17,8 @@ public interface AsyncHandler {
   CompletionStage<Settlement> handle(Delivery delivery, SessionContext session) throws Exception;
 
   /**
-   * Returns a handler for a processor that waits for the stage on the thread of its session. When
-   * the lease is lost or a drain times out, the handler cancels the stage.
+   * Returns a blocking handler that waits for the stage on the thread of its session. When the
+   * lease is lost or a drain times out, the handler cancels the stage.
    */
   static MessageHandler waiting(AsyncHandler handler) {
     return (delivery, session) -> {

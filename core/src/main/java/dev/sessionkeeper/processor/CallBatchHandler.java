@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Calls a batch handler, and hands out the messages of a batch that failed one at a time.
+ * Calls a batch handler. After a batch failed, hands out its messages one at a time.
  *
- * <p>One instance per processor. It remembers failed batches of a bounded number of sessions; a
- * message that was tried before is alone in any case.
+ * <p>One instance per processor. It remembers the failed batches of a bounded number of sessions. A
+ * message with an earlier attempt is always alone in its batch.
  */
 final class CallBatchHandler {
   private static final int MOST_REMEMBERED = 1024;
@@ -40,13 +40,13 @@ final class CallBatchHandler {
     return most;
   }
 
-  /** The same handler for one message. */
+  /** Returns the same handler for one message. */
   MessageHandler forOne() {
     return (delivery, session) ->
         settlements(List.of(delivery), handler.handle(List.of(delivery), session)).get(0);
   }
 
-  /** How many of these messages go into the next call. */
+  /** Returns how many of these messages go into the next call. */
   int nextSize(SessionId session, List<Delivery> waiting) {
     var first = waiting.get(0);
     if (first.attempt() > 1 || isAlone(session, first.sequence())) {
@@ -59,7 +59,10 @@ final class CallBatchHandler {
     return size;
   }
 
-  /** The settlements of a beginning of the batch; the first failure is its last entry. */
+  /**
+   * Returns the settlements of the first messages of the batch; the first failure is the last
+   * entry.
+   */
   List<Settled> handle(
       List<Delivery> batch, CallHandler failures, SessionContext context, Hold hold, long now) {
     failures.started(batch, context, hold);
@@ -85,7 +88,8 @@ final class CallBatchHandler {
     return settled(batch, settlements);
   }
 
-  @SuppressWarnings("ConstantValue") // application code may not know about nullness
+  @SuppressWarnings(
+      "ConstantValue") // Application code without nullness annotations may return null.
   private static List<Settlement> settlements(List<Delivery> batch, BatchSettlement settlement) {
     if (settlement == null) {
       throw new IllegalStateException("The handler returned no settlement");

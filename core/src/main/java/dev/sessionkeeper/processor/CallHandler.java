@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 
-/** Calls the application's handler; what it throws becomes a settlement by the failure policy. */
+/** Calls the application's handler. The failure policy turns an exception into a settlement. */
 final class CallHandler {
   private final MessageHandler handler;
   private final FailurePolicy failures;
@@ -30,8 +30,8 @@ final class CallHandler {
   }
 
   /**
-   * How the delivery ends. When the hold is no longer held afterwards, or was cut short, that must
-   * not be sent.
+   * Returns how the delivery ends. The caller must not send this settlement if the hold was lost or
+   * interrupted meanwhile.
    */
   Settlement handle(Delivery delivery, SessionContext context, Hold hold, long now) {
     if (report.isHeard()) {
@@ -46,7 +46,7 @@ final class CallHandler {
     return settlement;
   }
 
-  /** Tells that a handler is about to be called with these messages. */
+  /** Reports that a handler is about to be called with these messages. */
   void started(List<Delivery> batch, SessionContext context, Hold hold) {
     if (report.isHeard()) {
       batch.forEach(
@@ -56,7 +56,7 @@ final class CallHandler {
     }
   }
 
-  /** Tells how the first messages of a batch ended. */
+  /** Reports how the first messages of a batch ended. */
   void ended(
       List<Delivery> batch,
       List<Settlement> settlements,
@@ -77,8 +77,8 @@ final class CallHandler {
     Settlement settlement;
     hold.beginCall(now);
     if (!hold.isHeld()) {
-      // The lease was lost just before. The thread that ended the hold found no handler to
-      // interrupt, so no handler may start.
+      // The lease was lost just before the call. The thread that ended the hold found no handler to
+      // interrupt, so no handler may start now.
       hold.endCall();
       return Settlement.complete();
     }
@@ -94,7 +94,8 @@ final class CallHandler {
 
   Settlement afterFailure(Delivery delivery, Hold hold, Throwable thrown, boolean interrupted) {
     if (interrupted && hold.isHeld()) {
-      // The drain interrupted it. The message is not finished and has not failed: it comes again.
+      // The drain interrupted the handler. The message has neither ended nor failed, and is
+      // delivered again.
       hold.cutShort();
       return Settlement.complete();
     }
@@ -104,7 +105,8 @@ final class CallHandler {
     return failed(delivery, hold, thrown);
   }
 
-  @SuppressWarnings("ConstantValue") // application code may not know about nullness
+  @SuppressWarnings(
+      "ConstantValue") // Application code without nullness annotations may return null.
   Settlement checked(Delivery delivery, Hold hold, Settlement settlement) {
     if (settlement == null) {
       return failed(
@@ -117,7 +119,7 @@ final class CallHandler {
     return settlement;
   }
 
-  /** Decides about a failure of the handler, or of what it left to be written. */
+  /** Decides about a failure of the handler, or of the state write that it left behind. */
   Settlement failed(Delivery delivery, Hold hold, Throwable thrown) {
     report.failed(Phase.HANDLE, hold, delivery, thrown);
     var failure = thrown instanceof Exception e ? e : new ExecutionException(thrown);

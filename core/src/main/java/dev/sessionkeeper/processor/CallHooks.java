@@ -4,7 +4,7 @@ import dev.sessionkeeper.processor.SessionHooks.Phase;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 
-/** Calls what the application does around a session, and tells the listeners. */
+/** Calls the session hooks of the application and reports to the listeners. */
 final class CallHooks {
   private final SessionHooks hooks;
   private final boolean areNone;
@@ -23,7 +23,7 @@ final class CallHooks {
     return !areNone;
   }
 
-  /** Returns whether the open hook allowed the session to be served. */
+  /** Runs the open hook. Returns whether the session may be served. */
   boolean opened(SessionContext context, Hold hold) {
     if (report.isHeard()) {
       report.tell(new ProcessorEvent.SessionOpened(hold.id(), hold.epoch()));

@@ -11,11 +11,13 @@ public interface DeadLetterHandler {
 
   /** The handler's decision about a dead letter. */
   enum Decision {
-    /** It goes back into its queue, before newer messages of its session where possible. */
+    /**
+     * Put the dead letter back into its queue, before newer messages of its session where possible.
+     */
     REPLAY,
-    /** It is forgotten for good. */
+    /** Delete the dead letter for good. */
     DISCARD,
-    /** It stays; this process does not show it again until it was replayed. */
+    /** Keep the dead letter. This process shows it again only after a replay and a new failure. */
     KEEP
   }
 }

@@ -39,7 +39,10 @@ public final class DeadLetterProcessor implements AutoCloseable {
   private volatile @Nullable Thread looker;
   private TimeSource.@Nullable Timer timer;
 
-  /** A dead letter that the handler wants to stay, until it was replayed and died again. */
+  /**
+   * A dead letter that the handler decided to keep, until it was replayed and became a dead letter
+   * again.
+   */
   private record Kept(String id, int replays) {}
 
   private DeadLetterProcessor(

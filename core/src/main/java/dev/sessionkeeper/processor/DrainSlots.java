@@ -13,10 +13,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings all slots to their end within the drain timeout, whatever handlers and provider do.
+ * Ends all slots within the drain timeout, whatever handlers and provider do.
  *
- * <p>Three steps: wait for what runs; interrupt what still runs; release the leases of what does
- * not even listen to that. The last two share the last tenth of the time, one second at most.
+ * <p>Three steps: wait for running handlers; interrupt those that still run; release the leases of
+ * those that ignore the interrupt. The last two steps share the last tenth of the time, at most one
+ * second.
  */
 final class DrainSlots {
   private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
@@ -80,7 +81,7 @@ final class DrainSlots {
     awaitDone(grace, CompletableFuture.allOf(givenBack.toArray(CompletableFuture[]::new)));
   }
 
-  /** On a thread of its own: a provider that does not answer must not keep the drain. */
+  /** On a thread of its own, so that a provider that does not answer cannot block the drain. */
   private CompletableFuture<Void> giveBack(Hold hold) {
     var done = new CompletableFuture<Void>();
     setup.startInBackground(

@@ -12,7 +12,10 @@ public interface FailureRule {
   /** Returns how the message ends, or empty when this rule does not know the failure. */
   Optional<Settlement> decide(Exception failure, ErrorContext context);
 
-  /** Returns a rule that dead-letters a message at once when its handler throws such a type. */
+  /**
+   * Returns a rule that dead-letters a message at once when its handler throws an exception of this
+   * type.
+   */
   @SafeVarargs
   static FailureRule deadLetterOn(Class<? extends Throwable>... types) {
     var all = new ArrayList<Class<? extends Throwable>>(types.length);

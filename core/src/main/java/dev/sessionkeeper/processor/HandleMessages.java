@@ -13,11 +13,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes and handles messages of an unordered queue, a few per call, on the slot's thread.
+ * Receives and handles messages of an unordered queue, a few per call, on the slot's thread.
  *
- * <p>How many are taken at once follows how long the handler takes: many when it is quick, one when
- * it is slow, so that no message waits here while another slot is free. Only the one being handled
- * is renewed; others that wait too long here are handed out elsewhere.
+ * <p>The number of messages per call follows the handler's speed: many if the handler is quick, one
+ * if it is slow, so that no message waits here while another slot is free. Only the lock of the
+ * message in progress is renewed; a message that waits here too long is delivered elsewhere.
  */
 final class HandleMessages implements Slots.TakeWork {
   private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
@@ -53,7 +53,8 @@ final class HandleMessages implements Slots.TakeWork {
     }
     long now = time.nanoTime();
     for (var receipted : attempt.batch) {
-      // A message that is released has used up an attempt, so quick ones are rather finished.
+      // Releasing a message would cost it an attempt, so messages with a quick handler are finished
+      // instead.
       if (slot.isCalledAway() && usualNanos > QUICK_NANOS) {
         giveBack(receipted);
         continue;
@@ -65,7 +66,7 @@ final class HandleMessages implements Slots.TakeWork {
   private long handle(Slot slot, Receipted receipted, long askedAt, long now) {
     var hold = new MessageHold(source, receipted, askedAt, setup.lockNanos(), slot.jitter);
     if (hold.isPastDeadline(now)) {
-      return now; // It waited here too long and is handed out elsewhere.
+      return now; // The message waited here too long and is delivered elsewhere.
     }
     slot.holds(hold);
     try {

@@ -9,7 +9,9 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The held session as handler and hooks see it; one for the whole hold, on the slot's thread. */
+/**
+ * The held session as handlers and hooks see it. One instance per hold, used on the slot's thread.
+ */
 final class HeldContext implements SessionContext {
   private final SessionHold hold;
   private final LoseLease losses;
@@ -65,7 +67,7 @@ final class HeldContext implements SessionContext {
     return released;
   }
 
-  /** Returns and clears the state write that goes with the settlement of the open message. */
+  /** Returns and clears the state write that is sent with the settlement of the open message. */
   Optional<SessionState.Write> takePendingWrite() {
     if (pending == null) {
       return Optional.empty();

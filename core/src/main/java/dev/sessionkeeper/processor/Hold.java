@@ -6,21 +6,21 @@ import java.time.Instant;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 /**
- * A lease in hand, as its worker, the renewer and the drainer see it.
+ * A lease of this process, as its worker, the lease renewer and the drain see it.
  *
- * <p>I1: it leaves HELD once, and never comes back. I2: what the worker sends after that is not
- * sent. I3: the local deadline is counted from before the call that got the lease, on monotonic
+ * <p>I1: a hold leaves HELD once and never returns to it. I2: settlements of the worker after that
+ * are not sent. I3: the local deadline counts from before the call that got the lease, on monotonic
  * time, so it is never later than the store's.
  */
 abstract sealed class Hold permits SessionHold, MessageHold {
-  /** Where a hold stands. */
+  /** The status of a hold. */
   enum Status {
     HELD,
     /** The lease ran out or was taken. */
     LOST,
-    /** The drain did not wait any longer. */
+    /** The drain released the lease while the handler still ran. */
     ABANDONED,
-    /** Given back. */
+    /** The lease was released. */
     ENDED
   }
 
@@ -33,7 +33,8 @@ abstract sealed class Hold permits SessionHold, MessageHold {
   private volatile Status status = Status.HELD;
   private volatile long deadline;
   private volatile long renewAt;
-  // Written before the gate opens and read when it is seen open, which orders it.
+  // Written before the gate opens and read after the gate is seen open; the gate orders both
+  // accesses.
   private long callingSince;
   private volatile boolean renewing;
   private volatile boolean pastRenewal;
@@ -48,13 +49,13 @@ abstract sealed class Hold permits SessionHold, MessageHold {
 
   abstract long epoch();
 
-  /** The end of the lease by the store's clock, as last seen. */
+  /** Returns the end of the lease by the store's clock, as last seen. */
   abstract Instant lockedUntil();
 
   /** Renews the lease in the store. */
   abstract void renewLease();
 
-  /** Releases the lease, from a thread that is not its worker's. */
+  /** Releases the lease. Called from threads other than the worker. */
   abstract void giveBack();
 
   Status status() {
@@ -65,7 +66,7 @@ abstract sealed class Hold permits SessionHold, MessageHold {
     return status == Status.HELD;
   }
 
-  /** Leaves HELD for good; true for the one caller that did it. */
+  /** Leaves HELD for good. Returns true for the one caller that changed the status. */
   boolean become(Status next) {
     return STATUS.compareAndSet(this, Status.HELD, next);
   }
@@ -91,13 +92,13 @@ abstract sealed class Hold permits SessionHold, MessageHold {
     deadline = newDeadline;
   }
 
-  /** From now on application code runs, and the limit of renewals counts anew. */
+  /** Marks the start of application code; the limit of renewals counts from now. */
   void beginCall(long now) {
     callingSince = now;
     calling.enter();
   }
 
-  /** Ends what {@link #beginCall} began; true when the call was interrupted by us. */
+  /** Marks the end of application code. Returns whether this processor interrupted the call. */
   boolean endCall() {
     return calling.leave();
   }
@@ -106,7 +107,7 @@ abstract sealed class Hold permits SessionHold, MessageHold {
     return calling.isInside() && now - callingSince >= nanos;
   }
 
-  /** The lease is not renewed any more: the call takes longer than it may. */
+  /** Stops renewing the lease: the handler takes longer than {@code maxAutoRenew}. */
   void endRenewals() {
     pastRenewal = true;
   }

@@ -3,11 +3,11 @@ package dev.sessionkeeper.processor;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
- * Lets others interrupt a worker inside one section of its code, and nowhere else.
+ * Lets other threads interrupt a worker inside one section of its code, and nowhere else.
  *
  * <p>One worker enters and leaves; any thread may interrupt. I1: an interrupt is sent only between
- * enter and leave. I2: it is over, and its mark cleared, when leave returns, so it cannot hit what
- * the worker does next.
+ * enter and leave. I2: when leave returns, the interrupt is over and the thread's interrupt flag is
+ * cleared, so the interrupt cannot hit later code of the worker.
  */
 final class InterruptGate {
   private static final int OUTSIDE = 0;
@@ -15,7 +15,7 @@ final class InterruptGate {
   private static final int SENDING = 2;
   private static final int SENT = 3;
 
-  // Instead of an object of its own: gates are made for every hold.
+  // A field updater instead of an atomic object: each hold creates a gate.
   private static final AtomicIntegerFieldUpdater<InterruptGate> STATE =
       AtomicIntegerFieldUpdater.newUpdater(InterruptGate.class, "state");
 
@@ -30,7 +30,7 @@ final class InterruptGate {
     state = INSIDE;
   }
 
-  /** Ends the section; true when it was interrupted. */
+  /** Ends the section. Returns whether the worker was interrupted in it. */
   boolean leave() {
     boolean interrupted = !STATE.compareAndSet(this, INSIDE, OUTSIDE);
     if (interrupted) {
@@ -39,7 +39,7 @@ final class InterruptGate {
       }
       state = OUTSIDE;
     }
-    // Also clears what application code has left behind: the next wait must not end at once.
+    // Also clears a flag that application code left behind; the next wait must not end at once.
     Thread.interrupted();
     return interrupted;
   }

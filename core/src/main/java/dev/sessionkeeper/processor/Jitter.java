@@ -16,12 +16,12 @@ final class Jitter {
     this.random = random;
   }
 
-  /** One for a thread of its own, which meets no other on the way to its random numbers. */
+  /** Returns a jitter for one thread, which shares no random numbers with other threads. */
   synchronized Jitter split() {
     return new Jitter(new SplittableRandom(random.nextLong()));
   }
 
-  /** Between three quarters of it and all of it. */
+  /** Returns a random time between three quarters of these nanoseconds and all of them. */
   synchronized long shorten(long nanos) {
     return (long) ((double) nanos * (0.75 + 0.25 * random.nextDouble()));
   }

@@ -7,7 +7,10 @@ import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The processor: slots that take and serve, one renewer, and a drain that ends them. */
+/**
+ * The session processor: slots that accept and serve sessions, one lease renewer, and a drain that
+ * ends them.
+ */
 final class LeasedSessionProcessor implements SessionProcessor {
   private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
 
@@ -32,7 +35,10 @@ final class LeasedSessionProcessor implements SessionProcessor {
             : new HandleMessages(setup, handler));
   }
 
-  /** Makes the caller of handlers, once it is known how to stop the processor. */
+  /**
+   * Creates the caller of handlers after the processor exists, because a policy may stop the
+   * processor.
+   */
   @FunctionalInterface
   interface FailurePolicies {
     CallHandler handlerOf(Setup setup, Runnable stop);
@@ -125,7 +131,7 @@ final class LeasedSessionProcessor implements SessionProcessor {
 
   private void stopSoon() {
     if (begin()) {
-      // At once, so that no slot takes another message; only the waiting is left to a thread.
+      // At once, so that no slot takes another message; a thread only waits for the end.
       slots.stop();
       setup.startInBackground("keeper-drain", this::finish);
     }

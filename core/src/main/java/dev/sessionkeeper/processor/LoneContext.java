@@ -5,7 +5,7 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
 import java.time.Instant;
 
-/** A message of an unordered queue as its handler sees it: a lane of its own, without memory. */
+/** The context of a message of an unordered queue: a session of its own, without state. */
 record LoneContext(MessageHold hold, String provider) implements SessionContext {
 
   @Override
@@ -43,7 +43,7 @@ record LoneContext(MessageHold hold, String provider) implements SessionContext 
     throw noState();
   }
 
-  /** Nothing to release: the lane ends with its message. */
+  /** There is nothing to release: the session ends with its message. */
   @Override
   public void releaseSession() {}
 

@@ -7,7 +7,7 @@ import dev.sessionkeeper.spi.MessageSource.Receipted;
 import java.time.Duration;
 import java.time.Instant;
 
-/** The lock on one message of an unordered queue: a lane of its own. */
+/** The lock on one message of an unordered queue, which counts as a session of its own. */
 final class MessageHold extends Hold {
   private final MessageSource source;
   private final Receipted receipted;

@@ -13,7 +13,9 @@ final class Pause {
     time.sleep(duration);
   }
 
-  /** Waits until the signal is complete, or the time is over; returns whether it is complete. */
+  /**
+   * Waits until the signal is complete or the time is over. Returns whether the signal is complete.
+   */
   static boolean await(TimeSource time, CompletableFuture<Void> done, Duration atMost)
       throws InterruptedException {
     return time.await(done, atMost);

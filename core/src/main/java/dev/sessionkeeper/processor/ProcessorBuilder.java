@@ -18,7 +18,7 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
-/** Collects what is wished and checks it against what the queue and its provider can do. */
+/** Collects the options of a processor and checks them against its queue and provider. */
 final class ProcessorBuilder implements SessionProcessor.Builder {
   private final QueueProvider provider;
   private final QueueName queue;
@@ -202,14 +202,16 @@ final class ProcessorBuilder implements SessionProcessor.Builder {
         setup,
         (shared, stop) -> {
           var lastResort = new RetryThenPoison(effective, settings, jitter, stop);
-          // The provider makes a dead letter of an unordered message that is to be parked.
+          // The provider dead-letters an unordered message whose handler asks to park it.
           boolean takesPark = parks || settings.mode() == QueueMode.UNORDERED;
           var policy = new RulesThenPolicy(List.copyOf(rules), failurePolicy.orElse(lastResort));
           return new CallHandler(shared, policy, lastResort, takesPark);
         });
   }
 
-  /** Unless a retry policy was wished, the queue says how often a message is tried. */
+  /**
+   * Unless the application set a retry policy, the queue's settings give the number of attempts.
+   */
   private ProcessorOptions effective(QueueSettings settings) {
     var poison = options.poisonPolicy().orElse(settings.poisonPolicy());
     var retry =

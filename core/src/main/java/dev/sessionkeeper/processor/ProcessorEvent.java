@@ -8,10 +8,10 @@ import java.time.Duration;
 /** An event of a running processor, for metrics, traces and dashboards. Listeners must be fast. */
 public sealed interface ProcessorEvent {
 
-  /** A session was taken. */
+  /** The processor accepted a session. */
   record SessionOpened(SessionId session, long epoch) implements ProcessorEvent {}
 
-  /** A session was released. */
+  /** The processor released a session. */
   record SessionClosed(
       SessionId session, long epoch, CloseReason reason, int messages, Duration held)
       implements ProcessorEvent {}
@@ -25,7 +25,7 @@ public sealed interface ProcessorEvent {
       SessionId session, long epoch, Delivery delivery, Settlement settlement, Duration took)
       implements ProcessorEvent {}
 
-  /** A lease was extended. */
+  /** The processor renewed a lease. */
   record LeaseRenewed(SessionId session, long epoch) implements ProcessorEvent {}
 
   /** The lease was lost: the handler is interrupted, and its settlement is refused. */

@@ -7,18 +7,18 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * How a processor works; a running one shows what is really set.
+ * The options of a processor. A running processor shows the ones in force.
  *
  * @param maxConcurrentSessions sessions held at once
- * @param sessionIdleTimeout a held session without work is released after this; the clock stops
- *     while a handler runs
- * @param sessionMaxDuration then no new message is taken, the current one is finished, the session
- *     released
- * @param maxMessagesPerHold the share of one session before others come; the same ending
+ * @param sessionIdleTimeout how long a session without work is held; time inside a handler does not
+ *     count
+ * @param sessionMaxDuration how long a session is held at most; then the current message is
+ *     finished and the session released
+ * @param maxMessagesPerHold how many messages are handled before another session gets its turn
  * @param maxAutoRenew how long the lease is renewed for one message
- * @param prefetch messages taken from a session at once
- * @param retry delays after failures, and attempts before the poison policy
- * @param poisonPolicy what follows then; the queue's own where it is empty
+ * @param prefetch messages received from a session at once
+ * @param retry delays after failures, and attempts before the poison policy decides
+ * @param poisonPolicy decides after the last attempt; if empty, the queue's own
  * @param drainTimeout how long close() waits for handlers
  */
 public record ProcessorOptions(

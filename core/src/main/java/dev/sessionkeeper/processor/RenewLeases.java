@@ -11,10 +11,11 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Renews the leases of everything in hand, well before they end, and notices when one has ended.
+ * Renews all leases of the processor well before they end, and notices when one has ended.
  *
- * <p>One instance and one platform thread per processor: handlers that burn all carriers of virtual
- * threads cannot starve it. A renewal runs on a thread of its own, so a slow one delays no other.
+ * <p>One instance and one platform thread per processor, so that handlers that occupy all carriers
+ * of virtual threads cannot starve it. Each renewal runs on a thread of its own, so a slow renewal
+ * delays no other.
  */
 final class RenewLeases implements Runnable {
   private static final int MOST_PLATFORM_THREADS = 32;
@@ -58,7 +59,7 @@ final class RenewLeases implements Runnable {
         TimeUnit.SECONDS,
         new SynchronousQueue<>(),
         Thread.ofPlatform().daemon().name("keeper-renewal-", 0).factory(),
-        // More at once than there are platform threads for: each still gets a thread of its own.
+        // The pool of platform threads is full: this renewal gets a virtual thread of its own.
         (task, pool) -> Thread.ofVirtual().start(task));
   }
 
@@ -86,7 +87,7 @@ final class RenewLeases implements Runnable {
         }
       }
     } catch (InterruptedException e) {
-      // Stopped.
+      // The renewer was stopped.
     }
   }
 

@@ -10,9 +10,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Reports events to the listeners and the error hook. An exception of theirs is logged and ignored.
- */
+/** Reports events to the listeners and the error hook. Logs and ignores exceptions of either. */
 final class Report {
   private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
 
@@ -41,7 +39,7 @@ final class Report {
     }
   }
 
-  /** Something failed while no lease was held. */
+  /** Reports a failure while no lease was held. */
   void failed(Phase phase, Throwable error) {
     failed(
         new ErrorContext(queue, phase, Optional.empty(), Optional.empty(), Optional.empty()),

@@ -11,7 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The failure policy unless another is given: try again, later every time, then the poison policy.
+ * The default failure policy: retries with growing delays; after the last attempt the poison policy
+ * decides.
  */
 final class RetryThenPoison implements FailurePolicy {
   private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);

@@ -5,7 +5,7 @@ import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.processor.SessionHooks.ErrorContext;
 import java.util.List;
 
-/** Asks the rules in their order, and the policy for what no rule knows. */
+/** Asks each rule in order, and the policy if no rule decides. */
 record RulesThenPolicy(List<FailureRule> rules, FailurePolicy policy) implements FailurePolicy {
 
   @Override

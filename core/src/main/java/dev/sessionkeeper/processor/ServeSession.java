@@ -15,16 +15,18 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves one session from open to close, on its slot's thread: order is a loop.
+ * Serves one session from accept to release, on its slot's thread.
  *
- * <p>I1: message n+1 is handled after the settlement of n was sent, and sent settlements take
- * effect in order; after one that fails, or asks for a retry, nothing of the batch is handled. I2:
- * the open hook comes before the first message, the close hook once after the last. I3: all
- * settlements are durable, or known to have failed, before the session is released, or with it.
+ * <p>I1: message n+1 is handled after the settlement of n was sent, and settlements take effect in
+ * order; after a settlement that fails or asks for a retry, no further message of the batch is
+ * handled. I2: the open hook runs before the first message, the close hook once after the last. I3:
+ * before the session is released, or together with the release, all settlements are durable or
+ * known to have failed.
  */
 final class ServeSession {
   /**
-   * A retry that is due so soon is waited for; for a later one the slot is worth more to others.
+   * The slot waits for a retry that is due this soon. For a later one, serving another session is
+   * worth more.
    */
   private static final Duration SHORT_RETRY = Duration.ofMillis(20);
 
@@ -38,7 +40,7 @@ final class ServeSession {
   private final HeldContext context;
   private final LoseLease losses;
   private final WaitForMessages messages;
-  // Most holds never need it: their settlements are durable when they return.
+  // Most holds never need it, because their settlements are durable when the call returns.
   private @Nullable SettleInFlight settling;
   private long startedAt;
   private long endsAt;
@@ -93,7 +95,7 @@ final class ServeSession {
     return serve();
   }
 
-  /** Without a hook between accept and first message, one reading of the clock is enough. */
+  /** Skips the second reading of the clock if no hook runs between accept and first message. */
   private CloseReason serveFromFirst() {
     var first = messages.now(slot, hold, most());
     begin();
@@ -167,7 +169,7 @@ final class ServeSession {
     return Optional.empty();
   }
 
-  /** As {@link #serveEach}, several messages per call of the handler. */
+  /** Serves messages as {@link #serveEach} does, with several messages per call of the handler. */
   private Optional<CloseReason> serveTogether(List<Delivery> batch, CallBatchHandler batches) {
     for (int from = 0; from < batch.size(); ) {
       var ending = ending();
@@ -178,7 +180,7 @@ final class ServeSession {
       int size = batches.nextSize(hold.id(), waiting);
       if (size == 1) {
         var reason = serveEach(waiting.subList(0, 1));
-        // A retry forgets the last sequence: what came behind the retried message is void.
+        // A retry resets the last sequence: messages received behind the retried one are void.
         if (reason.isPresent() || lastSequence == Long.MIN_VALUE) {
           return reason;
         }
@@ -209,7 +211,7 @@ final class ServeSession {
 
   private Optional<CloseReason> afterLast(Settlement sent) {
     return switch (sent) {
-      // Later deliveries of this batch are void now, so none of them is handled (S-04).
+      // Later deliveries of this batch are void now, so the handler sees none of them (S-04).
       case Settlement.Retry retry -> afterRetry(retry.delay());
       case Settlement.Park park -> Optional.of(CloseReason.ERROR);
       case Settlement.Complete complete -> Optional.empty();
@@ -217,7 +219,7 @@ final class ServeSession {
     };
   }
 
-  /** Why no further message is taken; empty when one is. */
+  /** Returns why the hold takes no further message; empty while it may take one. */
   private Optional<CloseReason> ending() {
     if (hold.isCutShort() || hold.status() == Hold.Status.ABANDONED) {
       return Optional.of(CloseReason.SHUTDOWN);
@@ -259,7 +261,7 @@ final class ServeSession {
     lastSequence = delivery.sequence();
   }
 
-  /** Sends the settlement and tells which one was sent. */
+  /** Sends a settlement and returns the one that was sent. */
   private Settlement settle(Delivery delivery, Settlement settlement) {
     var write = context.takePendingWrite();
     if (write.isPresent()) {
@@ -270,7 +272,7 @@ final class ServeSession {
     return settlement;
   }
 
-  /** Sends the settlements of a batch and tells which one was sent last. */
+  /** Sends the settlements of a batch and returns the last one that was sent. */
   private Settlement settleTogether(Delivery last, List<Settled> settled) {
     var ending = settled.get(settled.size() - 1).settlement();
     var write = context.takePendingWrite();
@@ -313,7 +315,10 @@ final class ServeSession {
     }
   }
 
-  /** Waits for it: when the state is stale the message is not settled, and has failed instead. */
+  /**
+   * Settles with a state write, and waits: if the state is stale, the message is not settled and
+   * has failed.
+   */
   private Settlement settleWithState(
       Delivery delivery, List<Settled> settled, Settlement settlement, SessionState.Write write) {
     awaitSettlements();
@@ -334,7 +339,7 @@ final class ServeSession {
 
   private Optional<CloseReason> afterRetry(Duration delay) {
     lastSequence = Long.MIN_VALUE;
-    // Had it failed, the message would still be in hand and the next ones come without it.
+    // If it had failed, the message would still be open while the next ones are handled.
     awaitSettlements();
     if (delay.compareTo(SHORT_RETRY) > 0) {
       return Optional.of(CloseReason.ERROR);
@@ -344,7 +349,10 @@ final class ServeSession {
     return Optional.empty();
   }
 
-  /** A lease that went while settlements were in flight is what the session ends with. */
+  /**
+   * Returns LOCK_LOST if the lease was lost while settlements were on their way, else the given
+   * reason.
+   */
   private CloseReason asItIsNow(CloseReason reason) {
     if (hold.status() == Hold.Status.LOST) {
       return CloseReason.LOCK_LOST;
@@ -357,7 +365,7 @@ final class ServeSession {
   }
 
   private void giveBack() {
-    // Not held any more from here on: a renewal that is refused now is no loss.
+    // The hold ends here, so a renewal that is refused later is no lost lease.
     hold.become(Hold.Status.ENDED);
     try {
       session.close();

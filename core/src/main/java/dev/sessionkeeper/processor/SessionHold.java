@@ -23,7 +23,8 @@ final class SessionHold extends Hold {
 
   @Override
   long epoch() {
-    // Asked each time: where nothing can be held without messages, a receive takes it anew.
+    // Read from the lease each time: with some providers, a receive takes the session anew with a
+    // higher epoch.
     return session.lease().epoch();
   }
 

@@ -30,9 +30,9 @@ public interface SessionHooks {
    * Where a failure happened.
    *
    * @param queue the queue of the processor
-   * @param session the session at hand; empty when none is known, as in a failed accept
-   * @param delivery the message at hand, with its attempt; empty when the failure is about none
-   * @param lockedUntil the end of the lease as last seen; empty when no lease is held
+   * @param session the session; empty if none is known, as in a failed accept
+   * @param delivery the message with its attempt; empty if the failure is about none
+   * @param lockedUntil the end of the lease as last seen; empty if no lease is held
    */
   record ErrorContext(
       QueueName queue,

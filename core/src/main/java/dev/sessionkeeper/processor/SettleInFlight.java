@@ -11,10 +11,10 @@ import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settlements of one hold that are not yet durable: a bounded number, so that the worker may go
- * on meanwhile.
+ * The settlements of one hold that are not yet durable. Their number is bounded; below it the
+ * worker continues with the next message.
  *
- * <p>I1: the first one that fails is terminal for the hold, because those behind it are refused.
+ * <p>I1: the first settlement that fails ends the hold, because the store refuses all later ones.
  */
 final class SettleInFlight {
   private static final int WINDOW = 256;
@@ -28,7 +28,7 @@ final class SettleInFlight {
   private final Semaphore window = new Semaphore(WINDOW);
   private volatile boolean failed;
   private @Nullable Together last;
-  // Set by the worker while it waits; completed by whoever makes room in the window.
+  // Set by the worker while it waits for a free place; completed by the thread that frees one.
   private volatile @Nullable CompletableFuture<Void> waiting;
 
   SettleInFlight(Hold hold, Setup setup, LoseLease losses) {
@@ -43,7 +43,7 @@ final class SettleInFlight {
     return failed;
   }
 
-  /** One settlement; a provider may have the same answer for several that follow each other. */
+  /** Adds one settlement; a provider may return the same stage for several in a row. */
   void add(CompletionStage<Void> stage) {
     if (!await(1) || (last != null && last.join(stage))) {
       return;
@@ -53,7 +53,7 @@ final class SettleInFlight {
     var unused = stage.whenComplete((done, error) -> next.answered(error));
   }
 
-  /** Settlements that have one answer. */
+  /** Several settlements that share one stage. */
   private final class Together {
     private final CompletionStage<Void> stage;
     private int count = 1;
@@ -89,7 +89,7 @@ final class SettleInFlight {
     }
   }
 
-  /** Waits for all of them. */
+  /** Waits until all settlements are durable or have failed. */
   void awaitAll() {
     if (window.availablePermits() < WINDOW && await(WINDOW)) {
       window.release(WINDOW);
@@ -107,7 +107,10 @@ final class SettleInFlight {
     }
   }
 
-  /** False, and the hold is over, when nothing becomes durable for as long as a lease lasts. */
+  /**
+   * Waits for free places. Returns false, and ends the hold, if no settlement becomes durable
+   * within the length of a lease.
+   */
   private boolean await(int permits) {
     if (window.tryAcquire(permits)) {
       return true;
@@ -129,7 +132,8 @@ final class SettleInFlight {
     var room = new CompletableFuture<Void>();
     waiting = room;
     try {
-      // Checked after the signal is set: an answer in between completes it.
+      // Checked after the signal is set: a settlement that completes in between also completes the
+      // signal.
       return window.tryAcquire(permits)
           || (time.await(room, LOOK_EVERY) && window.tryAcquire(permits));
     } catch (InterruptedException e) {

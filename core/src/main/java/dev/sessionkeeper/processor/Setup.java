@@ -32,7 +32,7 @@ record Setup(
     return Pause.nanos(options.sessionMaxDuration());
   }
 
-  /** Starts a thread that no handler can starve. */
+  /** Starts a background thread, which no handler can starve. */
   void startInBackground(String name, Runnable task) {
     background
         .orElseGet(() -> Thread.ofPlatform().daemon().name(name).factory())

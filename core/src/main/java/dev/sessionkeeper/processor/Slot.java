@@ -8,15 +8,16 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A place for one session: a thread that takes and serves sessions one after the other.
+ * A thread that accepts and serves one session after the other.
  *
- * <p>Whether it has a session is written by its thread for each of them, and read by those of the
- * other slots. What others need not see at once is written without waiting for them to see it.
+ * <p>The fields that say whether the slot has a session are written by its thread for each session,
+ * and read by the threads of other slots. Writes that other slots need not see at once use release
+ * mode.
  */
 final class Slot extends SlotsApart {
   private static final RetryPolicy BACK_OFF = RetryPolicy.forStore(Integer.MAX_VALUE);
 
-  /** The longest time that a slot between two sessions may count as idle. */
+  /** How long a slot between two sessions still counts as busy. */
   private static final long ON_ITS_WAY = Pause.nanos(Duration.ofMillis(1));
 
   private static final long LONG_AGO = Pause.nanos(Duration.ofDays(365));
@@ -28,10 +29,12 @@ final class Slot extends SlotsApart {
   private static final AtomicLongFieldUpdater<Slot> FREE_SINCE =
       AtomicLongFieldUpdater.newUpdater(Slot.class, "freeSince");
 
-  /** Open while the slot waits for work and may be called away. */
+  /** Open while the slot waits for work, so that the processor can interrupt the wait. */
   final InterruptGate waiting;
 
-  /** Spreads what this slot does; its own, because it is asked twice per session. */
+  /**
+   * The jitter of this slot; a shared one would be contended, because each session uses it twice.
+   */
   final Jitter jitter;
 
   private final Slots slots;
@@ -44,7 +47,7 @@ final class Slot extends SlotsApart {
   Slot(Slots slots, Thread thread, Jitter jitter, long now) {
     this.slots = slots;
     this.jitter = jitter;
-    // A new slot does not come from another session, even for a reader that read the clock earlier.
+    // A new slot counts as free at once, even for a thread that read the clock a moment earlier.
     this.freeSince = now - LONG_AGO;
     this.thread = thread;
     this.waiting = new InterruptGate(thread);
@@ -63,7 +66,7 @@ final class Slot extends SlotsApart {
   }
 
   /**
-   * Marks the slot as asking for a session. If it gets none, it counts as free from this moment.
+   * Marks the slot as waiting for a session. If it gets none, it counts as free from this moment.
    */
   void asks(long now) {
     if (freeSince == NOT_FREE) {
@@ -107,13 +110,13 @@ final class Slot extends SlotsApart {
     failures = 0;
   }
 
-  /** Waits longer after every failure in a row, on its own: other slots do not notice. */
+  /** Waits longer after every failure in a row. Other slots are not affected. */
   void backOff(TimeSource time) {
     failures++;
     waitUnlessCalledAway(() -> Pause.sleep(time, jitter.delayAfter(BACK_OFF, failures)));
   }
 
-  /** Runs a wait that ends early when the slot is called away. */
+  /** Runs a wait that ends early when the processor stops or needs fewer slots. */
   void waitUnlessCalledAway(Wait wait) {
     waiting.enter();
     try {
@@ -123,13 +126,13 @@ final class Slot extends SlotsApart {
         wait.run();
       }
     } catch (InterruptedException e) {
-      // Called away; what the worker does next is asked of the slot.
+      // The processor interrupted the wait; the worker checks {@code isCalledAway} next.
     } finally {
       waiting.leave();
     }
   }
 
-  /** Something that takes time. */
+  /** A blocking wait that can be interrupted. */
   @FunctionalInterface
   interface Wait {
     void run() throws InterruptedException;

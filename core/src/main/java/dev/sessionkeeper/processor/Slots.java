@@ -10,10 +10,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The places for sessions; as many as wished, also while running.
+ * The slots of a processor. Their number can change while the processor runs.
  *
- * <p>I1: held sessions never exceed the wish, except those that were in hand when it was lowered.
- * So a slot that was to end is kept before a new one is started.
+ * <p>I1: held sessions never exceed the requested number, except those that were held when it was
+ * lowered. So when the number grows again, a slot that was about to end is kept before a new one
+ * starts.
  */
 final class Slots {
   private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
@@ -49,12 +50,12 @@ final class Slots {
     return stopping;
   }
 
-  /** Done when the last slot has ended after {@link #stop}. */
+  /** Returns a future that completes when the last slot has ended after {@link #stop}. */
   CompletableFuture<Void> ended() {
     return ended;
   }
 
-  /** Slots that have something in hand. */
+  /** Returns how many slots hold a session. */
   int busy() {
     int busy = 0;
     for (var slot : live) {
@@ -66,9 +67,8 @@ final class Slots {
   }
 
   /**
-   * Returns whether no slot is free for another session. One that has just given a session back,
-   * and is about to take the next, is not: an idle session kept for its sake would keep a slot from
-   * work. One that is about to start is.
+   * Returns whether no slot is free for another session. A slot that has just released a session
+   * and is about to accept the next one does not count as free. A slot that is about to start does.
    */
   boolean areAllTaken(long now) {
     if (live.size() < wished) {
@@ -83,12 +83,12 @@ final class Slots {
   }
 
   /**
-   * Returns whether so few slots are free that an idle session should be released early: a new
-   * session is then taken the moment it comes. Of fewer than eight slots none is kept free.
+   * Returns whether so few slots are free that a slot should release its idle session early, so
+   * that a new session finds a free slot at once. With fewer than eight slots no slot is kept free.
    */
   boolean isCrowded() {
     int reserve = wished / 8;
-    // Those that are about to start are free, too.
+    // Slots that are about to start count as free.
     int free = wished - live.size();
     for (var slot : live) {
       if (free >= reserve) {

@@ -10,20 +10,21 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Waits for the next messages of a held session; gives up when it is idle for too long, or when
- * others could use the slot better.
+ * Waits for the next messages of a held session. Gives up when the session is idle for too long, or
+ * when another session needs the slot.
  *
- * <p>The idle time counts from the end of the last handler: this is only called when none runs.
+ * <p>The idle time counts from the end of the last handler, because no handler runs during this
+ * wait.
  */
 final class WaitForMessages {
   /**
-   * How soon an idle session makes place for one that waits, when all slots are taken; and sooner
-   * while it is not idle for long: after as much time as it has been idle already. So a busy slot
-   * hardly ever sleeps while there is work, and one that is idle for minutes looks rarely.
+   * How often an idle session checks whether another session needs the slot, while all slots are
+   * taken. A session that has been idle for a shorter time checks sooner: after as much time again.
+   * So a busy slot hardly sleeps, and a long idle one polls rarely.
    */
   private static final long LOOK_WHEN_FULL = Pause.nanos(Duration.ofMillis(50));
 
-  /** The slots may fill up meanwhile, so even with a free one the wait is cut into pieces. */
+  /** How often an idle session checks while slots are free, because they may fill up meanwhile. */
   private static final long LOOK_WHEN_FREE = Pause.nanos(Duration.ofSeconds(1));
 
   private static final long SHORTEST_LOOK = Pause.nanos(Duration.ofMillis(1));
@@ -31,13 +32,13 @@ final class WaitForMessages {
   /** The result of waiting. */
   sealed interface Next {}
 
-  /** Messages, in order. */
+  /** Messages arrived, in order. */
   record Come(List<Delivery> batch) implements Next {}
 
-  /** None; the session is to be released. */
+  /** No messages; the session is to be released. */
   record Over(CloseReason reason) implements Next {}
 
-  /** The provider failed; it is reported. */
+  /** The provider failed, and the failure was reported. */
   record Failed() implements Next {}
 
   private final SessionSource source;
@@ -57,8 +58,10 @@ final class WaitForMessages {
   }
 
   /**
-   * @param idleSince the end of the last handler, or the begin of the hold
-   * @param endsAt when the hold is over whatever comes
+   * Waits for the next messages.
+   *
+   * @param idleSince the end of the last handler, or the beginning of the hold
+   * @param endsAt when the hold ends at the latest
    */
   Next next(Slot slot, SessionHold hold, int most, long idleSince, long endsAt) {
     if (!hold.session.mayHaveMore() && (slots.isCrowded() || isSlotNeeded(idleSince))) {
@@ -117,16 +120,20 @@ final class WaitForMessages {
     return noneIsFree(now) && isSessionWaiting();
   }
 
-  /** Returns whether no slot could take a session: all are taken, or the source is full. */
+  /** Returns whether no slot could accept another session: all are taken, or the source is full. */
   private boolean noneIsFree(long now) {
     return slots.areAllTaken(now) || source.isFull();
   }
 
-  /** Returns whether a session waits that only this slot would accept. Checks twice. */
+  /**
+   * Returns whether a session waits that only this slot would accept. Checks twice. Correctness
+   * does not depend on the answer: a wrong one only delays the next check.
+   */
   @SuppressWarnings("ThreadPriorityCheck") // Nothing relies on it: without it one looks later.
   private boolean isSlotWanted(long now) {
     if (!noneIsFree(now)) {
-      // It may only seem to be free because its thread gets no turn: give it one.
+      // A free slot may only look taken because its thread has not run yet: let other threads run
+      // first.
       Thread.yield();
       if (!noneIsFree(time.nanoTime())) {
         return false;
@@ -150,7 +157,10 @@ final class WaitForMessages {
     return received.next;
   }
 
-  /** One call to the provider, and a pause if it answered "nothing" sooner than it was asked to. */
+  /**
+   * One receive, followed by a pause if the provider answered "nothing" sooner than the requested
+   * wait.
+   */
   private final class Received implements Slot.Wait {
     private final SessionHold hold;
     private final int most;
@@ -186,7 +196,8 @@ final class WaitForMessages {
       }
       long waited = time.nanoTime() - asked;
       if (waited < waitNanos / 2) {
-        // The head waits for its retry, or the provider does not wait: asking again would spin.
+        // The head waits for its retry, or the provider does not wait: another receive at once
+        // would spin.
         Pause.sleep(time, Duration.ofNanos(Math.min(waitNanos - waited, LOOK_WHEN_FULL)));
       }
     }

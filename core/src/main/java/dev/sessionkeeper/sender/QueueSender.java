@@ -17,14 +17,12 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.UnaryOperator;
 
 /**
- * Sends values of one type to one queue. The codec writes the body; the extractor chooses the
+ * Sends values of one type to one queue. The codec writes the payload; the extractor chooses the
  * session.
  *
- * <pre>{@code
- * var orders = QueueSender.to(provider, queue, codec).keyedBy(by(Order::customer));
- * orders.send(order);
- * orders.sendAfter(Duration.ofHours(1), reminder);
- * }</pre>
+ * <pre>
+ * {@code var orders = QueueSender.to(provider, queue, codec).keyedBy(by(Order::customer)); orders.send(order); orders.sendAfter(Duration.ofHours(1), reminder); }
+ * </pre>
  *
  * <p>Immutable and safe for use by many threads.
  */
@@ -68,7 +66,7 @@ public final class QueueSender<T> {
     return new QueueSender<>(provider, queue, codec, extractor, messageKeys, time);
   }
 
-  /** Returns a sender that takes the session from the message where the value names none. */
+  /** Returns a sender that takes the session from the message if the value names none. */
   public QueueSender<T> keyedByMessage(SessionKeyExtractor<? super Message> extractor) {
     return new QueueSender<>(provider, queue, codec, keys, extractor, time);
   }
@@ -110,8 +108,8 @@ public final class QueueSender<T> {
   }
 
   /**
-   * Sends one value on a virtual thread. Two sends of one session that are under way together have
-   * no order; wait for the first, or send a list.
+   * Sends one value on a virtual thread. Two concurrent sends of one session have no order; wait
+   * for the first, or send a list.
    */
   public CompletionStage<SendOutcome> sendAsync(T value) {
     var message = message(value);

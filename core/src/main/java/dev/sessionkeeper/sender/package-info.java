@@ -1,4 +1,7 @@
-/** Sends values of the application: encoded, keyed and, where wished, scheduled. */
+/**
+ * Sends values of the application: encodes them, chooses their session and, if asked, schedules
+ * them.
+ */
 @NullMarked
 package dev.sessionkeeper.sender;
 

@@ -9,12 +9,13 @@ import java.util.concurrent.CompletionException;
 import java.util.stream.IntStream;
 
 /**
- * Accepts several sessions by as many calls at once, for stores that answer such calls together.
+ * Accepts several sessions with as many concurrent calls, for stores that answer such calls in one
+ * batch.
  */
 final class AcceptTogether {
   private AcceptTogether() {}
 
-  /** As {@link SessionSource#acceptUpTo}. */
+  /** Accepts sessions as {@link SessionSource#acceptUpTo} does. */
   static List<HeldSession> accept(SessionSource source, Owner owner, int most, Duration wait)
       throws InterruptedException {
     var ready = acceptReady(source, owner, most);

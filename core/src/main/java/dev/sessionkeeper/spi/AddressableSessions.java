@@ -8,11 +8,10 @@ import java.time.Duration;
 public interface AddressableSessions extends SessionSource {
 
   /**
-   * Locks this session, waiting for work to be ready in it. A session that another owner holds is
-   * refused at once with the time at which it becomes free, and so is one that an operator has set
-   * aside.
+   * Locks this session, waiting until it has work. A session that another owner holds is refused at
+   * once with the end of its lease; so is a session that an operator has set aside.
    *
-   * @return {@link AcceptResult.NoSession} when the session had no work ready in time
+   * @return {@link AcceptResult.NoSession} if the session had no work in time
    */
   AcceptResult accept(SessionId session, Owner owner, Duration wait) throws InterruptedException;
 }

@@ -30,8 +30,8 @@ public record BatchLimit(int messages, long bytes) {
   }
 
   /**
-   * The number of messages that fits even if each has the largest body of {@link Limits#DEFAULT}:
-   * for providers that learn the size of a message only when they have it.
+   * Returns how many messages fit even if each has the largest body of {@link Limits#DEFAULT}. For
+   * providers that learn the size of a message only by receiving it.
    */
   public int messagesOfAnySize() {
     return (int) Math.max(1, Math.min(messages, bytes / Limits.DEFAULT.maxBodyBytes()));

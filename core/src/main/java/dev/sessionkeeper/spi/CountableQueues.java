@@ -4,21 +4,21 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.QueueName;
 import java.util.OptionalLong;
 
-/** For brokers that count messages and cannot show sessions. Their numbers may be estimates. */
+/** For brokers that count messages but cannot list sessions. The counts may be estimates. */
 public interface CountableQueues {
 
   /**
-   * The numbers of a queue as the broker tells them now.
+   * Returns the current counts of a queue, as the broker reports them.
    *
    * @throws KeeperException.UnknownQueue if there is no such queue
    */
   Counts counts(QueueName queue);
 
   /**
-   * The numbers of a queue.
+   * The counts of a queue.
    *
-   * @param depth messages accepted and not yet completed or dead
-   * @param inFlight open deliveries; empty when the broker does not tell
+   * @param depth messages that are neither completed nor dead letters
+   * @param inFlight open deliveries; empty if the broker does not report them
    */
   record Counts(long depth, OptionalLong inFlight, long deadLetters) {}
 }

@@ -4,12 +4,12 @@ import dev.sessionkeeper.Message;
 import java.time.Instant;
 
 /**
- * A message set aside (D-01).
+ * A message that was set aside (D-01).
  *
- * @param id names the dead letter in its queue
- * @param attempts how often it was tried since it was sent, or since it was last replayed
- * @param lastError what the last attempt failed with; blank when it is not known
- * @param replays how often it was put back before
+ * @param id identifies the dead letter in its queue
+ * @param attempts how often it was tried since it was sent, or since its last replay
+ * @param lastError the error of the last attempt; blank if unknown
+ * @param replays how often it was replayed before
  */
 public record DeadLetter(
     String id,

@@ -7,13 +7,15 @@ import dev.sessionkeeper.SessionId;
 import java.util.List;
 import java.util.Optional;
 
-/** For providers whose dead letters can be read and put back. */
+/** For providers whose dead letters can be read and replayed. */
 public interface DeadLetterQueues {
 
-  /** Dead letters, oldest first; of one session where one is given. */
+  /** Returns dead letters, oldest first, of one session or of the whole queue. */
   Page<DeadLetter> deadLetters(QueueName queue, Optional<SessionId> session, Page.Request page);
 
-  /** One dead letter; empty when there is none of that id. By default this walks the list. */
+  /**
+   * Returns one dead letter; empty if there is none with that id. By default this walks the list.
+   */
   default Optional<DeadLetter> deadLetter(QueueName queue, String id) {
     var request = Page.Request.first(Page.Request.MAX_LIMIT);
     while (true) {
@@ -26,7 +28,7 @@ public interface DeadLetterQueues {
     }
   }
 
-  /** How many messages {@link #replay} would put back now (D-03). */
+  /** Returns how many messages {@link #replay} would put back now (D-03). */
   int countReplayable(QueueName queue, Selection selection);
 
   /**
@@ -38,10 +40,10 @@ public interface DeadLetterQueues {
    */
   int replay(QueueName queue, Selection selection);
 
-  /** Forgets a dead letter for good; false when there is none of that id. */
+  /** Deletes a dead letter for good. Returns false if there is none with that id. */
   boolean discard(QueueName queue, String id);
 
-  /** Which dead letters are meant. */
+  /** Selects dead letters. */
   sealed interface Selection {
     record All() implements Selection {}
 

@@ -8,10 +8,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A provider around another one; a subclass overrides what is to behave otherwise.
+ * A provider that delegates to another one; a subclass overrides what it changes.
  *
- * <p>It offers only what every provider must: no chosen sessions, no inspection, no acts, no dead
- * letters, whatever the one inside can do.
+ * <p>It offers none of the optional interfaces, whatever the other provider supports.
  */
 public abstract class ForwardingProvider implements QueueProvider {
   private final QueueProvider inner;

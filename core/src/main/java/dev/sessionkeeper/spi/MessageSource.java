@@ -12,15 +12,15 @@ import java.util.concurrent.CompletionStage;
 public interface MessageSource {
 
   /**
-   * Up to {@code max} messages, oldest first; waits for the first one. Each is locked for the
-   * queue's lock duration.
+   * Receives up to {@code max} messages, oldest first, and waits for the first one. Each is locked
+   * for the queue's lock duration.
    */
   List<Receipted> receive(int max, Duration wait) throws InterruptedException;
 
   /**
-   * As {@link #receive(int, Duration)}, bounded in bytes as well. A message that does not fit is
-   * not locked, and its attempt is not used. By default a provider bounds the bytes through the
-   * number of messages, as if each had the largest body.
+   * Receives as {@link #receive(int, Duration)} does, bounded in bytes as well. A message that does
+   * not fit is not locked, and its attempt is not used. By default a provider bounds the bytes
+   * through the number of messages, as if each had the largest body.
    */
   default List<Receipted> receive(BatchLimit limit, Duration wait) throws InterruptedException {
     return receive(limit.messagesOfAnySize(), wait);
@@ -29,8 +29,8 @@ public interface MessageSource {
   /**
    * Settles one delivery.
    *
-   * @return completes when durable; fails with {@link KeeperException.LockLost} if the lock on the
-   *     message ran out
+   * @return completes when the settlement is durable; fails with {@link KeeperException.LockLost}
+   *     if the lock on the message has expired
    */
   CompletionStage<Void> settle(String receipt, Settlement settlement);
 
@@ -38,14 +38,14 @@ public interface MessageSource {
    * Locks the message for another lock duration.
    *
    * @return the new end
-   * @throws KeeperException.LockLost if the lock ran out before
+   * @throws KeeperException.LockLost if the lock expired before
    */
   Instant renew(String receipt);
 
   /**
-   * A delivery and what proves that it was handed out: opaque, different for every attempt.
+   * A delivery with its receipt: an opaque token, different for every attempt.
    *
-   * @param lockedUntil when it is handed out again, unless settled or renewed before
+   * @param lockedUntil when the message is delivered again, unless it is settled or renewed before
    */
   record Receipted(Delivery delivery, String receipt, Instant lockedUntil) {}
 }

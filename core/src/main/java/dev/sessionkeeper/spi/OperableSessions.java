@@ -3,7 +3,7 @@ package dev.sessionkeeper.spi;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
 
-/** For providers that let a person step in. */
+/** For providers whose sessions an operator can pause, park, resume and release. */
 public interface OperableSessions {
 
   /**
@@ -13,25 +13,26 @@ public interface OperableSessions {
   enum Act {
     /** Pause: no consumer can accept the session until it is resumed. */
     PAUSE,
-    /** Resume a paused or parked session. A head that waits for its retry becomes due now. */
+    /** Set the session aside with all of its messages until an operator resumes it. */
     RESUME,
-    /** Set it aside with everything in it until it is resumed. */
-    PARK,
     /**
-     * Take it from its owner; the current message is delivered again, without counting an attempt.
+     * Take the session from its owner. The current message is delivered again, without counting an
+     * attempt.
      */
+    PARK,
+    /** Make the first message of the session a dead letter. */
     RELEASE,
-    /** Make its first message a dead letter. */
+    /** Make all messages of the session dead letters, in order. */
     DEAD_LETTER_HEAD,
     /** Make all its messages dead letters, in order. */
     DEAD_LETTER_ALL
   }
 
   /**
-   * Does it now.
+   * Applies an action to a session.
    *
-   * @param reason kept with the session or the dead letters, for the next person
-   * @return how many messages became dead letters; for the other acts 1 if something changed and 0
+   * @param reason kept with the session or the dead letters, for the next operator
+   * @return how many messages became dead letters; for other actions 1 if something changed and 0
    *     if not
    */
   int act(QueueName queue, SessionId session, Act act, String reason);

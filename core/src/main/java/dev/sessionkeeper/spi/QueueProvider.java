@@ -28,27 +28,27 @@ public interface QueueProvider extends AutoCloseable {
    */
   boolean declare(QueueName queue, QueueSettings settings);
 
-  /** The settings of a queue; empty when there is none of that name. */
+  /** Returns the settings of a queue; empty if there is no queue of that name. */
   Optional<QueueSettings> settings(QueueName queue);
 
-  /** All queues of this provider, by name. */
+  /** Returns all queues of this provider, by name. */
   List<QueueName> queues();
 
   /**
-   * The queues that were declared here, by name. A broker may have others, of other applications,
-   * which housekeeping leaves alone.
+   * Returns the queues that were declared here, by name. A broker may have queues of other
+   * applications, which housekeeping must leave alone.
    */
   default List<QueueName> declaredQueues() {
     return queues();
   }
 
   /**
-   * Stores the messages in the order of the list. When it returns they are durable (Q-02), and are
-   * handled before anything sent later to the same session (Q-01).
+   * Stores the messages in the order of the list. When the call returns they are durable (Q-02),
+   * and will be handled before any message sent later to the same session (Q-01).
    *
    * @return one outcome per message, in the same order
    * @throws KeeperException.UnknownQueue if there is no such queue
-   * @throws KeeperException.LimitExceeded if a limit is passed; then nothing was stored
+   * @throws KeeperException.LimitExceeded if a limit is exceeded; then nothing was stored
    * @throws KeeperException.SessionModeMismatch if a message does not fit the queue's mode; then
    *     nothing was stored
    */
@@ -60,20 +60,20 @@ public interface QueueProvider extends AutoCloseable {
   }
 
   /**
-   * The sessions of an ordered queue.
+   * Returns the sessions of an ordered queue.
    *
    * @throws KeeperException.SessionModeMismatch if the queue is unordered
    */
   SessionSource sessions(QueueName queue);
 
   /**
-   * The messages of an unordered queue.
+   * Returns the messages of an unordered queue.
    *
    * @throws KeeperException.SessionModeMismatch if the queue is ordered
    */
   MessageSource messages(QueueName queue);
 
-  /** Frees what this provider holds. Held leases are released. */
+  /** Releases the provider's resources and all held leases. */
   @Override
   void close();
 }

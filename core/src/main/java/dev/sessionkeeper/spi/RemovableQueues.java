@@ -8,9 +8,9 @@ public interface RemovableQueues {
 
   /** The part of a queue that a purge deletes. */
   enum Part {
-    /** Messages that wait or are in hand; dead letters, session state and settings stay. */
+    /** Messages that wait or are being handled; dead letters, session state and settings stay. */
     MESSAGES,
-    /** Dead letters; messages that wait stay. */
+    /** Dead letters; waiting messages stay. */
     DEAD_LETTERS
   }
 

@@ -8,12 +8,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * For providers whose leases live in the store: any process may go on with a lease that it is
- * shown.
+ * For providers whose leases live in the store, so that any process with its epoch can continue a
+ * lease.
  */
 public interface ResumableSessions extends AddressableSessions {
 
-  /** As declared; by default with as many calls at once, which a store can answer in one step. */
+  /**
+   * Accepts sessions as declared in {@link SessionSource}; by default with concurrent calls, which
+   * a store can answer in one step.
+   */
   @Override
   default List<HeldSession> acceptUpTo(Owner owner, int most, Duration wait)
       throws InterruptedException {
@@ -24,20 +27,20 @@ public interface ResumableSessions extends AddressableSessions {
    * Returns the session held under this epoch, in whichever process it was accepted; empty if that
    * lease is no longer held.
    *
-   * <p>A resumed handle remembers nothing: each {@code receive} begins at the first open message,
-   * so what was handed out before and is not settled comes again, with the same attempt. Several
-   * handles on one lease may settle; the store keeps the order.
+   * <p>A resumed handle has no memory of earlier deliveries. Each {@code receive} begins at the
+   * first open message, so deliveries that are not settled come again, with the same attempt.
+   * Several handles on one lease may settle; the store keeps the order.
    *
-   * <p>From the first call on the lease belongs to any caller that presents its session and epoch:
-   * it outlives this provider, whose {@code close} then leaves it to run on.
+   * <p>From the first call on, any caller that presents the session and its epoch may use the
+   * lease. The lease outlives this provider, whose {@code close} does not release it.
    */
   Optional<HeldSession> resume(SessionId session, long epoch);
 
   /**
-   * As {@link #resume}, without asking the store first: whether the lease is still held is told by
-   * the first call on the handle. For callers that make one call and would otherwise pay for two.
+   * Returns a handle as {@link #resume} does, without asking the store first: the first call on the
+   * handle fails if the lease is lost. Saves callers that make one call a second one.
    *
-   * @throws KeeperException.LockLost if that can be told at once
+   * @throws KeeperException.LockLost if the provider knows that the lease is lost
    */
   HeldSession handle(SessionId session, long epoch);
 }

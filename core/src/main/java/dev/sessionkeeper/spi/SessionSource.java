@@ -14,19 +14,19 @@ import java.util.Map;
 public interface SessionSource {
 
   /**
-   * Locks the session that has waited longest with work ready; waits for one if there is none.
+   * Locks the session with work that has waited longest; waits for one if there is none.
    *
-   * @return {@link AcceptResult.Accepted}, or {@link AcceptResult.NoSession} when none turned up in
+   * @return {@link AcceptResult.Accepted}, or {@link AcceptResult.NoSession} if none had work in
    *     time
    */
   AcceptResult acceptNext(Owner owner, Duration wait) throws InterruptedException;
 
   /**
-   * Locks up to so many sessions that have work ready; waits for the first one if there is none. By
-   * default it takes one session after the other, until none is ready. A provider whose store can
-   * lock many sessions in one step should do so.
+   * Locks up to {@code most} sessions that have work; waits for the first one if there is none. By
+   * default accepts one session after the other, until none is ready. A provider whose store can
+   * lock many sessions in one step should override this.
    *
-   * @return the sessions; empty when none turned up in time
+   * @return the sessions; empty if none had work in time
    */
   default List<HeldSession> acceptUpTo(Owner owner, int most, Duration wait)
       throws InterruptedException {
@@ -41,9 +41,9 @@ public interface SessionSource {
   }
 
   /**
-   * Returns the memories of sessions that the caller holds; one whose lease is lost may be missing.
-   * By default it asks for one after the other. A provider whose store can answer for many at once
-   * should ask once.
+   * Returns the states of sessions that the caller holds; a session whose lease is lost may be
+   * missing. By default reads one after the other. A provider whose store can answer for many at
+   * once should override this.
    */
   default Map<SessionId, SessionState> states(List<HeldSession> held) {
     var states = new HashMap<SessionId, SessionState>();
@@ -51,7 +51,7 @@ public interface SessionSource {
       try {
         states.put(session.id(), session.state());
       } catch (KeeperException.LockLost e) {
-        // Its next call tells the caller.
+        // The lease is lost; the caller's next call on that session says so.
       }
     }
     return states;
@@ -59,13 +59,13 @@ public interface SessionSource {
 
   /**
    * Returns whether a session waits for an owner now. A hint for the owner of an idle session; a
-   * provider that cannot tell says no.
+   * provider that cannot tell returns false.
    */
   boolean hasReadySession();
 
   /**
-   * Returns whether no further session is handed out now, however many wait, because as many are
-   * held as may be. A hint for the owner of an idle session.
+   * Returns whether the source hands out no further session because a limit of held sessions is
+   * reached. A hint for the owner of an idle session.
    */
   default boolean isFull() {
     return false;

@@ -1,15 +1,18 @@
 package dev.sessionkeeper.spi;
 
-/** Where a session with work stands. */
+/** The status of a session. */
 public enum SessionStatus {
-  /** Has work and waits for an owner. */
+  /** The session has work and waits for an owner. */
   READY,
-  /** An owner holds it. */
+  /** An owner holds the session. */
   HELD,
-  /** Its head waits: for a retry, or for its earliest time. */
+  /** The head of the session waits for a retry or its {@code notBefore}. */
   WAITING,
-  /** Set aside with everything in it, by the poison policy or a person, until resumed. */
+  /**
+   * The poison policy, a handler or an operator set the session aside with all of its messages,
+   * until it is resumed.
+   */
   PARKED,
-  /** Stopped by a person for a while, until resumed. */
+  /** An operator stopped the session until it is resumed. */
   PAUSED
 }

@@ -7,13 +7,13 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * The inspector's view of a session that has work, an owner or a reason to be set aside.
+ * A session that has work, an owner or a reason to be set aside, as operators see it.
  *
- * @param headAge how long ago the first waiting message was sent; zero when there is none
+ * @param headAge how long ago the first waiting message was sent; zero if there is none
  * @param attempts how often the first waiting message was tried
- * @param blockedReason why it is waiting, parked or paused
- * @param heldSince when its owner took it; empty while it is free, and where the store does not
- *     tell
+ * @param blockedReason why the session is waiting, parked or paused
+ * @param heldSince when its owner accepted it; empty while it has no owner, or if the store does
+ *     not record it
  */
 public record SessionView(
     SessionId id,
@@ -28,7 +28,7 @@ public record SessionView(
     Optional<Instant> blockedSince,
     Optional<Instant> heldSince) {
 
-  /** A session of a store that does not tell since when it is held. */
+  /** Creates a session of a store that does not record since when it is held. */
   public SessionView(
       SessionId id,
       SessionStatus status,

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  * number without a unit is refused, because its unit would be a guess; so is more than 36,500 days.
  */
 public final class DurationText {
-  // A longer one is a slip of the pen, and would not fit into nanoseconds.
+  // The longest duration: a longer one is surely a mistake, and would not fit into nanoseconds.
   private static final Duration LONGEST = Duration.ofDays(36_500);
   private static final Pattern SHORT = Pattern.compile("([0-9]{1,12})(ms|s|m|h|d)");
   private static final Pattern ISO = Pattern.compile("P[0-9DTHMS.]{2,40}");
@@ -21,7 +21,7 @@ public final class DurationText {
   private DurationText() {}
 
   /**
-   * Reads one.
+   * Reads a duration.
    *
    * @throws IllegalArgumentException saying what is allowed, without the value
    */
@@ -36,7 +36,7 @@ public final class DurationText {
     return duration;
   }
 
-  /** A duration as a person writes it: {@code 3s}, {@code 1m30s}, {@code 1.5s} or {@code 250ms}. */
+  /** Formats a duration for people: {@code 3s}, {@code 1m30s}, {@code 1.5s} or {@code 250ms}. */
   public static String readable(Duration duration) {
     if (duration.compareTo(Duration.ofSeconds(1)) < 0) {
       return duration.toMillis() + "ms";

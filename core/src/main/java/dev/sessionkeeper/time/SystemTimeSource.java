@@ -27,7 +27,7 @@ final class SystemTimeSource implements TimeSource {
 
   @Override
   public Instant instant() {
-    // Stores keep microseconds; an instant that is written and read back must be equal to itself.
+    // Stores keep microseconds; an instant that is written and read back must equal the original.
     return Instant.now().truncatedTo(ChronoUnit.MICROS);
   }
 
@@ -42,7 +42,7 @@ final class SystemTimeSource implements TimeSource {
     return () -> future.cancel(false);
   }
 
-  /** Without a timer of its own: real time needs none. */
+  /** Real time needs no timer here: the future's own timed wait is enough. */
   @Override
   public boolean await(CompletableFuture<Void> signal, Duration atMost)
       throws InterruptedException {

@@ -16,18 +16,18 @@ import java.util.concurrent.ExecutionException;
  */
 public interface TimeSource extends InstantSource {
 
-  /** A clock that only grows; its zero has no meaning. */
+  /** Returns a monotonic time; its zero has no meaning. */
   long nanoTime();
 
   /** Runs the task once after the delay, unless it is cancelled before. */
   Timer schedule(Duration delay, Runnable task);
 
-  /** The clock of this machine. */
+  /** Returns the clock of this machine. */
   static TimeSource system() {
     return SystemTimeSource.INSTANCE;
   }
 
-  /** How long ago a moment of {@link #nanoTime()} was. */
+  /** Returns how long ago a moment of {@link #nanoTime()} was. */
   default Duration since(long startedNanos) {
     return Duration.ofNanos(nanoTime() - startedNanos);
   }
@@ -74,10 +74,10 @@ public interface TimeSource extends InstantSource {
     }
   }
 
-  /** A task that waits for its time. */
+  /** A task that is scheduled for later. */
   @FunctionalInterface
   interface Timer {
-    /** Takes the task back. A task that has begun runs to its end. */
+    /** Cancels the task. A task that has begun runs to its end. */
     void cancel();
   }
 }

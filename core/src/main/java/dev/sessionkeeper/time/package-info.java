@@ -1,4 +1,4 @@
-/** Time comes in through one port, so that a test can move it. */
+/** The port through which all time enters, so that a test can move it. */
 @NullMarked
 package dev.sessionkeeper.time;
 

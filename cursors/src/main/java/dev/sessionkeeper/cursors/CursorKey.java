@@ -33,9 +33,9 @@ public record CursorKey(String stream, String subscriber) {
     return stream + "/";
   }
 
-  /** The key under which the cursor is stored. */
+  /** Returns the key under which the cursor is stored. */
   String asText() {
-    // A name has no slash, so no two cursors share a text.
+    // Names contain no slash, so different cursors have different keys.
     return prefixOf(stream) + subscriber;
   }
 }

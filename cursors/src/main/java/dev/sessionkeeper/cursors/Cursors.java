@@ -10,7 +10,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
 
-/** The cursors of all subscribers, and trackers that move them. */
+/** The cursors of all subscribers, with trackers that move them. */
 public final class Cursors {
   private final LastValueStore<String, String> store;
   private final CoalescingWriter<String, String> writer;
@@ -25,7 +25,9 @@ public final class Cursors {
     this.time = time;
   }
 
-  /** Cursors in a store, moved through a writer of that store. The caller closes the writer. */
+  /**
+   * Returns cursors in a store, moved through a writer of that store. The caller closes the writer.
+   */
   public static Cursors of(
       LastValueStore<String, String> store,
       CoalescingWriter<String, String> writer,
@@ -34,11 +36,11 @@ public final class Cursors {
   }
 
   /**
-   * The last event that the subscriber has acknowledged; empty for a subscriber that never did.
-   * Positions that this process has not written yet count as well.
+   * Returns the last event that the subscriber has acknowledged; empty if there is none. Includes
+   * positions that this process has not written yet.
    */
   public OptionalLong position(CursorKey key) {
-    // The writer first: a value that is written in between is then seen in the store.
+    // Asks the writer first: a value that is written in between is then seen in the store.
     var pending = writer.pending(key.asText());
     var stored = store.read(key.asText());
     if (pending.isEmpty() && stored.isEmpty()) {
@@ -50,7 +52,7 @@ public final class Cursors {
             stored.map(LastValueStore.Entry::version).orElse(0L)));
   }
 
-  /** The stored cursors on a stream, by subscriber. */
+  /** Returns the stored cursors on a stream, by subscriber. */
   public static SortedMap<String, Long> positions(ListedValues store, String stream, int most) {
     var prefix = CursorKey.prefixOf(stream);
     var positions = new TreeMap<String, Long>();
@@ -71,9 +73,9 @@ public final class Cursors {
   }
 
   /**
-   * A tracker for one connection of the subscriber.
+   * Returns a tracker for one connection of the subscriber.
    *
-   * @param from the last event that it has already; the next one it gets is the one after
+   * @param from the last event that the subscriber has; the next one it gets is the one after
    */
   public EventTracker track(CursorKey key, long from) {
     return new EventTracker(writer, time, key, from);

@@ -15,13 +15,12 @@ import org.slf4j.LoggerFactory;
  * resumes.
  *
  * <p>Events of a stream are numbered without gaps, so the resume point is the last event before
- * which nothing is missing: acknowledging 7 before 6 saves nothing until 6 comes. I1: the saved
- * point never runs ahead of what was acknowledged. I2: the last acknowledged event is saved without
- * a later one having to come. Memory is bounded: it remembers at most {@value #WINDOW} events out
- * of order.
+ * which none is missing: acknowledging 7 before 6 saves nothing until 6 is acknowledged. I1: the
+ * saved point never runs ahead of the acknowledged events. I2: the last acknowledged event is saved
+ * even if no later one follows. Memory is bounded to {@value #WINDOW} events out of order.
  */
 public final class EventTracker {
-  /** How far ahead of a missing event others may be acknowledged. */
+  /** The most events that may be acknowledged after a missing one. */
   public static final int WINDOW = 1024;
 
   private static final Logger log = LoggerFactory.getLogger(EventTracker.class);
@@ -49,7 +48,7 @@ public final class EventTracker {
     NEW,
     /** The event was acknowledged before; nothing changed. */
     DUPLICATE,
-    /** Too many events are missing before this one; it does not count. */
+    /** Too many events are missing before this one, which does not count. */
     TOO_FAR_AHEAD
   }
 
@@ -58,7 +57,7 @@ public final class EventTracker {
     save();
   }
 
-  /** The subscriber has the event. Call this after it was delivered, never before. */
+  /** Acknowledges an event. Call this after the event was delivered, never before. */
   public Recorded acknowledge(long event) {
     lock.lock();
     try {
@@ -80,7 +79,7 @@ public final class EventTracker {
     return Recorded.NEW;
   }
 
-  /** All events up to this one were acknowledged, or are gone and will never come. */
+  /** Acknowledges all events up to this one, including events that were deleted. */
   public void acknowledgeUpTo(long event) {
     lock.lock();
     try {
@@ -102,7 +101,9 @@ public final class EventTracker {
     }
   }
 
-  /** The last event before which nothing is missing: resume with the one after it. */
+  /**
+   * Returns the last event before which none is missing; the subscriber resumes with the next one.
+   */
   public long resumePoint() {
     lock.lock();
     try {
@@ -129,7 +130,10 @@ public final class EventTracker {
     }
   }
 
-  /** Retries until the writer accepts the point: no later event may come that would save it. */
+  /**
+   * Retries until the writer accepts the point, because no later event may follow that would save
+   * it.
+   */
   private void rejected(Outcome.Why why) {
     if (why == Outcome.Why.CLOSED || why == Outcome.Why.TOO_LARGE) {
       log.warn("The cursor {} was not saved ({}); events come again", key, why);
@@ -144,7 +148,7 @@ public final class EventTracker {
     } finally {
       lock.unlock();
     }
-    // A writer may let its callers wait; a timer must not.
+    // The writer may block its callers, but a timer must not block.
     time.schedule(PAUSE_WHEN_FULL, () -> Thread.startVirtualThread(this::saveAgain));
   }
 

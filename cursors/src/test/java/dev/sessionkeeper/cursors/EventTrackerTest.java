@@ -106,7 +106,8 @@ class EventTrackerTest {
   @Test
   void theCursorNeverRunsAheadOfWhatWasAcknowledged() {
     var tracker = cursors.track(ANN, 10);
-    // Delivered, and the process dies before the acknowledgement: the tracker hears nothing.
+    // The event was delivered, but the process dies before the acknowledgement: the tracker is not
+    // called.
     given.advance(60_000);
     assertThat(cursors.position(ANN)).isEmpty();
     tracker.acknowledge(12);

@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Chromium, and what it complained about. */
+/** Chromium, and the errors that it reported. */
 final class Browser implements AutoCloseable {
   private static final List<String> WCAG =
       List.of("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa");
@@ -31,7 +31,7 @@ final class Browser implements AutoCloseable {
                   .setExecutablePath(Path.of(System.getProperty("browser", "/usr/bin/chromium")))
                   .setArgs(List.of("--no-sandbox", "--disable-gpu")));
 
-  /** How a page is looked at. */
+  /** A colour scheme and screen size. */
   enum Look {
     LIGHT(ColorScheme.LIGHT, 1280, 900),
     DARK(ColorScheme.DARK, 1280, 900),
@@ -48,7 +48,7 @@ final class Browser implements AutoCloseable {
     }
   }
 
-  /** A tab and what went wrong in it. */
+  /** A tab with its errors. */
   record Tab(BrowserContext context, Page page, List<String> complaints) implements AutoCloseable {
     void requireNoComplaint() {
       assertThat(complaints).as("console messages and foreign requests of " + page.url()).isEmpty();
@@ -66,7 +66,7 @@ final class Browser implements AutoCloseable {
           .isEmpty();
     }
 
-    /** Shows the page as it is in another light or on another screen, without loading it again. */
+    /** Shows the page in another scheme or size, without reloading it. */
     void look(Look look) {
       page.emulateMedia(new Page.EmulateMediaOptions().setColorScheme(look.scheme));
       page.setViewportSize(look.width, look.height);

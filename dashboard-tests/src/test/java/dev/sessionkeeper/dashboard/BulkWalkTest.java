@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.assertions.LocatorAssertions;
 import org.junit.jupiter.api.Test;
 
-/** Many dead letters at once: filtered, counted, confirmed by their number, done and looked at. */
+/** Many dead letters at once: filter, count, confirm by number, act, check. */
 class BulkWalkTest {
   @Test
   void deadLettersOfOneCauseAreCountedConfirmedAndReplayed() {
@@ -27,7 +27,8 @@ class BulkWalkTest {
       page.getByLabel("Reason, for the next person").fill("the mailboxes are empty again");
       page.locator("#typed").fill("5");
       page.locator("button.main").click();
-      assertThat(page.locator("h1")).containsText("Replay: 6"); // The browser does not send it.
+      assertThat(page.locator("h1"))
+          .containsText("Replay: 6"); // The browser does not submit the form.
       page.locator("#typed").fill("6");
       page.locator("button.main").click();
       assertThat(page.locator(".told")).containsText("goes on when you leave this page");

@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** A server with a database of its own, and what tests put into it. */
+/** A server with a database of its own, and the test data in it. */
 final class Keeper implements AutoCloseable {
   static final String HOSTILE = "\"><script>document.title='owned'</script>";
 
@@ -38,17 +38,17 @@ final class Keeper implements AutoCloseable {
     return KeeperServer.start(ReadConfig.from(sources()), this::sources, TimeSource.system());
   }
 
-  /** Ends the server; the database stays. */
+  /** Stops the server; the database stays. */
   void stopServer() {
     server.close();
   }
 
-  /** Starts the server again, at the same port. */
+  /** Starts the server again, on the same port. */
   void startServer() {
     server = serve();
   }
 
-  /** How many requests are being served, streams of pages among them. */
+  /** Returns how many requests are being served, including streams of pages. */
   int running() {
     return server.running();
   }
@@ -82,7 +82,7 @@ final class Keeper implements AutoCloseable {
         Map.of());
   }
 
-  /** Reads another configuration. */
+  /** Reloads another configuration. */
   void reload(String text) {
     yaml = text;
     server.reload();
@@ -123,7 +123,7 @@ final class Keeper implements AutoCloseable {
     }
   }
 
-  /** A call that must succeed. */
+  /** Makes a call that must succeed. */
   String ok(String method, String path, String body) {
     var response = call(method, path, body);
     if (response.statusCode() >= 300) {
@@ -148,7 +148,7 @@ final class Keeper implements AutoCloseable {
             .formatted(session.replace("\"", "\\\""), body));
   }
 
-  /** Takes the session, fails its first message, and gives it back. */
+  /** Accepts the session, fails its first message, and releases it. */
   void fail(String queue, String session, String error) {
     var id = lease(queue, session);
     var messages = ok("GET", "/queues/" + queue + "/leases/" + id + "/messages?max=1", "");
@@ -179,7 +179,7 @@ final class Keeper implements AutoCloseable {
     return matcher.group(1);
   }
 
-  /** Something of everything. */
+  /** Creates some objects of every kind. */
   void fill() {
     queue("orders", "ORDERED", 2, "PARK_SESSION");
     queue("mails", "ORDERED", 1, "DEAD_LETTER");
@@ -234,7 +234,7 @@ final class Keeper implements AutoCloseable {
       """
           .formatted("webhook secret");
 
-  /** Something on every screen, hostile texts included. */
+  /** Fills every screen, including hostile texts. */
   void fillAll() {
     fill();
     for (int i = 1; i <= 6; i++) {
@@ -284,7 +284,7 @@ final class Keeper implements AutoCloseable {
         .until(() -> ok("GET", "/bulk/" + bulkRun, "").contains("\"state\":\"finished\""));
   }
 
-  /** Some messages that come and go, so that charts have something to show. */
+  /** Sends and handles messages, so that charts have data. */
   void traffic() {
     traffic++;
     for (int i = 0; i < 1 + traffic % 7; i++) {
@@ -303,7 +303,7 @@ final class Keeper implements AutoCloseable {
     }
   }
 
-  /** Takes the hostile sessions away. */
+  /** Removes the hostile sessions. */
   void calm() {
     for (var session : java.util.List.of(HOSTILE, "cust-102")) {
       ok(
@@ -315,7 +315,7 @@ final class Keeper implements AutoCloseable {
     ok("DELETE", "/queues/mails/dead-letters/7", "");
   }
 
-  /** The answers of pages that are asked for at once. */
+  /** Returns the answers of pages that are requested concurrently. */
   Map<String, HttpResponse<String>> callAll(java.util.Collection<String> paths) {
     var answers = new java.util.concurrent.ConcurrentHashMap<String, HttpResponse<String>>();
     try (var threads = java.util.concurrent.Executors.newVirtualThreadPerTaskExecutor()) {
@@ -327,7 +327,7 @@ final class Keeper implements AutoCloseable {
 
   private int traffic;
 
-  /** The run and the event that {@link #fillAll} made. */
+  /** The run and the event that {@link #fillAll} created. */
   String bulkRun = "00000000-0000-4000-8000-000000000001";
 
   String eventId = "00000000-0000-4000-8000-000000000001";
@@ -360,7 +360,7 @@ final class Keeper implements AutoCloseable {
     }
   }
 
-  /** Ends the database; the server goes on without it. */
+  /** Stops the database; the server continues without it. */
   void stopDatabase() {
     database.close();
   }

@@ -30,7 +30,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 
-/** An identity provider with a login page, codes that count once, PKCE and signed tokens. */
+/** An OpenID Connect provider with a login page, single-use codes, PKCE and signed tokens. */
 final class LocalIssuer implements AutoCloseable {
   static final String CLIENT = "keeper dashboard";
   static final String SECRET = "s3cret: with + and %";
@@ -80,7 +80,7 @@ final class LocalIssuer implements AutoCloseable {
             .formatted(at, at, at, at));
   }
 
-  /** A page with two links, as a person at a provider sees it. */
+  /** Shows a page with two links, as a provider's login page. */
   private void authorize(HttpExchange exchange) throws IOException {
     var asked = fields(exchange.getRequestURI().getRawQuery());
     if (!CLIENT.equals(asked.get("client_id"))

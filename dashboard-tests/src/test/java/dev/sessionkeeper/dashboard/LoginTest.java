@@ -10,7 +10,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** People at a server that asks for credentials. */
+/** Logins on a server that requires credentials. */
 class LoginTest {
   private static final ApiKeys.Generated ADMIN = ApiKeys.generate();
   private static final ApiKeys.Generated OPERATOR = ApiKeys.generate();

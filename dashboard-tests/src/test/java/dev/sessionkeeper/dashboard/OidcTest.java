@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** People who log in at an identity provider of another site. */
+/** Logins at an OpenID Connect provider on another site. */
 class OidcTest {
   private static final ApiKeys.Generated ADMIN = ApiKeys.generate();
 

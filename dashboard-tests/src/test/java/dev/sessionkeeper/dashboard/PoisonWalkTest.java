@@ -8,7 +8,7 @@ import org.assertj.core.api.Assertions;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** From "something is wrong" to "it moves again": find, understand, repair, replay, resume. */
+/** An operator finds, understands, repairs, replays and resumes with the dashboard alone. */
 class PoisonWalkTest {
   private int clicks;
 
@@ -60,7 +60,7 @@ class PoisonWalkTest {
     }
   }
 
-  /** The button in the open dialog, where there is one. */
+  /** Clicks the button, in the open dialog if there is one. */
   private void click(Page page, AriaRole role, String name) {
     clicks++;
     var dialog = page.locator("dialog[open]");

@@ -11,11 +11,11 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every screen as it looks and as it reads: empty, full of hostile texts, and with a store that is
- * away; each in light, in dark and on a phone.
+ * Every screen, with its accessibility: empty, full of hostile texts, and while the store is away;
+ * each in light, in dark and on a phone.
  */
 class ScreensTest {
-  /** The screens that need nothing to exist. */
+  /** Returns the screens that need no object. */
   private static Map<String, String> sections() {
     var screens = new LinkedHashMap<String, String>();
     screens.put("overview", "/");
@@ -32,7 +32,7 @@ class ScreensTest {
     return screens;
   }
 
-  /** The screens of one object. */
+  /** Returns the screens of one object. */
   private static Map<String, String> objects(Keeper keeper) {
     var screens = new LinkedHashMap<String, String>();
     screens.put("queue", "/ui/queues/orders");
@@ -93,7 +93,7 @@ class ScreensTest {
             assertThat(tab.page().title()).as("a hostile text must not run").isNotEqualTo("owned");
             tab.requireNoComplaint();
           });
-      // For the documents: charts have a history by now.
+      // For the documentation's pictures; charts have a history by now.
       keeper.calm();
       for (var picture :
           Map.of(
@@ -156,7 +156,7 @@ class ScreensTest {
 
       keeper.stopDatabase();
 
-      // What was read last stays, and says that it is old.
+      // The last values stay, marked as old.
       page.evaluate(
           "document.getElementById('live').dispatchEvent(new CustomEvent('keeper-refresh'))");
       assertThat(page.locator("#stale"))

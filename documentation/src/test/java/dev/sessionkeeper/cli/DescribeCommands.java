@@ -115,7 +115,7 @@ public final class DescribeCommands {
     return CONNECTION.contains(option.longestName());
   }
 
-  /** Returns why the command line would refuse these arguments; blank when it takes them. */
+  /** Returns why the command line refuses these arguments; blank if it accepts them. */
   public static String complaint(String... arguments) {
     try {
       Keeper.commandLine().parseArgs(arguments);

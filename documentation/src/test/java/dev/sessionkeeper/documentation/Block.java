@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param words the other words behind the fence
  * @param line the line of the fence, from 1
  * @param isExcluded whether the paragraph before the block says that the build does not run it
- * @param followsBlock whether only blank lines stand between this block and the one before it
+ * @param followsBlock whether only blank lines separate this block from the previous one
  * @param needs the program that the block needs, such as {@code python3} or {@code node>=22.18}
  */
 record Block(

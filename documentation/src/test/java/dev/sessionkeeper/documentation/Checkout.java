@@ -12,8 +12,8 @@ import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 
 /**
- * A folder that looks like a built clone to {@code ./keeper}: the launcher, its libraries, and what
- * the manual's commands read. Commands of a page leave nothing in the real clone.
+ * A folder that looks like a built clone to {@code ./keeper}: the launcher, its libraries, and the
+ * files that pages use. So the commands of a page do not change the real clone.
  */
 final class Checkout {
   private Checkout() {}
@@ -44,7 +44,7 @@ final class Checkout {
     }
   }
 
-  /** A class path with a wildcard takes jars only. */
+  /** A class path with a wildcard accepts jars only. */
   private static void pack(Path classes, Path jar) throws IOException {
     try (var out = new JarOutputStream(Files.newOutputStream(jar));
         Stream<Path> files = Files.walk(classes)) {
@@ -54,7 +54,7 @@ final class Checkout {
           .forEach(
               file -> {
                 try {
-                  // Migrations are found by their folder, so folders have entries, too.
+                  // Migrations are found by their folder, so folders need entries too.
                   var name = classes.relativize(file).toString();
                   boolean isFile = Files.isRegularFile(file);
                   out.putNextEntry(new JarEntry(isFile ? name : name + "/"));

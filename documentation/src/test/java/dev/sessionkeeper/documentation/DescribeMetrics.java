@@ -9,9 +9,9 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * Writes the reference page of the metrics, from the statements in the server's sources that
- * register them: name, kind, description and labels. A server registers some of them only when
- * their event happens, so asking a running one would miss these.
+ * Writes the reference page of the metrics from the statements in the server's sources that
+ * register them: name, kind, description and labels. A running server would not show metrics that
+ * are registered with their first event.
  */
 final class DescribeMetrics {
   private static final Path SOURCES = Manual.ROOT.resolve("server/src/main/java");
@@ -67,7 +67,7 @@ final class DescribeMetrics {
     return metrics;
   }
 
-  /** Reads each name with the statement that it stands in. */
+  /** Reads each name with its surrounding statement. */
   private static void registrations(String source, Map<String, Metric> metrics) {
     var names = NAME.matcher(source);
     while (names.find()) {
@@ -75,7 +75,7 @@ final class DescribeMetrics {
       int end = source.indexOf(";\n", names.end());
       var statement = source.substring(Math.max(0, from), end < 0 ? source.length() : end);
       var behind = source.substring(names.end(), end < 0 ? source.length() : end);
-      // Files of the dashboard have such names too, and looking a metric up registers none.
+      // Dashboard files have such names too, and looking a metric up registers none.
       boolean isFile = names.group(1).matches(".*\\.(js|css)");
       if (!isFile && !statement.contains(".find(")) {
         add(metrics, names.group(1), statement, behind, source);
@@ -95,7 +95,7 @@ final class DescribeMetrics {
         (old, other) -> old.description().length() >= other.description().length() ? old : other);
   }
 
-  /** Returns the first sentence among the texts: names and labels have no space. */
+  /** Returns the first sentence among the texts; names and labels contain no space. */
   private static String description(String behind) {
     return TEXT.matcher(behind)
         .results()
@@ -152,7 +152,7 @@ final class DescribeMetrics {
     return labels.isEmpty() ? "–" : String.join(", ", labels);
   }
 
-  /** Labels that a helper method of the class adds. */
+  /** Returns labels that a helper method of the class adds. */
   private static List<String> shared(String id, String source) {
     if (id.startsWith("keeper.job.")) {
       return List.of("job_name");

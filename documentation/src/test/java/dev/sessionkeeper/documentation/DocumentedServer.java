@@ -17,7 +17,7 @@ import java.util.TreeSet;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 
-/** A server with every feature, to be asked what it offers. */
+/** A server with every feature, whose routes and metrics are compared with the documentation. */
 final class DocumentedServer implements AutoCloseable {
   private static final String CONFIGURATION =
       """

@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A temporary PostgreSQL of the machine's own packages, as Debian lays them out: the embedded one
- * has no {@code pg_dump}. Root starts the server as the user postgres.
+ * A temporary PostgreSQL of the machine's own packages, as Debian installs them, because the
+ * embedded one has no {@code pg_dump}. Root starts the server as the user postgres.
  */
 final class InstalledPostgres implements AutoCloseable {
   private static final Path VERSIONS = Path.of("/usr/lib/postgresql");

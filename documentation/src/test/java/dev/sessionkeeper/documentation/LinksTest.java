@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Every link leads somewhere, and every page can be reached from the index. */
+/** Every link has a target, and every page can be reached from the index. */
 class LinksTest {
   @Test
   void everyLinkLeadsToAFileAndAHeading() {

@@ -19,7 +19,7 @@ final class Page {
   /** The paragraph before a block that the build cannot run. Readers see it. */
   static final String NOT_RUN = "*Not run by the build";
 
-  /** Ends the server that the page started last. Stands in a comment, so readers do not see it. */
+  /** Stops the server that the page started last. A comment, so readers do not see it. */
   static final String STOP = "<!-- stop -->";
 
   private static final Pattern NEEDS = Pattern.compile("<!-- needs: (\\S+) -->");

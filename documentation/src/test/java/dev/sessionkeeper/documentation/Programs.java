@@ -4,12 +4,12 @@ import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** Finds out whether this machine has a program that a page needs. */
+/** Checks whether this machine has a program that a page needs. */
 final class Programs {
   private Programs() {}
 
   /**
-   * Returns whether the program is there.
+   * Returns whether the program is installed.
    *
    * @param wanted a name, or name, {@code >=} and the least version
    */

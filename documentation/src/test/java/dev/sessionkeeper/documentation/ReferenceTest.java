@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The committed reference pages are those that the code generates.
+ * The committed reference pages equal those that the code generates.
  *
  * <p>{@code docs/regenerate} writes them: it runs this class with {@code -Ddocs.write=true}.
  */

@@ -14,12 +14,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
- * Runs the commands of one page, in the order of the page, in one shell.
+ * Runs the commands of one page, in order, in one shell.
  *
  * <p>A block with a file name behind its language is saved under that name. A block {@code sh
  * server} starts in the background, and the run waits until the server is ready. A block {@code sh
- * background} starts in the background. A block {@code text} shows what the commands before it
- * print: each of its lines must appear, in that order, and {@code …} stands for anything. Ports of
+ * background} starts in the background. A block {@code text} is the expected output of the commands
+ * before it: each of its lines must appear, in order, and {@code …} stands for anything. Ports of
  * the page become free ports of the machine.
  */
 final class RunPage {
@@ -50,21 +50,21 @@ final class RunPage {
   }
 
   /**
-   * What the page says that block {@code number} prints.
+   * The expected output of block {@code number}.
    *
-   * @param line where the page says so
+   * @param line the line of the page
    */
   private record Expected(int number, String text, int line) {}
 
   /**
-   * How a run ended.
+   * The result of a run.
    *
-   * @param failures everything that differs from the page; empty if nothing does
+   * @param failures all differences from the page; empty if there are none
    * @param skipped blocks whose programs this machine lacks
    */
   record Result(List<String> failures, List<String> skipped) {}
 
-  /** Runs a page. A page that names a database of the reader's gets one for the run. */
+  /** Runs a page. If a page names a database of the reader, the run provides one. */
   static Result run(Page page, Path folder) throws IOException, InterruptedException {
     if (needsOwnPrograms(page) && InstalledPostgres.programs().isPresent()) {
       try (var database = InstalledPostgres.start()) {
@@ -112,7 +112,7 @@ final class RunPage {
     return new Result(failures(ended, process), skipped);
   }
 
-  /** The variable would go before the port of a configuration file. */
+  /** The environment variable would override the port of a configuration file. */
   private boolean namesItsPort() {
     return page.blocks().stream().anyMatch(block -> block.text().contains("port: 8"));
   }
@@ -189,7 +189,7 @@ final class RunPage {
     return true;
   }
 
-  /** A dump needs a server of the same version too, which the machine's packages bring. */
+  /** A dump also needs a server of the same version, which the machine's packages provide. */
   private static boolean isThere(String program) {
     return program.equals("pg_dump")
         ? InstalledPostgres.programs().isPresent()
@@ -263,7 +263,7 @@ final class RunPage {
     }
   }
 
-  /** Returns the first promised line that the output lacks. */
+  /** Returns the first expected line that the output lacks. */
   static Optional<String> missing(String promised, String output) {
     var lines = output.lines().map(RunPage::squeezed).toList();
     int from = 0;

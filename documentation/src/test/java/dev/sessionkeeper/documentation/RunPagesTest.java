@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The commands of the README, the tutorials and the how-to guides work as printed. */
 class RunPagesTest {
 
-  /** Returns the pages that have commands; {@code -Dpages=back-up} leaves those of that name. */
+  /** Returns the pages with commands; {@code -Dpages=back-up} selects those of that name. */
   static Stream<Page> pages() {
     return Manual.practical().stream()
         .filter(page -> page.toString().contains(System.getProperty("pages", "")))

@@ -109,7 +109,7 @@ abstract class Samples {
 
   abstract static class OfTheContract {
     abstract static class Hidden {
-      // The kit runs the real one in each provider's module; this one only has to compile.
+      // Each provider's module runs the real contract; this class only has to compile.
       class MyProviderTest extends QueueProviderContract {
         @Override
         protected QueueProvider createProvider(TimeSource time) {

@@ -19,14 +19,14 @@ import org.junit.jupiter.api.function.Executable;
 import tools.jackson.databind.ObjectMapper;
 
 /**
- * Samples of the manual are compiled, read or run. {@link RunPagesTest} runs the commands; this
- * class checks everything else.
+ * Samples of the documentation are compiled, read or run. {@link RunPagesTest} runs the commands;
+ * this class checks everything else.
  */
 class SamplesTest {
   private static final Set<String> LANGUAGES =
       Set.of("sh", "text", "java", "yaml", "json", "python", "typescript", "sql", "xml", "bicep");
 
-  /** Samples that need what a build machine lacks. Each is marked on its page; they stay few. */
+  /** The most samples that need what a build machine lacks. Each is marked on its page. */
   private static final int MOST_EXCLUDED = 16;
 
   @Test
@@ -133,7 +133,7 @@ class SamplesTest {
     }
   }
 
-  /** The formatter may break lines of a source elsewhere than a page does. */
+  /** The formatter may break a source's lines differently from the page. */
   private static String stripped(String text) {
     return text.replaceAll("\\s+", "");
   }

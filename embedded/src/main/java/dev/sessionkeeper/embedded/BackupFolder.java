@@ -16,10 +16,10 @@ import java.util.zip.ZipOutputStream;
 /**
  * Copies the folder of a stopped database into one file, and back.
  *
- * <p>The copy holds the lock of the folder, so that no server starts meanwhile. A restore unpacks
- * beside its target, checks every byte against the archive's checksums, and then moves the folder
- * into place: an archive that is damaged or cut off changes nothing. Restored files belong to the
- * caller, and no other user can read them.
+ * <p>The copy holds the folder's lock, so that no server starts meanwhile. A restore unpacks beside
+ * its target, checks every byte against the archive's checksums, and then moves the folder into
+ * place: a damaged or truncated archive changes nothing. Restored files belong to the caller, and
+ * no other user can read them.
  */
 public final class BackupFolder {
   private static final String DATABASE = "postgres/";
@@ -30,7 +30,7 @@ public final class BackupFolder {
   /**
    * Writes an archive.
    *
-   * @return the number of files in it
+   * @return the number of its files
    * @throws KeeperException.Misconfigured if there is no database, or a server uses it
    */
   public static int write(Path data, Path archive) throws IOException {
@@ -67,7 +67,7 @@ public final class BackupFolder {
     return files;
   }
 
-  /** The files of the database and the passwords; neither the lock, the log nor the socket. */
+  /** Returns the files of the database and the passwords, without lock, log and socket. */
   private static List<Path> contents(Path folder) throws IOException {
     var all = new ArrayList<Path>();
     try (var paths = Files.walk(folder.resolve(DATABASE))) {
@@ -80,7 +80,7 @@ public final class BackupFolder {
   }
 
   /**
-   * Puts an archive in place of a folder.
+   * Restores an archive into a folder.
    *
    * @param data must not exist, or be empty
    * @return the number of files
@@ -114,7 +114,7 @@ public final class BackupFolder {
     }
   }
 
-  /** Reading an entry to its end checks its checksum. */
+  /** Reading an entry to its end verifies its checksum. */
   private static int unpack(InputStream in, Path into) throws IOException {
     int files = 0;
     PrivateFiles.folder(into);

@@ -14,10 +14,10 @@ import java.util.HexFormat;
 import java.util.Properties;
 
 /**
- * The SHA-256 of all unpacked programs: their names, what may be executed, and every byte.
+ * The SHA-256 of all unpacked programs: their names, their execute permissions, and every byte.
  *
- * <p>The expected digests are part of this release. A change of the PostgreSQL version needs new
- * ones; {@code UnpackBinariesTest} fails until they are there.
+ * <p>The expected digests are part of this release. A new PostgreSQL version needs new digests;
+ * {@code UnpackBinariesTest} fails until they are added.
  */
 record BinariesDigest(String platform, String hex) {
   private static final String EXPECTED = "postgres-binaries.properties";
@@ -41,7 +41,7 @@ record BinariesDigest(String platform, String hex) {
     return new BinariesDigest(platform, hex);
   }
 
-  /** Computes the digest of what is in a folder, for this platform. */
+  /** Computes the digest of a folder's contents, for this platform. */
   static BinariesDigest of(Path folder) throws IOException {
     return of(folder, UnpackBinaries.platform());
   }

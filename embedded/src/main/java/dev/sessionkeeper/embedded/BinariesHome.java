@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Chooses where this user keeps PostgreSQL's programs: in a cache folder of its own. What root
- * unpacks can be read by others, because the database runs as another user; it holds no secret.
+ * Chooses the cache folder of PostgreSQL's programs for this user. Others can read what root
+ * unpacks, because the database runs as another user; the folder contains no secret.
  */
 final class BinariesHome {
   private BinariesHome() {}

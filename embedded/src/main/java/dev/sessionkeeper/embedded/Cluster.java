@@ -14,8 +14,8 @@ record Cluster(Path binaries, DataFolder folder, RunAsUser runAs) {
   private static final Duration START_PATIENCE = Duration.ofSeconds(60);
 
   /**
-   * Creates the files. An attempt that broke off earlier is removed first: without PG_VERSION it
-   * was never finished.
+   * Creates the database files, after removing those of an earlier attempt without PG_VERSION,
+   * which never finished.
    */
   void createIfMissing() {
     try {
@@ -28,7 +28,7 @@ record Cluster(Path binaries, DataFolder folder, RunAsUser runAs) {
     }
   }
 
-  /** The folder of the socket, which the user of the database can write. */
+  /** Returns the folder of the socket, which the database's user can write. */
   Path sockets() {
     try {
       var sockets = folder.sockets();
@@ -47,7 +47,7 @@ record Cluster(Path binaries, DataFolder folder, RunAsUser runAs) {
 
   private void initialize() throws IOException {
     DeleteFolder.contentOf(folder.database());
-    // initdb runs as the user of the database, who cannot read the password file of root.
+    // initdb runs as the database's user, who cannot read root's password file.
     var password = Files.createTempFile(folder.path(), "initdb-", "");
     try {
       Files.writeString(password, folder.adminPassword());
@@ -122,7 +122,7 @@ record Cluster(Path binaries, DataFolder folder, RunAsUser runAs) {
             .directory(folder.database().toFile())
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.appendTo(folder.log().toFile()));
-    // The environment of keeper holds secrets, and settings that PostgreSQL would follow.
+    // The server's environment contains secrets, and settings that PostgreSQL would follow.
     builder.environment().clear();
     builder.environment().put("LC_ALL", "C");
     builder.environment().put("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin");

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The user of this process, as the operating system sees it; the environment may claim another. */
+/** The user of this process according to the operating system; the environment may name another. */
 final class CurrentUser {
   private static final Path SELF = Path.of("/proc/self");
 

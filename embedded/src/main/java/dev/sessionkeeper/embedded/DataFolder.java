@@ -16,10 +16,9 @@ import java.util.Optional;
 
 /**
  * The folder of one database: {@code postgres/} with its files, {@code run/} with its socket, the
- * passwords, the log, and a lock that one process has. Other users can neither read nor write it.
+ * passwords, the log, and a lock that one process holds. Other users can neither read nor write it.
  *
- * <p>The lock is the operating system's, so it goes with the process that held it, however that
- * ended.
+ * <p>The operating system releases the lock when its process ends, however that happens.
  */
 final class DataFolder implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -83,7 +82,10 @@ final class DataFolder implements AutoCloseable {
     return path.resolve("postgres.log");
   }
 
-  /** The folder of the socket: in here, unless that makes its path too long for a socket. */
+  /**
+   * Returns the folder of the socket: inside this folder, unless that would exceed the length limit
+   * of socket paths.
+   */
   Path sockets() throws IOException {
     var inside = path.resolve("run");
     if (Endpoint.Unix.socketIn(inside).toString().length() <= Endpoint.Unix.LONGEST_PATH) {
@@ -93,20 +95,19 @@ final class DataFolder implements AutoCloseable {
     return Files.createTempDirectory("keeper-");
   }
 
-  /** Of the role that keeper uses. */
+  /** Returns the password of the role that the server uses. */
   String password() {
     return password;
   }
 
-  /** Of the superuser, which only creates that role and its databases. */
+  /** Returns the password of the superuser, who only creates that role and its databases. */
   String adminPassword() {
     return adminPassword;
   }
 
   /**
-   * Ends a database that an earlier process left running on this folder, and waits until all its
-   * processes are gone: as long as one of them exists, even a dead one that is not reaped yet, the
-   * next database refuses to start.
+   * Ends a database that an earlier process left running on this folder, and waits until all of its
+   * processes are gone: while one exists, even a zombie, the next database refuses to start.
    */
   void endWhatWasLeftRunning() {
     recordedPid()
@@ -121,7 +122,7 @@ final class DataFolder implements AutoCloseable {
     }
   }
 
-  /** The lock file of a socket names a process as well, and an unreaped one counts as alive. */
+  /** The lock file of a socket names a process as well, and a zombie counts as alive. */
   private void forgetSocket() {
     try {
       if (Files.isDirectory(path.resolve("run"))) {
@@ -143,8 +144,8 @@ final class DataFolder implements AutoCloseable {
   }
 
   /**
-   * The pid in the file may belong to another process by now; only a process on this folder is
-   * ended.
+   * Returns whether this process is the folder's database. The pid in the file may belong to
+   * another process by now.
    */
   private boolean isOurDatabase(long pid) {
     return ProcessHandle.of(pid)
@@ -186,7 +187,7 @@ final class DataFolder implements AutoCloseable {
     return password;
   }
 
-  /** The exception's own words; some only name the file. */
+  /** Returns the exception's own message; some only name the file. */
   private static String reason(IOException e) {
     return e instanceof AccessDeniedException
         ? "access to " + e.getMessage() + " is denied"

@@ -22,7 +22,7 @@ final class DeleteFolder {
     }
   }
 
-  /** Removes everything in the folder and keeps the folder itself. */
+  /** Removes everything in the folder, but not the folder itself. */
   static void contentOf(Path folder) throws IOException {
     try (var entries = Files.list(folder)) {
       entries.forEach(DeleteFolder::of);

@@ -11,12 +11,12 @@ import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * A durable PostgreSQL that lives in a folder: {@code fsync} on, reached through a Unix socket that
- * no other user can use, and by a role that is no superuser.
+ * A durable PostgreSQL in a folder: {@code fsync} on, reached through a Unix socket that no other
+ * user can use, with a role that is no superuser.
  *
- * <p>It survives the death of this process, of the database, or of both: {@link #start} ends what
- * an earlier process left running on the folder, and a database that dies while this process lives
- * is started again at the same place.
+ * <p>It survives the death of this process, of the database, or of both: {@link #start} ends a
+ * database that an earlier process left running on the folder, and a database that dies while this
+ * process lives is restarted at the same address.
  */
 public final class EmbeddedPostgres implements AutoCloseable {
   static final String USER = "keeper";
@@ -34,7 +34,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
   }
 
   /**
-   * Starts the database of this folder; the first time it creates both.
+   * Starts the database of this folder, and creates both if they are missing.
    *
    * @throws KeeperException.Misconfigured with one sentence that says what to do, if it cannot
    *     start
@@ -44,14 +44,18 @@ public final class EmbeddedPostgres implements AutoCloseable {
   }
 
   /**
-   * A durable database in a new temporary folder, which goes when it is closed or this process
-   * ends. It listens on a loopback port, so that tests can put a proxy or another client before it.
+   * Starts a durable database in a new temporary folder, which is deleted when the database is
+   * closed or this process ends. It listens on a loopback port, so that tests can put a proxy or
+   * another client in front of it.
    */
   public static EmbeddedPostgres temporary() {
     return temporary(ServerSettings.durable());
   }
 
-  /** As {@link #temporary()}, but it does not wait for the disk: for tests that kill nothing. */
+  /**
+   * Starts a database as {@link #temporary()} does, without waiting for the disk: for tests that
+   * kill nothing.
+   */
   public static EmbeddedPostgres temporaryWithoutSync() {
     return temporary(ServerSettings.withoutSync());
   }
@@ -92,12 +96,14 @@ public final class EmbeddedPostgres implements AutoCloseable {
     return () -> endpoint;
   }
 
-  /** The address of the main database, without credentials. It has parameters already. */
+  /** Returns the JDBC URL of the main database, without credentials, but with parameters. */
   public String jdbcUrl() {
     return jdbcUrl(DATABASE);
   }
 
-  /** The address of a database of this server, without credentials. It has parameters already. */
+  /**
+   * Returns the JDBC URL of a database of this server, without credentials, but with parameters.
+   */
   public String jdbcUrl(String database) {
     return supervisor.endpoint().jdbcUrl(database);
   }
@@ -110,17 +116,17 @@ public final class EmbeddedPostgres implements AutoCloseable {
     return folder.password();
   }
 
-  /** The process id of the database now; it changes when the database had to be started again. */
+  /** Returns the process id of the database, which changes if the database had to be restarted. */
   public long pid() {
     return supervisor.pid();
   }
 
-  /** A source of unpooled connections to the main database. */
+  /** Returns unpooled connections to the main database. */
   public DataSource dataSource() {
     return dataSource(DATABASE);
   }
 
-  /** A source of unpooled connections to a database of this server. */
+  /** Returns unpooled connections to a database of this server. */
   public DataSource dataSource(String database) {
     return dataSource(database, USER, folder.password());
   }
@@ -133,10 +139,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
     return source;
   }
 
-  /**
-   * Creates an empty database, for tests that want one of their own, and returns a source of
-   * connections to it.
-   */
+  /** Creates an empty database for a test, and returns a data source for it. */
   public DataSource createDatabase(String name) {
     return createDatabase(name, "template1");
   }
@@ -169,12 +172,12 @@ public final class EmbeddedPostgres implements AutoCloseable {
     }
   }
 
-  /** A source of connections as superuser, for tests that change the server itself. */
+  /** Returns connections as superuser, for tests that change the server itself. */
   public DataSource adminDataSource() {
     return dataSource(DATABASE, PrepareDatabase.ADMIN, folder.adminPassword());
   }
 
-  /** Stops the database: open transactions are rolled back, everything committed is kept. */
+  /** Stops the database: open transactions are rolled back, committed ones are kept. */
   @Override
   public synchronized void close() {
     if (closed) {

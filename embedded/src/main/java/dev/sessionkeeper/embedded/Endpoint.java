@@ -9,20 +9,20 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** Where a database listens, and the address that reaches it. */
+/** Where a database listens. */
 sealed interface Endpoint {
 
-  /** The parameters that tell the database where to listen. */
+  /** Returns the PostgreSQL settings that make the database listen here. */
   Map<String, String> settings();
 
-  /** The address of a database, without credentials. */
+  /** Returns the JDBC URL of a database, without credentials. */
   String jdbcUrl(String database);
 
   /** Returns a description for the log. */
   String description();
 
   /**
-   * A socket in a folder that only the user of the database, and root, can enter.
+   * A socket in a folder that only the database's user and root can enter.
    *
    * @param folder must be short: the operating system allows about a hundred characters
    */
@@ -72,8 +72,8 @@ sealed interface Endpoint {
   }
 
   /**
-   * A port on the loopback address, which every local user can reach. The client insists on SCRAM,
-   * so that another program on this port learns nothing of the password.
+   * A port on the loopback address, which every local user can reach. The client requires SCRAM, so
+   * that another program on this port cannot learn the password.
    */
   record Tcp(int port) implements Endpoint {
 

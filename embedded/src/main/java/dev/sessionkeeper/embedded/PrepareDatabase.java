@@ -6,13 +6,14 @@ import java.sql.SQLException;
 import java.util.Properties;
 
 /**
- * Creates keeper's role and database where they are missing; a crash may have come in between.
+ * Creates the server's role and database if they are missing; a crash may have interrupted an
+ * earlier attempt.
  *
- * <p>The role owns its database and can do nothing else: it is no superuser, so it can neither run
+ * <p>The role owns its database and has no other rights: as no superuser, it can neither run
  * programs nor read files of the host.
  */
 final class PrepareDatabase {
-  /** The superuser that comes with the files. Only this class and tests log in as it. */
+  /** The superuser of the new database. Only this class and tests log in as it. */
   static final String ADMIN = "postgres";
 
   private final Endpoint endpoint;
@@ -24,7 +25,7 @@ final class PrepareDatabase {
     this.folder = folder;
   }
 
-  /** Tries once; returns whether the database answered and is ready. */
+  /** Tries once to connect. Returns whether the database answered and is ready. */
   boolean succeeds() {
     try (var connection = connectAsAdmin(endpoint, folder)) {
       createRole(connection, folder.password());
@@ -48,7 +49,7 @@ final class PrepareDatabase {
     return DriverManager.getConnection(endpoint.jdbcUrl("postgres"), login);
   }
 
-  /** Creates a database that keeper's role owns, unless it exists. */
+  /** Creates a database that the server's role owns, unless it exists. */
   static void createDatabase(Connection admin, String name, String template) throws SQLException {
     if (!exists(admin, "SELECT 1 FROM pg_database WHERE datname = ?", name)) {
       execute(
@@ -61,7 +62,7 @@ final class PrepareDatabase {
 
   private static void createRole(Connection admin, String password) throws SQLException {
     if (!exists(admin, "SELECT 1 FROM pg_roles WHERE rolname = ?", EmbeddedPostgres.USER)) {
-      // The password is base64, so it has no quote.
+      // The password is base64, so it contains no quote.
       execute(admin, "CREATE ROLE " + EmbeddedPostgres.USER + " LOGIN PASSWORD '" + password + "'");
     }
   }

@@ -19,7 +19,7 @@ final class PrivateFiles {
 
   private PrivateFiles() {}
 
-  /** Creates the folder, or takes other users' access to it away. */
+  /** Creates the folder, or removes other users' access to it. */
   static void folder(Path folder) throws IOException {
     if (!Files.isDirectory(folder)) {
       Files.createDirectories(folder.getParent());
@@ -31,9 +31,9 @@ final class PrivateFiles {
   }
 
   /**
-   * Creates the file if it is missing, and takes other users' access to it away.
+   * Creates the file if it is missing, and removes other users' access to it.
    *
-   * @throws IOException also if it is a link, or another user put it there
+   * @throws IOException also if it is a link, or another user created it
    */
   static void file(Path file) throws IOException {
     if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
@@ -53,7 +53,7 @@ final class PrivateFiles {
   }
 
   /**
-   * Requires that only this user could have put something into the folder.
+   * Requires that only this user can have written into the folder.
    *
    * @throws KeeperException.Misconfigured if another user owns it or may write to it, or if it is a
    *     link

@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * The processes that work in a folder. The children of a killed database live on for a moment and
- * may still write; where the system does not show them, PostgreSQL's own check is all there is.
+ * The processes that work in a folder. Children of a killed database live on for a moment and may
+ * still write. On systems that do not show other processes, only PostgreSQL's own check remains.
  */
 record ProcessesOf(Path folder) {
   private static final Path PROC = Path.of("/proc");

@@ -16,13 +16,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The user under which PostgreSQL runs. It refuses to run as root, so root steps down to an
- * unprivileged user, which then owns the folders of the database.
+ * The user under which PostgreSQL runs. PostgreSQL refuses to run as root, so root switches to an
+ * unprivileged user, who then owns the folders of the database.
  *
- * <p>Where such a user cannot enter the folder, for example below {@code /root}, a user namespace
+ * <p>If such a user cannot enter the folder, for example below {@code /root}, a user namespace
  * hides from PostgreSQL that it runs as root; the log says so.
  *
- * @param prefix what stands before the program on its command line
+ * @param prefix the command before the program
  * @param user the owner of the database's folders; empty if it is the user of this process
  */
 record RunAsUser(List<String> prefix, Optional<String> user) {
@@ -70,12 +70,12 @@ record RunAsUser(List<String> prefix, Optional<String> user) {
     return line;
   }
 
-  /** Hands a file or folder, with all that is in it, to the user of the database. */
+  /** Changes the owner of a file or folder, with all of its contents, to the database's user. */
   void handOver(Path path) {
     user.ifPresent(name -> chown(name, path, List.of("chown", "-R", "-h", name)));
   }
 
-  /** Hands the folder alone to the user of the database; what is in it keeps its owners. */
+  /** Changes the owner of the folder alone to the database's user. */
   void handOverOnly(Path path) {
     user.ifPresent(name -> chown(name, path, List.of("chown", "-h", name)));
   }
@@ -100,13 +100,16 @@ record RunAsUser(List<String> prefix, Optional<String> user) {
   }
 
   private static boolean mayUse(String user, Path folder, Path programs) {
-    // The folder itself is handed over; all folders above it must let the user through.
+    // The folder itself changes its owner; all folders above it must let the user through.
     var above = folder.getParent() == null ? folder : folder.getParent();
     return succeeds(as(user, "test", "-x", above.toString()))
         && succeeds(as(user, "test", "-x", programs.resolve("bin/postgres").toString()));
   }
 
-  /** Replaces itself by the program, so that the process keeps its number; runuser does not. */
+  /**
+   * Returns a command that replaces itself by the program, so that the process keeps its id;
+   * runuser does not.
+   */
   private static List<String> stepDown(String user) {
     return List.of(
         "setpriv",

@@ -15,7 +15,7 @@ record ServerSettings(Map<String, String> values) {
     values.put("shared_buffers", "256MB");
     values.put("max_wal_size", "2GB");
     values.put("autovacuum_naptime", "15s");
-    // Short statements in great number: compiling them costs more than running them.
+    // Compiling many short statements costs more than running them.
     values.put("jit", "off");
     // A client that vanished must not keep its locks for hours.
     values.put("tcp_keepalives_idle", "5");
@@ -28,7 +28,8 @@ record ServerSettings(Map<String, String> values) {
   }
 
   /**
-   * Loses what was acknowledged when the machine or the database dies. For tests that kill nothing.
+   * Returns settings that may lose acknowledged data when the machine or the database dies. For
+   * tests that kill nothing.
    */
   static ServerSettings withoutSync() {
     var values = new LinkedHashMap<>(durable().values());

@@ -4,7 +4,7 @@ import dev.sessionkeeper.time.TimeSource;
 import java.net.SocketTimeoutException;
 import java.util.concurrent.TimeUnit;
 
-/** How long a read or write of a socket may still wait. A timeout of zero means for ever. */
+/** How long a read or write of a socket may still wait. Zero means no limit. */
 final class SocketDeadline {
   private final int timeoutMillis;
   private final TimeSource time = TimeSource.system();
@@ -15,9 +15,9 @@ final class SocketDeadline {
   }
 
   /**
-   * Returns what is left, at least one millisecond, or zero where there is no limit.
+   * Returns the remaining time, at least one millisecond, or zero if there is no limit.
    *
-   * @throws SocketTimeoutException if nothing is left
+   * @throws SocketTimeoutException if no time remains
    */
   long millisLeft() throws SocketTimeoutException {
     if (timeoutMillis == 0) {

@@ -7,10 +7,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps one database running: when its process dies without having been asked to, it is started
- * again at the same place.
+ * Keeps one database running: when its process dies unexpectedly, the database is restarted at the
+ * same address.
  *
- * <p>One daemon thread waits for the process. {@link #close()} may come at any time and from any
+ * <p>One daemon thread waits for the process. {@link #close()} may be called at any time from any
  * thread.
  */
 final class Supervisor implements AutoCloseable {
@@ -50,7 +50,7 @@ final class Supervisor implements AutoCloseable {
         supervisor.watcher.start();
         return supervisor;
       } catch (KeeperException.Misconfigured e) {
-        // Another process may have taken the port, or an old one may not have been reaped yet.
+        // Another process may have taken the port, or a zombie may remain.
         if (attempt == START_TRIES) {
           throw e;
         }
@@ -87,8 +87,8 @@ final class Supervisor implements AutoCloseable {
   }
 
   /**
-   * Children of a killed database may hold its memory for a moment; until they are gone it refuses
-   * to start.
+   * Restarts the database. Children of a killed database may hold its memory for a moment, and it
+   * refuses to start until they are gone.
    */
   private boolean restarted() {
     for (int attempt = 1; attempt <= RESTART_TRIES && !closing; attempt++) {
@@ -108,7 +108,7 @@ final class Supervisor implements AutoCloseable {
   public void close() {
     closing = true;
     TerminateProcess.gracefully(process.pid(), STOP_PATIENCE);
-    // It may be in the middle of a restart; then it ends what it started.
+    // The watcher may be restarting the database; then it ends what it started.
     waitFor(watcher);
   }
 

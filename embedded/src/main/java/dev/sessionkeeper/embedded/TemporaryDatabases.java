@@ -5,7 +5,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The temporary databases of this process, which are closed when it ends by itself or by a signal.
+ * The temporary databases of this process, which are closed when the process ends by itself or by a
+ * signal.
  */
 final class TemporaryDatabases {
   private static final Set<EmbeddedPostgres> OPEN = ConcurrentHashMap.newKeySet();
@@ -15,7 +16,7 @@ final class TemporaryDatabases {
   private TemporaryDatabases() {}
 
   static void opened(EmbeddedPostgres postgres) {
-    // Not when this class is loaded: a database may be closed while the process ends already.
+    // Not when this class is loaded: a database may be closed while the process is already ending.
     if (!HOOKED.getAndSet(true)) {
       Runtime.getRuntime()
           .addShutdownHook(

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** Ends a database process: first with PostgreSQL's fast shutdown, then at once. */
+/** Terminates a database process: first with PostgreSQL's fast shutdown, then with SIGKILL. */
 final class TerminateProcess {
   private TerminateProcess() {}
 
@@ -31,8 +31,7 @@ final class TerminateProcess {
   }
 
   /**
-   * A process that is dead but not yet reaped by its parent counts as running: its lock file still
-   * counts too.
+   * Returns whether the process exists. A zombie counts, because its lock file still counts too.
    */
   static boolean isRunning(long pid) {
     return Files.exists(Path.of("/proc"))
@@ -40,10 +39,7 @@ final class TerminateProcess {
         : ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false);
   }
 
-  /**
-   * Returns whether the process is dead and only waits for its parent to notice: it holds nothing
-   * any more.
-   */
+  /** Returns whether the process is a zombie: dead, but not yet reaped by its parent. */
   static boolean isUnreaped(long pid) {
     try {
       var status = Files.readString(Path.of("/proc/" + pid + "/stat"));

@@ -15,12 +15,12 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 
 /**
- * A Unix domain socket in the shape that the PostgreSQL driver wants: a {@link Socket} whose reads
- * time out and can be repeated.
+ * A Unix domain socket as the PostgreSQL driver needs it: a {@link Socket} whose reads time out and
+ * can be repeated.
  *
- * <p>Threads: one reads and one writes at a time; any thread may close it. The channel does not
- * block, because a channel that blocks has no timeout: reading and writing wait in a selector each.
- * As with other sockets, an interrupt closes the socket under a virtual thread only.
+ * <p>Threads: one reads and one writes at a time; any thread may close it. The channel is
+ * non-blocking, because a blocking channel has no timeout: reading and writing wait in a selector
+ * each. As with other sockets, an interrupt closes the socket of a virtual thread only.
  */
 final class UnixSocket extends Socket {
   private final Path path;
@@ -29,14 +29,14 @@ final class UnixSocket extends Socket {
   private volatile State state = State.NEW;
   private volatile int timeoutMillis;
 
-  /** The state of the connection, in one reference, so that close sees a consistent state. */
+  /** The state of the connection in one reference, so that close sees a consistent state. */
   private sealed interface State {
     State NEW = new Unconnected();
 
     record Unconnected() implements State {}
 
     record Connected(SocketChannel channel, Selector readable, Selector writable) implements State {
-      /** Closes all three; a thread that waits in one of the selectors returns. */
+      /** Closes the channel and both selectors; a thread that waits in a selector returns. */
       void close() throws IOException {
         readable.close();
         writable.close();
@@ -111,8 +111,7 @@ final class UnixSocket extends Socket {
     return timeoutMillis;
   }
 
-  // Settings of TCP. A local socket has no packets to delay, no peer that vanishes unnoticed, and
-  // buffers whose size the kernel chooses.
+  // TCP options have no meaning for a local socket, and are ignored.
 
   @Override
   public void setTcpNoDelay(boolean on) {}

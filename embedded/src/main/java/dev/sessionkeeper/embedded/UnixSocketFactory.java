@@ -9,13 +9,13 @@ import javax.net.SocketFactory;
 /**
  * Connects the PostgreSQL driver to a Unix domain socket, whatever host and port it asks for.
  *
- * <p>The driver creates it by its name from the URL: {@code socketFactory} is this class and {@code
+ * <p>The driver creates it by its name in the URL: {@code socketFactory} is this class and {@code
  * socketFactoryArg} the path of the socket.
  */
 public final class UnixSocketFactory extends SocketFactory {
   private final Path path;
 
-  /** Connects to the socket at this path. */
+  /** Creates a factory for the socket at this path. */
   public UnixSocketFactory(String path) {
     this.path = Path.of(path);
   }

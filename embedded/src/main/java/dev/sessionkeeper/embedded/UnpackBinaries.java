@@ -20,8 +20,8 @@ import org.tukaani.xz.XZInputStream;
  * share.
  *
  * <p>The programs run with the rights of this user, so they are trusted only in a folder that no
- * other user can change, and only if their digest is the one that this release knows. A folder
- * appears by a rename, so that a half-unpacked one is never used.
+ * other user can change, and only if their digest is known to this release. The folder is created
+ * by a rename, so that a partly unpacked one is never used.
  */
 final class UnpackBinaries {
   private static Optional<Path> verified = Optional.empty();
@@ -35,8 +35,8 @@ final class UnpackBinaries {
   }
 
   /**
-   * The folder with {@code bin}, {@code lib} and {@code share}, for this platform; verified once
-   * per process. Threads wait for each other here, because a file lock is for processes.
+   * Returns the folder with {@code bin}, {@code lib} and {@code share} for this platform, verified
+   * once per process. Synchronised, because a file lock excludes other processes but not threads.
    */
   static Path once() {
     synchronized (UnpackBinaries.class) {
@@ -50,9 +50,9 @@ final class UnpackBinaries {
   }
 
   /**
-   * Returns the verified folder, after unpacking it if it is missing or was damaged.
+   * Returns the verified folder, after unpacking it if it was missing or damaged.
    *
-   * @throws KeeperException.Misconfigured if another user could have put programs there, or the
+   * @throws KeeperException.Misconfigured if another user could have changed the folder, or the
    *     archive is not the one that this release knows
    */
   Path unpackAndVerify() {
@@ -105,7 +105,7 @@ final class UnpackBinaries {
     Files.move(work, unpacked);
   }
 
-  /** The name that the archives use for this system and processor. */
+  /** Returns the archives' name for this system and processor. */
   static String platform() {
     var os = System.getProperty("os.name").toLowerCase(Locale.ROOT);
     var arch = System.getProperty("os.arch");

@@ -1,4 +1,4 @@
-/** A real PostgreSQL in a folder, for `keeper serve` without a database and for tests. */
+/** A real PostgreSQL in a folder, for {@code keeper serve} without a database and for tests. */
 @NullMarked
 package dev.sessionkeeper.embedded;
 

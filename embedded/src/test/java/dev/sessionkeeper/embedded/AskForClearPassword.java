@@ -22,7 +22,7 @@ final class AskForClearPassword implements AutoCloseable {
     return listener.getLocalPort();
   }
 
-  /** What clients have said so far; the connections are over when the client has given up. */
+  /** Returns what clients have sent so far; their connections end when they give up. */
   String stolen() throws Exception {
     close();
     thread.join();

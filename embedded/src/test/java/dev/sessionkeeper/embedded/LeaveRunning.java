@@ -4,8 +4,8 @@ import java.io.File;
 import java.nio.file.Path;
 
 /**
- * Starts a database from a process of its own and kills that process, as a crash would: the
- * database stays.
+ * Starts a database in a process of its own and kills that process like a crash: the database
+ * stays.
  */
 final class LeaveRunning {
   private static final String TEMPORARY = "temporary";
@@ -23,12 +23,14 @@ final class LeaveRunning {
     start(sql, "-KILL");
   }
 
-  /** Ends the process as a service manager would: the database of a test must not stay behind. */
+  /**
+   * Terminates the process as a service manager would: a test's database must not be left running.
+   */
   void startTemporaryAndTerminate() throws Exception {
     start(TEMPORARY, "-TERM");
   }
 
-  /** Ends the process as a service manager would; it closes its database while it ends. */
+  /** Terminates the process as a service manager would, while it closes its database. */
   void startAndTerminateWhileClosing() throws Exception {
     start(CLOSING, "-TERM");
   }
@@ -60,7 +62,7 @@ final class LeaveRunning {
     }
   }
 
-  /** What the process wrote last. */
+  /** Returns the last output of the process. */
   String last() {
     return last;
   }

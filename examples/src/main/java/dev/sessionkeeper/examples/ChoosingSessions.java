@@ -10,11 +10,11 @@ import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionKeyExtractor;
 
-/** Which messages must be in order with each other: the key says it. */
+/** Chooses sessions by keys: messages with the same key are handled in order. */
 public final class ChoosingSessions {
   private ChoosingSessions() {}
 
-  /** Something of the application. */
+  /** A value of the application. */
   record Order(String shop, String customer) {}
 
   public static void main(String[] arguments) {

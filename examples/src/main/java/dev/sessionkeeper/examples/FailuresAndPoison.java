@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Shows the fate of a failing message, and of the messages behind it. */
+/** Shows what happens to a failing message, and to the messages behind it. */
 public final class FailuresAndPoison {
   private FailuresAndPoison() {}
 

@@ -11,7 +11,7 @@ import dev.sessionkeeper.processor.SessionProcessor;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/** The shortest program that is right: two customers side by side, each one's orders in order. */
+/** The shortest useful program: two customers in parallel, each one's orders in order. */
 public final class FirstProcessor {
   private FirstProcessor() {}
 

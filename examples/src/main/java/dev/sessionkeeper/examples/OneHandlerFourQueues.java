@@ -24,7 +24,7 @@ import software.amazon.awssdk.services.sqs.SqsClient;
 
 /**
  * One handler on four queues: only the line that creates the provider differs. The first attempt to
- * weigh a parcel fails, and still it is not shipped before it was weighed.
+ * weigh a parcel fails, and it is still not shipped before it was weighed.
  */
 public final class OneHandlerFourQueues {
   private final Map<String, Boolean> isCalibrated = new ConcurrentHashMap<>();

@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/** A session remembers: its state is written together with the settlement of the message. */
+/** Keeps state with a session: it is written together with the settlement of the message. */
 public final class SessionMemory {
   private SessionMemory() {}
 

@@ -11,7 +11,7 @@ import dev.sessionkeeper.processor.SessionProcessor;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/** The same handler and processor on a queue without sessions: each message on its own. */
+/** The same handler and processor on an unordered queue: each message by itself. */
 public final class WithoutOrder {
   private WithoutOrder() {}
 

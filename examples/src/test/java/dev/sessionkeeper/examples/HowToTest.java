@@ -49,7 +49,7 @@ class HowToTest {
     provider.close();
   }
 
-  /** Counts the messages of a session in its memory. */
+  /** Counts the messages of a session in its state. */
   private final MessageHandler handler =
       (delivery, session) -> {
         var count = session.state().version() + 1;

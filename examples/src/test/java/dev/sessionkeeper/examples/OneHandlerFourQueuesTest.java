@@ -23,7 +23,7 @@ import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.sqs.SqsClient;
 
-/** The same handler does the same on each of the four. */
+/** The same handler has the same effects on each of the four. */
 @Timeout(60)
 @ResourceLock(Resources.SYSTEM_OUT)
 @Tag("slow")

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 
-/** Makes one bot of its values. */
+/** Creates one bot from its configured values. */
 final class BindBot {
   private static final List<String> DELIVER =
       List.of("url", "secret", "github_secret", "timeout", "allow_private_targets");
@@ -26,7 +26,7 @@ final class BindBot {
     this.secrets = secrets;
   }
 
-  /** The bot; empty when its name or its limits cannot be used, which is noted then. */
+  /** Returns the bot; empty if its name or its limits are invalid, which is then recorded. */
   Optional<Bot> bind(BotValues values) {
     var name = queueName(values, BotKey.NAME);
     if (name.isEmpty() && !values.has(BotKey.NAME)) {
@@ -172,7 +172,7 @@ final class BindBot {
       WebhookRequest.requireUrl(url);
       return Optional.of(url);
     } catch (URISyntaxException | IllegalArgumentException e) {
-      // Not the value: it may hold a password.
+      // The message omits the value, which may contain a password.
       deliver.note(
           deliver.pathOf("url"),
           "must be an http:// or https:// address with a host and without a user name");

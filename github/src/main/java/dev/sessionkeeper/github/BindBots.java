@@ -9,12 +9,13 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /**
- * Makes bots of the plain values of a configuration file: texts, numbers, truths, lists and maps.
+ * Creates bots from the plain values of a configuration file: texts, numbers, booleans, lists and
+ * maps.
  *
- * <p>Bots are defined in the list {@code bots}, a single one in {@code bot_config}. Limits may also
- * stand apart in {@code session_limits}, by bot, and queue settings in {@code service_bus_queues},
- * by queue; there an underscore counts as a hyphen and {@code queue-keeper-} before a name is left
- * out. All mistakes are found at once.
+ * <p>The list {@code bots} defines bots; {@code bot_config} defines a single one. Limits may also
+ * be in {@code session_limits}, by bot, and queue settings in {@code service_bus_queues}, by queue.
+ * In these names an underscore counts as a hyphen, and the prefix {@code queue-keeper-} is ignored.
+ * All mistakes are reported at once.
  */
 public final class BindBots {
   /** The top-level keys this class reads. */
@@ -39,7 +40,7 @@ public final class BindBots {
   }
 
   /**
-   * Reads the sections named in {@link #SECTIONS} and leaves other keys alone.
+   * Reads the sections named in {@link #SECTIONS} and ignores other keys.
    *
    * @param secrets turns {@code env:NAME} or {@code file:PATH} into the secret, or throws an
    *     IllegalArgumentException whose message says what is missing
@@ -133,7 +134,7 @@ public final class BindBots {
         : hyphens;
   }
 
-  /** Notes a name or a queue that a bot before this one has, where this one has it. */
+  /** Records an error, at this bot, if an earlier bot has the same name or queue. */
   private static void refuseTwin(Bot bot, BotValues values, List<Bot> before) {
     if (before.stream().anyMatch(other -> other.name().equals(bot.name()))) {
       values.note(values.pathOf("name"), "is the name of another bot too: \"" + bot.name() + "\"");

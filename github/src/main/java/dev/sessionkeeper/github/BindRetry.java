@@ -16,7 +16,9 @@ final class BindRetry {
     this.bot = bot;
   }
 
-  /** The schedule; the default one where the key is missing or wrong, which is noted then. */
+  /**
+   * Returns the schedule; the default one if the key is missing or invalid, which is then recorded.
+   */
   RetrySchedule bind() {
     var byDefault = RetrySchedule.ofDefaults();
     var given = bot.get(BotKey.RETRY.key());
@@ -38,7 +40,8 @@ final class BindRetry {
     var max =
         retry
             .duration("max", "100ms to 24h", LEAST, Duration.ofHours(24))
-            // A first delay over the usual longest one is the longest one.
+            // If the first delay exceeds the default longest delay, the longest delay becomes the
+            // first.
             .orElse(longer(first, byDefault.max()));
     var limit =
         retry

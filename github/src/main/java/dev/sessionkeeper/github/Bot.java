@@ -9,8 +9,8 @@ import java.util.Optional;
 /**
  * A subscriber to GitHub events: its subscription, ordering, message format and limits.
  *
- * @param queue where the bot's messages wait; named after the bot unless said otherwise
- * @param queueSettings of that queue; its mode follows from the ordering
+ * @param queue the queue of the bot's messages; named after the bot by default
+ * @param queueSettings the settings of that queue, whose mode follows from the ordering
  * @param deliver where messages are pushed; a bot without it pulls
  */
 public record Bot(
@@ -34,7 +34,7 @@ public record Bot(
     }
   }
 
-  /** A pulling bot with every default. */
+  /** Returns a pulling bot with all defaults. */
   public static Bot of(String name, Subscription subscription, OrderingScope scope) {
     var ordering = Ordering.by(scope);
     return new Bot(

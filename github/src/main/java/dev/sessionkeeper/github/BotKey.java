@@ -5,7 +5,7 @@ import dev.sessionkeeper.time.DurationText;
 import java.time.Duration;
 import java.util.Optional;
 
-/** The keys of a bot in the configuration, each with its default and what it may be. */
+/** The keys of a bot in the configuration, each with its default and its allowed values. */
 public enum BotKey {
   NAME("name", "", "letters, digits, '.', '-' or '_'"),
   EVENTS("events", "[\"*\"]", "a list of type, type.action, type.* or *, with ! to exclude"),
@@ -57,7 +57,7 @@ public enum BotKey {
         : setting.values().allowed();
   }
 
-  /** As written in the file. */
+  /** Returns the key as written in the file. */
   public String key() {
     return key;
   }

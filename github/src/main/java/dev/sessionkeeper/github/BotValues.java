@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * The configured values of one bot, read one by one. A wrong value is recorded and its default
- * taken instead, so that one look finds every mistake of a file; nothing is built from them then.
+ * The configured values of one bot. An invalid value is recorded as an error and replaced by its
+ * default, so that one pass finds every mistake of a file. No bot is created if there is an error.
  */
 final class BotValues {
   private record Located(String path, Object value) {}
@@ -27,7 +27,7 @@ final class BotValues {
     this.problems = problems;
   }
 
-  /** Takes in a section of the file. A key that another section has given already is a mistake. */
+  /** Adds a section of the file. A key that another section has given already is a mistake. */
   void add(String at, Map<?, ?> section, List<String> allowed) {
     section.forEach(
         (key, value) -> {
@@ -43,7 +43,7 @@ final class BotValues {
         });
   }
 
-  /** Values that stand inside one of these. */
+  /** Returns the values nested inside one of these. */
   BotValues inside(String at) {
     return new BotValues(at, problems);
   }
@@ -74,7 +74,7 @@ final class BotValues {
         key, allowed, value -> value instanceof String text ? Optional.of(text) : Optional.empty());
   }
 
-  /** One of the choices, written in lower case. */
+  /** Returns one of the choices, which the file writes in lower case. */
   <E extends Enum<E>> E choice(BotKey key, List<E> choices) {
     return read(key.key(), key.allowed(), value -> chosen(choices, value))
         .or(() -> chosen(choices, byDefault(key)))
@@ -106,7 +106,7 @@ final class BotValues {
         .orElseGet(() -> Integer.valueOf(byDefault(key)));
   }
 
-  /** A setting of the bot's queue, within the range that every queue has. */
+  /** Returns a setting of the bot's queue, within the range of every queue. */
   <T> T setting(BotKey key, QueueSetting<T> setting) {
     return setting
         .values()

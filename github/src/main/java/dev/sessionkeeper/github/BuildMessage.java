@@ -12,11 +12,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Makes the message with which an event travels to a bot. The same event and bot give the same
- * message id on every machine, so that a queue recognises a repetition.
+ * Creates the message that carries an event to a bot. The same event and bot give the same message
+ * id on every machine, so that a queue detects a duplicate.
  */
 public final class BuildMessage {
-  /** The property of a message whose payload is to be fetched by this event id. */
+  /** The property of a message whose payload must be fetched by this event id. */
   public static final String PAYLOAD_REF = "payload_ref";
 
   private static final DateTimeFormatter RFC_3339 =
@@ -28,11 +28,11 @@ public final class BuildMessage {
   private final int maxBodyBytes;
 
   /**
-   * For one delivery.
+   * Creates the builder for one delivery.
    *
-   * @param traceId of the trace that the handling of the event continues
+   * @param traceId the trace that the handling of the event continues
    * @param processedAt when the event was accepted
-   * @param maxBodyBytes what the queues take; a larger payload travels as a reference
+   * @param maxBodyBytes the largest body of the queues; a larger payload travels as a reference
    */
   public BuildMessage(String traceId, Instant processedAt, int maxBodyBytes) {
     this.traceId = traceId;
@@ -56,7 +56,10 @@ public final class BuildMessage {
         Optional.empty());
   }
 
-  /** Delivery id and bot; the event id in place of a delivery id that is too long. */
+  /**
+   * Returns the id: delivery id and bot, with the event id in place of a delivery id that is too
+   * long.
+   */
   public static MessageId idOf(GitHubEvent event, Bot bot) {
     var id = event.deliveryId() + ":" + bot.name();
     return MessageId.of(

@@ -10,8 +10,8 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Writes the normalised event in the shape of CloudEvents 1.0. The payload goes in as the bytes
- * GitHub sent; where it is left out, {@code dataref} says where it is.
+ * Writes the normalised event as CloudEvents 1.0. The payload is embedded as the bytes GitHub sent;
+ * if it is left out, {@code dataref} says where it is.
  */
 final class Envelope {
   private static final String CONTENT_TYPE = "application/cloudevents+json";
@@ -30,7 +30,7 @@ final class Envelope {
     return Payload.stored(out.toByteArray(), Payload.Form.JSON, CONTENT_TYPE);
   }
 
-  /** Everything but data and the closing brace. */
+  /** Returns everything but {@code data} and the closing brace. */
   private static byte[] head(GitHubEvent event, Ordering ordering, String time) {
     var out = new ByteArrayOutputStream(1024);
     var entity = ordering.entityOf(event);

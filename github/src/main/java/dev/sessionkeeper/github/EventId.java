@@ -9,15 +9,15 @@ import java.util.Locale;
 import java.util.UUID;
 
 /**
- * Names an event for good: the same delivery has the same id on every machine, so that a redelivery
- * and a replay are recognised.
+ * Identifies an event permanently: the same delivery has the same id on every machine, so that
+ * redeliveries and replays are recognised.
  */
 public record EventId(UUID value) {
-  /** From provider and delivery id, of which the case does not matter. */
+  /** Derives the id from provider and delivery id, ignoring the delivery id's case. */
   public static EventId of(String provider, String deliveryId) {
     var key = provider + "\n" + deliveryId.toLowerCase(Locale.ROOT);
     var digest = ByteBuffer.wrap(sha256(key.getBytes(UTF_8)));
-    // Version 8 of RFC 9562: 122 bits of our own making.
+    // Version 8 of RFC 9562: 122 bits of our own definition.
     long most = (digest.getLong() & ~0xf000L) | 0x8000L;
     long least = (digest.getLong() & ~(0b11L << 62)) | (0b10L << 62);
     return new EventId(new UUID(most, least));

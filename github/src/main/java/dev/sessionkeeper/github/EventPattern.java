@@ -4,10 +4,10 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Which events a bot wants, or with {@code !} before it does not want: {@code type}, {@code
- * type.action}, {@code type.*} or {@code *}.
+ * Selects events, or with {@code !} before it excludes them: {@code type}, {@code type.action},
+ * {@code type.*} or {@code *}.
  *
- * <p>{@code type} and {@code type.*} mean the same: every action, and events that have none.
+ * <p>{@code type} and {@code type.*} mean the same: every action, and events without one.
  */
 record EventPattern(String text, boolean excludes, Optional<String> type, Optional<String> action) {
   private static final Pattern FORM =

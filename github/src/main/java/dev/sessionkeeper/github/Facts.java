@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * The few values of a payload that routing looks at, by path. A value of another JSON type than
- * asked for is as good as absent: payloads are not trusted to have a shape.
+ * The few values of a payload that routing needs, by path. A value of an unexpected JSON type
+ * counts as absent, because payloads are not trusted.
  */
 record Facts(Map<String, Fact> byPath) {
   /** A value at a path. */
@@ -14,7 +14,9 @@ record Facts(Map<String, Fact> byPath) {
     /** A whole number, not negative, of at most 18 digits. */
     record WholeNumber(long value) implements Fact {}
 
-    /** A text without control characters or broken characters, not blank, of at most 1,024. */
+    /**
+     * A text of at most 1,024 characters, not blank, without control characters or invalid Unicode.
+     */
     record Text(String value) implements Fact {}
 
     record ObjectStart() implements Fact {}

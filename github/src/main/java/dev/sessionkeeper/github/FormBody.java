@@ -3,13 +3,16 @@ package dev.sessionkeeper.github;
 import java.io.ByteArrayOutputStream;
 import java.util.Optional;
 
-/** Takes the field {@code payload} out of a form-encoded body, strictly. */
+/** Extracts the field {@code payload} from a form-encoded body, strictly. */
 final class FormBody {
   private static final byte[] NAME = {'p', 'a', 'y', 'l', 'o', 'a', 'd'};
 
   private FormBody() {}
 
-  /** The decoded bytes; empty when there is no such field, more than one, or a broken escape. */
+  /**
+   * Returns the decoded bytes; empty if there is no such field, more than one, or an invalid
+   * escape.
+   */
   static Optional<byte[]> payload(byte[] form) {
     Optional<byte[]> found = Optional.empty();
     int start = 0;

@@ -5,14 +5,14 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * A delivery, verified and understood as far as its payload allows.
+ * A verified delivery with the values that routing needs.
  *
  * @param type {@code X-GitHub-Event}, such as {@code pull_request}
  * @param action such as {@code opened}; some events have none
  * @param organization the login
- * @param sender the login of the account that caused it
- * @param entity what it is about: the repository where nothing smaller is known, and the
- *     organisation, installation or event type where there is no repository
+ * @param sender the login of the account that caused the event
+ * @param entity the object of the event: the repository if nothing smaller is known; the
+ *     organisation, installation or event type if there is no repository
  * @param pullRequestOfCheck for a check run or check suite, the pull request of this repository it
  *     belongs to
  * @param payload the JSON; of a form-encoded delivery the decoded field
@@ -30,7 +30,7 @@ public record GitHubEvent(
     Optional<Entity> pullRequestOfCheck,
     Payload payload) {
 
-  /** {@code type.action}, or the type alone. */
+  /** Returns {@code type.action}, or the type alone. */
   public String name() {
     return action.map(a -> type + "." + a).orElse(type);
   }

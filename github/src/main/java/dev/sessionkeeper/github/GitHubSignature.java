@@ -15,7 +15,7 @@ import javax.crypto.spec.SecretKeySpec;
  * Checks that the sender of a delivery knows one of the secrets: the header {@code
  * X-Hub-Signature-256} is {@code sha256=} and the HMAC-SHA-256 of the raw body in hex.
  *
- * <p>Several secrets are for a rotation. Immutable; secrets are never shown.
+ * <p>Several secrets allow rotation. Immutable; secrets are never printed.
  */
 public final class GitHubSignature {
   private static final String PREFIX = "sha256=";
@@ -36,12 +36,12 @@ public final class GitHubSignature {
     return new GitHubSignature(secrets.stream().map(GitHubSignature::keyOf).toList());
   }
 
-  /** The header that GitHub would send. */
+  /** Returns the header that GitHub would send. */
   public static String sign(String secret, byte[] body) {
     return PREFIX + HexFormat.of().formatHex(mac(keyOf(secret), body));
   }
 
-  /** The header that GitHub would send if it had the first of the secrets. */
+  /** Returns the header that GitHub would send with the first of the secrets. */
   public String sign(byte[] body) {
     return PREFIX + HexFormat.of().formatHex(mac(keys.getFirst(), body));
   }

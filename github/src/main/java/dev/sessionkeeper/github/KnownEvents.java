@@ -9,14 +9,15 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The events GitHub documents, each with its entity and where the payload names it.
+ * The events that GitHub documents, each with its entity and the paths of the entity's id in the
+ * payload.
  *
- * <p>A line is the event, the entity type and the paths of its id, the first that is there counts;
- * {@code #} marks a number and {@code $} a text. An event of a lane of its own has a path; one that
- * concerns the repository as a whole has none.
+ * <p>A line has the event, the entity type and the paths of the id, of which the first present one
+ * is used; {@code #} marks a number and {@code $} a text. Only an event with a path has an entity
+ * smaller than the repository.
  */
 final class KnownEvents {
-  /** Where an id stands. */
+  /** The path of an id. */
   record IdPath(String path, boolean isNumber) {}
 
   /** The entity of an event, and where its payload names it. */

@@ -2,13 +2,13 @@ package dev.sessionkeeper.github;
 
 import java.util.Optional;
 
-/** Says whether a bot gets an event, and why. */
+/** Whether a bot receives an event, and why. */
 public sealed interface Match {
-  /** One sentence for a person. */
+  /** Returns one sentence of explanation. */
   String explanation();
 
   /**
-   * The bot gets the event.
+   * The bot receives the event.
    *
    * @param repositories the pattern that matched the repository; empty if the bot has no repository
    *     patterns
@@ -22,6 +22,6 @@ public sealed interface Match {
     }
   }
 
-  /** The bot does not get it. */
+  /** The bot does not receive the event. */
   record NotMatched(String explanation) implements Match {}
 }

@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Finds out what an event is about: repository, organisation, sender, and the entity that names its
- * lane.
+ * Extracts the object of an event: repository, organisation, sender, and the entity that names its
+ * session.
  */
 final class NormaliseEvent {
   private static final String PULL_REQUEST = "pull_request";
@@ -73,7 +73,7 @@ final class NormaliseEvent {
   }
 
   private static String entityType(Subject subject, String type, Facts facts) {
-    // GitHub speaks of a pull request as an issue when it is commented, labelled or milestoned.
+    // GitHub reports a pull request as an issue when it is commented, labelled or milestoned.
     boolean conversation = type.equals("issues") || type.equals("issue_comment");
     return conversation && facts.hasObject("issue.pull_request")
         ? PULL_REQUEST
@@ -111,7 +111,7 @@ final class NormaliseEvent {
     }
     var number = facts.number(type + ".pull_requests[0].number");
     var target = facts.number(type + ".pull_requests[0].base.repo.id");
-    // A commit of a fork is listed with pull requests of other repositories too.
+    // A commit of a fork is also listed with pull requests of other repositories.
     boolean elsewhere =
         target.isPresent() && repository.id().isPresent() && !target.equals(repository.id());
     return number.isPresent() && !elsewhere

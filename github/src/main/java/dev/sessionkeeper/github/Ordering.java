@@ -7,20 +7,20 @@ import java.util.Optional;
 /**
  * Chooses the session of an event.
  *
- * <p>Every event has one, whatever its payload lacks: the entity's, else the repository's, else the
- * organisation's, the installation's or that of its type (an ordered queue takes no message without
- * a session).
+ * <p>Every event has one, whatever its payload lacks: the entity's, otherwise the repository's, the
+ * organisation's, the installation's or that of its type, because an ordered queue takes no message
+ * without a session.
  *
- * @param joinChecks whether a check run or check suite goes to the session of its pull request,
- *     where its payload names one
+ * @param joinChecks whether a check run or check suite joins the session of its pull request, if
+ *     its payload names one
  */
 public record Ordering(OrderingScope scope, SessionKey key, boolean joinChecks) {
-  /** By name, checks in sessions of their own. */
+  /** Returns an ordering keyed by name, with checks in sessions of their own. */
   public static Ordering by(OrderingScope scope) {
     return new Ordering(scope, SessionKey.NAME, false);
   }
 
-  /** The mode of a queue that takes these messages. */
+  /** Returns the mode of a queue for these messages. */
   public QueueMode mode() {
     return scope == OrderingScope.NONE ? QueueMode.UNORDERED : QueueMode.ORDERED;
   }
@@ -30,7 +30,10 @@ public record Ordering(OrderingScope scope, SessionKey key, boolean joinChecks) 
     return joinChecks ? event.pullRequestOfCheck().orElse(event.entity()) : event.entity();
   }
 
-  /** The session; empty when nothing is ordered. A key that is too long is shortened, stably. */
+  /**
+   * Returns the session; empty if the scope is none. A key that is too long is shortened
+   * deterministically.
+   */
   public Optional<SessionId> sessionOf(GitHubEvent event) {
     return switch (scope) {
       case NONE -> Optional.empty();
@@ -41,7 +44,7 @@ public record Ordering(OrderingScope scope, SessionKey key, boolean joinChecks) 
 
   private String entityKey(GitHubEvent event) {
     var entity = entityOf(event);
-    // One canonical form: the lane of the repository is the same in both scopes.
+    // One canonical form: the session of the repository is the same in both scopes.
     return entity.isRepository() || event.repository().isEmpty()
         ? repositoryKey(event)
         : prefix(event.repository().get()) + "/" + entity.type() + "/" + entity.id();

@@ -2,7 +2,7 @@ package dev.sessionkeeper.github;
 
 /** The part of GitHub that one session of a bot covers: an entity, a repository, or no order. */
 public enum OrderingScope {
-  /** Nothing is ordered: the queue is unordered, and any number of workers share it. */
+  /** No order: the queue is unordered, and any number of consumers share it. */
   NONE,
   /** One session per pull request, issue, check run and so on. */
   ENTITY,

@@ -8,11 +8,11 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Where a bot is served by push.
+ * The endpoint of a pushed bot.
  *
- * @param signature with which requests are signed; unsigned where it is empty
- * @param asGitHub with which requests are signed as GitHub does; where it is empty GitHub's own
- *     signature is forwarded if it is still that of the body
+ * @param signature signs requests; unsigned if empty
+ * @param asGitHub signs requests as GitHub does; if empty, GitHub's own signature is forwarded if
+ *     it still fits the body
  * @param timeout for one request and its answer
  * @param allowPrivateTargets whether the endpoint may be in a private network or on this machine
  * @param retry when a message is pushed again
@@ -24,7 +24,7 @@ public record PushTarget(
     Duration timeout,
     boolean allowPrivateTargets,
     RetrySchedule retry) {
-  /** Time for one request where nothing else is said. */
+  /** The default time limit of one request. */
   public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(10);
 
   public PushTarget {

@@ -11,15 +11,15 @@ import java.util.regex.Pattern;
 /**
  * Turns a request into an event, or names the reason for refusing it. Thread-safe.
  *
- * <p>The size is checked first and the signature second: nothing of a body is looked at before it
- * is known to be authentic. Whatever a signed body holds, the answer is a {@link ReadResult} and
- * never an exception.
+ * <p>The size is checked first and the signature second: a body is parsed only after it is known to
+ * be authentic. Whatever a signed body contains, the answer is a {@link ReadResult} and never an
+ * exception.
  */
 public final class ReadDelivery {
   /** GitHub's own limit for a payload. */
   public static final int GITHUB_MAX_BODY = 25 * 1024 * 1024;
 
-  // A type has no dot: patterns separate the action with one.
+  // A type has no dot, because patterns separate the action with one.
   private static final Pattern EVENT = Pattern.compile("[A-Za-z0-9_-]{1,100}");
   private static final Pattern DELIVERY_ID = Pattern.compile("[A-Za-z0-9._:-]{1,100}");
 
@@ -53,7 +53,10 @@ public final class ReadDelivery {
     return refused.isPresent() ? refused.get() : readBody(raw, facts);
   }
 
-  /** As {@link #read}, for a delivery that was verified before and kept since. */
+  /**
+   * Reads a delivery as {@link #read} does, without verifying the signature: the delivery was
+   * verified before it was stored.
+   */
   public static ReadResult readAgain(RawDelivery kept) {
     var refused = objectionToHeaders(kept);
     return refused.isPresent() ? refused.get() : readBody(kept, ANY_SIZE);

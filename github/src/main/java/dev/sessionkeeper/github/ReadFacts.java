@@ -22,8 +22,8 @@ import tools.jackson.core.json.JsonFactory;
  * Reads the wanted values out of a JSON object in one pass.
  *
  * <p>The whole text is checked, but only wanted values are kept: a payload of 25 MB needs no more
- * memory than one of 10 KB. Where a name occurs twice in an object the last one counts, as it does
- * for the bots that will parse the same bytes.
+ * memory than one of 10 KB. If a name is repeated in an object, the last one counts, as in the
+ * parsers of the bots that receive the same bytes.
  */
 final class ReadFacts {
   static final int MAX_DEPTH = 200;
@@ -32,7 +32,7 @@ final class ReadFacts {
   private static final int MOST_DIGITS = 18;
   private static final String FIRST = "[0]";
 
-  /** Returns the values that were found. */
+  /** The result of reading a payload. */
   sealed interface Outcome {}
 
   record Good(Facts facts) implements Outcome {}
@@ -50,7 +50,10 @@ final class ReadFacts {
   private final JsonFactory json;
   private final Step root = new Step("", new HashMap<>());
 
-  /** Paths are names joined by dots; {@code [0]} after a name is the first element of a list. */
+  /**
+   * Creates a reader. Paths are names joined by dots; {@code [0]} after a name is the first element
+   * of a list.
+   */
   ReadFacts(Set<String> wanted, int maxBody) {
     for (var path : wanted) {
       var step = root;
@@ -75,7 +78,7 @@ final class ReadFacts {
     var found = new HashMap<String, Fact>();
     try (var parser = json.createParser(ObjectReadContext.empty(), body)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) {
-        // Read on: text that is no JSON at all is to be called that.
+        // Reads to the end, so that text which is no JSON is reported as such.
         parser.skipChildren();
         return parser.currentToken() == null || parser.nextToken() != null
             ? new Bad(Reason.MALFORMED_JSON, "The body is not one JSON document")
@@ -124,7 +127,7 @@ final class ReadFacts {
       case VALUE_NUMBER_INT -> number(parser).ifPresent(fact -> found.put(step.path(), fact));
       case VALUE_STRING -> text(parser).ifPresent(fact -> found.put(step.path(), fact));
       default -> {
-        // Truth, null and fractions name nothing.
+        // Booleans, null and fractions are never ids.
       }
     }
   }
@@ -178,8 +181,8 @@ final class ReadFacts {
   }
 
   /**
-   * Returns whether the parser would take the body for UTF-16 or UTF-32, or pass over a mark at its
-   * beginning. The bots get the same bytes, and their parsers would not.
+   * Returns whether the parser would read the body as UTF-16 or UTF-32, or skip a byte order mark.
+   * Bots receive the same bytes, and their parsers would not.
    */
   private static boolean hasOtherEncodingsMark(byte[] body) {
     for (int i = 0; i < Math.min(4, body.length); i++) {

@@ -6,13 +6,13 @@ public sealed interface ReadResult {
   record Accepted(GitHubEvent event) implements ReadResult {}
 
   /**
-   * Nothing of it is to be stored.
+   * The delivery must not be stored.
    *
-   * @param explanation one sentence for the sender; shows no more of the body than its length
+   * @param explanation one sentence for the sender; reveals only the length of the body
    */
   record Refused(Reason reason, String explanation) implements ReadResult {}
 
-  /** Why a delivery is refused, and the HTTP status that says so. */
+  /** Why a delivery is refused, and the HTTP status of the answer. */
   enum Reason {
     TOO_LARGE(413),
     NOT_SIGNED(401),

@@ -3,9 +3,9 @@ package dev.sessionkeeper.github;
 import java.util.regex.Pattern;
 
 /**
- * Which repositories a bot serves, or with {@code !} before it does not serve: {@code owner/name},
- * where {@code *} is any part of owner or name and {@code ?} any one character; {@code *} alone is
- * every repository. As on GitHub, case does not matter.
+ * Selects repositories, or with {@code !} before it excludes them: {@code owner/name}, where {@code
+ * *} is any part of owner or name and {@code ?} any one character; {@code *} alone is every
+ * repository. Case is ignored, as on GitHub.
  */
 record RepositoryPattern(String text, boolean excludes, Pattern regex) {
   private static final Pattern FORM = Pattern.compile("!?(\\*|[^/!\\s]{1,100}/[^/\\s]{1,150})");
@@ -21,7 +21,7 @@ record RepositoryPattern(String text, boolean excludes, Pattern regex) {
     if (glob.equals("*")) {
       regex.append(".*");
     } else {
-      // Neighbouring stars are one: many of them would make matching slow.
+      // Adjacent stars are merged, because many of them would make matching slow.
       glob.replaceAll("\\*+", "*").codePoints().forEach(c -> regex.append(translated(c)));
     }
     return new RepositoryPattern(

@@ -9,8 +9,7 @@ import java.time.Duration;
  * @param first the delay after the first failure
  * @param factor by which each further delay grows
  * @param max the longest delay
- * @param limit how long an endpoint may be out of order before the poison policy decides about a
- *     message
+ * @param limit how long an endpoint may be down before the poison policy decides about a message
  */
 public record RetrySchedule(Duration first, double factor, Duration max, Duration limit) {
   private static final double JITTER = 0.25;
@@ -22,12 +21,12 @@ public record RetrySchedule(Duration first, double factor, Duration max, Duratio
     }
   }
 
-  /** From one second, doubling to five minutes, for a day. */
+  /** Returns the defaults: delays from one second, doubling to five minutes, for a day. */
   public static RetrySchedule ofDefaults() {
     return new RetrySchedule(Duration.ofSeconds(1), 2, Duration.ofMinutes(5), Duration.ofHours(24));
   }
 
-  /** The same delays for a message that may be tried so often. */
+  /** Returns the same delays with a limit of attempts. */
   public RetryPolicy policy(int maxAttempts) {
     return new RetryPolicy(maxAttempts, first, factor, max, JITTER);
   }

@@ -3,14 +3,14 @@ package dev.sessionkeeper.github;
 import java.time.Duration;
 
 /**
- * How many sessions a bot works on at once, for how long, and when a person hears of it.
+ * How many sessions a bot handles at once, for how long, and when an alert is raised.
  *
- * @param maxConcurrentSessions held at once
- * @param idleTimeout a held session without work is released after this
- * @param maxDuration then the current message is finished and the session released
- * @param queueDepthThreshold waiting messages over which an alert is raised
- * @param maxSizeInMegabytes size of the queue over which an alert is raised; where a broker has
- *     quotas, the quota
+ * @param maxConcurrentSessions sessions held at once
+ * @param idleTimeout how long a held session without work is kept
+ * @param maxDuration how long a session is held; then the current message is finished and the
+ *     session released
+ * @param queueDepthThreshold more waiting messages raise an alert
+ * @param maxSizeInMegabytes a larger queue raises an alert; on a broker with quotas, the quota
  */
 public record SessionLimits(
     int maxConcurrentSessions,
@@ -28,7 +28,10 @@ public record SessionLimits(
     }
   }
 
-  /** 50 sessions, idle 2 minutes, held 30 minutes, alerts at 100 messages and 5,120 MB. */
+  /**
+   * Returns the defaults: 50 sessions, idle 2 minutes, held 30 minutes, alerts at 100 messages and
+   * 5,120 MB.
+   */
   public static SessionLimits ofDefaults() {
     return new SessionLimits(50, Duration.ofMinutes(2), Duration.ofMinutes(30), 100, 5120);
   }

@@ -6,9 +6,9 @@ import java.util.Optional;
 /**
  * The events that a bot subscribes to.
  *
- * <p>An exclusion wins over every other pattern, wherever it stands. A list of nothing but
- * exclusions means everything else. An event without a repository is only for bots that do not
- * choose repositories.
+ * <p>An exclusion wins over every other pattern, wherever it stands. A list of exclusions only
+ * means everything else. An event without a repository matches only bots without repository
+ * patterns.
  */
 public final class Subscription {
   private static final String EVERYTHING = "*";
@@ -21,12 +21,12 @@ public final class Subscription {
     this.repositories = repositories;
   }
 
-  /** Events of every repository, and those without one. */
+  /** Returns a subscription to events of every repository, and to events without one. */
   public static Subscription to(List<String> events) {
     return new Subscription(parsed(events), Optional.empty());
   }
 
-  /** The same events of chosen repositories only. */
+  /** Returns a subscription to the same events of these repositories only. */
   public Subscription in(List<String> chosen) {
     if (chosen.isEmpty()) {
       throw new IllegalArgumentException("repositories must name at least one, was empty");
@@ -39,14 +39,14 @@ public final class Subscription {
     return events.stream().map(EventPattern::text).toList();
   }
 
-  /** Empty when the bot does not choose. */
+  /** Returns the repository patterns; empty if the bot has none. */
   public Optional<List<String>> repositories() {
     return repositories.map(all -> all.stream().map(RepositoryPattern::text).toList());
   }
 
   /**
-   * Types in the patterns that GitHub does not document: perhaps new, more likely misspelt, worth a
-   * warning.
+   * Returns types in the patterns that GitHub does not document: perhaps new, more likely misspelt.
+   * Worth a warning.
    */
   public List<String> undocumentedTypes() {
     return events.stream()

@@ -3,8 +3,8 @@
  *
  * <p>Pure logic: no network, no database, no clock. {@link dev.sessionkeeper.github.ReadDelivery}
  * turns a request into a {@link dev.sessionkeeper.github.GitHubEvent}, a {@link
- * dev.sessionkeeper.github.Subscription} says whether a {@link dev.sessionkeeper.github.Bot} wants
- * it and why, and {@link dev.sessionkeeper.github.BuildMessage} makes the bot's message.
+ * dev.sessionkeeper.github.Subscription} decides whether a {@link dev.sessionkeeper.github.Bot}
+ * receives it and why, and {@link dev.sessionkeeper.github.BuildMessage} creates the bot's message.
  */
 @NullMarked
 package dev.sessionkeeper.github;

@@ -123,7 +123,7 @@ class BindBotsTest {
     assertThat(push.guard().check("127.0.0.1")).isInstanceOf(TargetGuard.Verdict.Allowed.class);
   }
 
-  // Seed 0.18: there a bot is task-tactician in one place and task_tactician in another.
+  // A bot may be named task-tactician in one section and task_tactician in another.
   @Test
   void theSectionsOfTheSeedAreReadWhateverTheirHyphens() {
     var file =

@@ -45,7 +45,7 @@ class BuildMessageTest {
                 Map.entry("bot_name", "task-tactician")));
   }
 
-  // Seed 0.7, K3
+  // Delivery id and bot determine the message id.
   @Test
   void theIdIsOfDeliveryAndBotAndTheSameEveryTime() {
     assertThat(build.build(event, bot).id())
@@ -63,7 +63,7 @@ class BuildMessageTest {
         .isEqualTo(longest.id() + ":" + "b".repeat(80));
   }
 
-  // K7: derived, not drawn.
+  // The event id is derived from the delivery id, not random.
   @Test
   void theEventIdFollowsFromTheDeliveryId() {
     assertThat(event.id()).isEqualTo(EventId.of("github", Deliveries.ID));
@@ -73,7 +73,7 @@ class BuildMessageTest {
     assertThat(event.id().value().version()).isEqualTo(8);
     assertThat(event.id().value().variant()).isEqualTo(2);
     assertThat(EventId.parse(event.id().toString())).isEqualTo(event.id());
-    // Fixed for ever: stored events are found by it.
+    // Must never change: stored events are found by this id.
     assertThat(EventId.of("github", "1")).hasToString("9036cf52-213d-85cd-8b5f-e76365e9eaf1");
   }
 

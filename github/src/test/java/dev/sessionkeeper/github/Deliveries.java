@@ -13,7 +13,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.zip.GZIPInputStream;
 
-/** Deliveries as GitHub makes them, signed, and read with the real reader. */
+/** Signed deliveries as GitHub sends them, read with the real reader. */
 final class Deliveries {
   static final String SECRET = "It's a Secret to Everybody";
   static final String ID = "72d3162e-cc78-11e3-81ab-4c9367dc0958";
@@ -32,7 +32,9 @@ final class Deliveries {
     };
   }
 
-  /** An event of the repository acme/app with number 42; the rest of the payload as given. */
+  /**
+   * Returns an event of the repository acme/app with number 42; the rest of the payload as given.
+   */
   static GitHubEvent inApp(String type, String rest) {
     return event(
         type,
@@ -62,7 +64,7 @@ final class Deliveries {
     return ordering.sessionOf(event).orElseThrow().value();
   }
 
-  /** The lines of a test resource; a name that ends in .gz is unpacked. Comments are left out. */
+  /** Returns the lines of a test resource without comments; a name that ends in .gz is unpacked. */
   static List<String> lines(String resource) {
     try (var raw =
             Objects.requireNonNull(Deliveries.class.getResourceAsStream(resource), resource);

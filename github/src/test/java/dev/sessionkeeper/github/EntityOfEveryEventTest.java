@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Every documented event, also those without a public example, with and without its id. */
+/** Every documented event, even those without a public example, with and without its id. */
 class EntityOfEveryEventTest {
   private static final JsonMapper JSON = new JsonMapper();
 
@@ -37,7 +37,7 @@ class EntityOfEveryEventTest {
       var there = row.paths().subList(first, row.paths().size());
       there.forEach(path -> put(payload, path, row));
       var lane = Deliveries.entityLane(Deliveries.event(row.event(), payload.toString()));
-      // The repository's own id is there even when the others are not.
+      // The repository's own id is present even if the others are not.
       var named = row.paths().stream().filter(p -> there.contains(p) || p.equals("repository.id"));
       assertThat(lane)
           .isEqualTo(

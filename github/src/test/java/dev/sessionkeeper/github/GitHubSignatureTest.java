@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class GitHubSignatureTest {
-  // GitHub's own example.
+  // The example in GitHub's documentation.
   private static final byte[] BODY = "Hello, World!".getBytes(UTF_8);
   private static final String HEX =
       "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";

@@ -17,7 +17,7 @@ import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Whatever is sent, the answer is an event that every queue takes, or a typed refusal. */
+/** Whatever is sent, the answer is an event that every queue accepts, or a typed refusal. */
 @Tag("slow")
 class HostileDeliveriesTest {
   private static final int ROUNDS = 8_000;
@@ -96,7 +96,7 @@ class HostileDeliveriesTest {
         body);
   }
 
-  /** An object whose names are those the reader looks for, with values of any kind. */
+  /** Returns an object with the names that the reader looks for, and values of any type. */
   private static String object(RandomGenerator random, int depth) {
     var json = new StringBuilder("{");
     for (int n = random.nextInt(8); n > 0; n--) {

@@ -12,7 +12,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The public examples of real payloads, each against a written expectation of its lane. */
+/**
+ * The public examples of real payloads, each compared with a written expectation of its session.
+ */
 class OctokitExamplesTest {
   private static final JsonMapper JSON = new JsonMapper();
 

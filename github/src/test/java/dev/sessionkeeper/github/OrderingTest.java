@@ -16,7 +16,7 @@ class OrderingTest {
   private static final Ordering BY_ID = new Ordering(OrderingScope.ENTITY, SessionKey.ID, false);
   private static final Ordering JOINED = new Ordering(OrderingScope.ENTITY, SessionKey.NAME, true);
 
-  // Seed 0.1
+  // A pull request once had several sessions.
   @Test
   void everythingAboutAPullRequestIsInOneLane() {
     var lanes =
@@ -37,7 +37,7 @@ class OrderingTest {
         .isEqualTo("acme/app/issue/6");
   }
 
-  // Seed 0.2, K9
+  // The repository's session once differed between scopes.
   @ParameterizedTest
   @ValueSource(strings = {"push", "create", "delete", "release"})
   void theRepositoryHasOneLaneInBothScopes(String type) {
@@ -45,7 +45,7 @@ class OrderingTest {
     assertThat(entityLane(event)).isEqualTo("acme/app/repository").isEqualTo(repositoryLane(event));
   }
 
-  // Seed 0.3
+  // Unknown events once had no session.
   @Test
   void anUnknownEventOrAMissingIdFallsBackToTheRepository() {
     assertThat(entityLane(inApp("tomorrow", "'action':'invented'")))
@@ -59,7 +59,7 @@ class OrderingTest {
     }
   }
 
-  // K11
+  // An ordered queue refuses messages without a session.
   @Test
   void anEventWithoutARepositoryHasALaneToo() {
     assertThat(entityLane(Deliveries.event("ping", "{\"zen\":\"x\",\"hook_id\":1}")))
@@ -72,7 +72,7 @@ class OrderingTest {
         .isEqualTo("organization/acme");
   }
 
-  // Seed 0.13
+  // A rename once moved events to another session.
   @Test
   void keyedByIdALaneSurvivesARename() {
     var issue = "\"issue\":{\"number\":6},\"repository\":{\"id\":42,\"full_name\":";
@@ -85,7 +85,7 @@ class OrderingTest {
     assertThat(lane(unnumbered, BY_ID)).isEqualTo("acme/app/repository");
   }
 
-  // Seed 0.14, K10
+  // Long or non-ASCII names once exceeded the limits of queues.
   @Test
   void aNameThatIsTooLongOrNotAsciiIsShortenedStably() {
     var longest = "o".repeat(39) + "/" + "r".repeat(100);
@@ -98,7 +98,7 @@ class OrderingTest {
     assertThat(foreign.repository().orElseThrow().fullName()).isEqualTo("größe/日本語");
   }
 
-  // Seed 0.15
+  // Checks once always joined their pull request.
   @Test
   void checksJoinTheirPullRequestOnlyWhenAsked() {
     for (var check : List.of("check_run", "check_suite")) {

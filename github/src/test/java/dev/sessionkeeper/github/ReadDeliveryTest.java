@@ -97,7 +97,7 @@ class ReadDeliveryTest {
         new RawDelivery(
             Optional.empty(), Optional.empty(), Optional.of("sha256=0"), Optional.empty(), EMPTY);
     assertThat(reasonOf(wrong)).contains(Reason.WRONG_SIGNATURE);
-    // K12: a bad signature is 401, not 400.
+    // A bad signature is 401, not 400.
     assertThat(List.of(Reason.NOT_SIGNED.status(), Reason.WRONG_SIGNATURE.status()))
         .containsOnly(401);
   }

@@ -19,7 +19,7 @@ class SubscriptionTest {
   private final GitHubEvent homeless =
       Deliveries.event("installation", "{\"action\":\"created\",\"installation\":{\"id\":1}}");
 
-  // K2: patterns are matched on type and action of real deliveries.
+  // Patterns are matched against type and action of real deliveries.
   @ParameterizedTest
   @CsvSource({
     "issues,true,true,false",

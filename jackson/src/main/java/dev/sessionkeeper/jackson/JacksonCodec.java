@@ -67,7 +67,7 @@ public final class JacksonCodec<T> implements Codec<T> {
     return require(value, payload);
   }
 
-  @SuppressWarnings("ConstantValue") // Jackson does not know about nullness
+  @SuppressWarnings("ConstantValue") // Jackson has no nullness annotations and may return null.
   private T require(T value, Payload payload) {
     if (value == null) {
       throw new KeeperException.Rejected("A body of " + payload + " is null, and no " + name());

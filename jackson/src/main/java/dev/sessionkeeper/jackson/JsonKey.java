@@ -13,11 +13,11 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Chooses the session of a message by a value in its JSON body.
+ * Chooses the session of a message by a value in its JSON payload.
  *
- * <p>The body is read as a stream, to its end: a body that is malformed anywhere has no key. If a
- * name occurs twice, the last one counts, as in most parsers, so that producer and consumer see the
- * same key.
+ * <p>The payload is read as a stream, to its end: a payload that is malformed anywhere has no key.
+ * If a name is repeated, the last one counts, as in most parsers, so that producer and consumer see
+ * the same key.
  */
 public final class JsonKey {
   private static final JsonFactory JSON = new JsonFactory();
@@ -32,9 +32,9 @@ public final class JsonKey {
   }
 
   /**
-   * A text, number or boolean at a path such as {@code order.customer.id} or {@code lines.0.sku}. A
-   * dot in a name is written {@code \.}. A body that is not JSON, or has an object, an array, null
-   * or nothing at the path, has no key.
+   * Returns an extractor of a text, number or boolean at a path such as {@code order.customer.id}
+   * or {@code lines.0.sku}. A dot in a name is written {@code \.}. A payload that is not JSON, or
+   * has an object, an array, null or nothing at the path, has no key.
    */
   public static SessionKeyExtractor<Message> json(String path) {
     var steps = stepsOf(path);
@@ -53,7 +53,7 @@ public final class JsonKey {
     }
   }
 
-  /** The steps of a dotted path. A backslash takes the next character as it is. */
+  /** Splits a dotted path. A backslash escapes the next character. */
   static List<String> stepsOf(String path) {
     var steps = new ArrayList<String>();
     var step = new StringBuilder();
@@ -77,7 +77,7 @@ public final class JsonKey {
   }
 
   /**
-   * Looks at the value that begins with the current token.
+   * Handles the value that begins with the current token.
    *
    * @param matched how many steps of the path lead here; all callers are on the path
    */

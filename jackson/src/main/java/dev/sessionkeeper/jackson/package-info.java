@@ -1,4 +1,4 @@
-/** Bodies as JSON, read and written by Jackson 3. */
+/** Payloads as JSON, read and written by Jackson 3. */
 @NullMarked
 package dev.sessionkeeper.jackson;
 

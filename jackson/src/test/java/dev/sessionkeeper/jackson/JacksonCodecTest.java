@@ -65,7 +65,7 @@ class JacksonCodecTest {
         .hasMessageContaining("cannot be written as JSON");
   }
 
-  /** Contains itself. */
+  /** Contains itself, so it cannot be written as JSON. */
   static final class Loop {
     public Loop getSelf() {
       return this;

@@ -7,8 +7,8 @@ import java.util.Optional;
 /**
  * A job that this node has just taken.
  *
- * @param sentNanos when the call was sent, by the monotonic clock: the lease is no shorter than if
- *     it began then
+ * @param sentNanos when the call was sent, by the monotonic clock; the lease lasts at least as if
+ *     it had begun then
  */
 record Claim(
     Lease lease, JobSlot slot, int attempts, Optional<String> formerOwner, long sentNanos) {

@@ -7,17 +7,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Brings jobs back to the database's clock after the clock was set back.
+ * Repairs the schedule of jobs after the database's clock was set back.
  *
- * <p>No job is ever planned further ahead than one interval, no lease lasts longer than it was
- * taken for, and no run has ended in the future. A row that says so was written while the clock was
- * ahead. Without a repair the job would stand still until the clock gets there again.
+ * <p>No job is planned further ahead than one interval, no lease lasts longer than it was taken
+ * for, and no run has ended in the future. A row that says otherwise was written while the clock
+ * was ahead; without a repair the job would wait until the clock gets there again.
  *
- * <p>A step back of up to a second, or an interval if that is shorter, changes nothing: no slot
- * runs twice because of a small correction.
+ * <p>A step back of up to a second, or an interval if that is shorter, changes nothing, so that no
+ * slot runs twice because of a small correction.
  */
 final class CorrectForClock {
-  /** Rows that were written by a clock ahead of {@code clock.now}; one parameter: milliseconds. */
+  /** Matches rows written by a clock ahead of {@code clock.now}; one parameter: milliseconds. */
   static final String IS_AHEAD =
       """
       (next_run_at > clock.now + (interval_micros + least(interval_micros, 1000000)) * interval '1 microsecond'
@@ -66,7 +66,7 @@ final class CorrectForClock {
     statement.setLong(index, (long) (retry.most().toMillis() * (1 + retry.jitter())));
   }
 
-  /** Plans the jobs anew that are ahead of the clock, and returns their names. */
+  /** Plans jobs anew whose rows are ahead of the clock, and returns their names. */
   List<String> follow() {
     return database.inStatement(
         connection -> {

@@ -84,7 +84,7 @@ final class FencedContext implements JobContext {
       if (held.isHeld()) {
         throw e;
       }
-      // It was rolled back because the lease ended under it; say that, and not how it felt.
+      // The transaction was rolled back because the lease ended; report that, not the SQL error.
       var lost = rejected("a transaction");
       lost.addSuppressed(e);
       throw lost;
@@ -112,7 +112,7 @@ final class FencedContext implements JobContext {
     completed = true;
   }
 
-  /** Completes a run that did not do it itself. */
+  /** Completes a run whose work did not complete it. */
   void complete() {
     requireHeld("complete");
     leases.database().doInTransaction(this::requireComplete);

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A lease with its local deadline.
  *
- * <p>The deadline is counted by the monotonic clock from the moment the last successful call was
- * sent. No clock of another machine comes in, and a process that was frozen finds the deadline
- * passed when it wakes.
+ * <p>The deadline counts by the monotonic clock from the moment the last successful call was sent.
+ * No other machine's clock is used, and a process that was frozen finds the deadline passed when it
+ * continues.
  *
  * <p>Threads: any. I1: the callback for a lost lease runs once, on the first thread that notices.
  */
@@ -48,12 +48,12 @@ final class HeldLease {
     deadline = sentNanos + trusted.toNanos();
   }
 
-  /** Why the lease is gone; null while it is held. */
+  /** Returns why the lease is lost; null while it is held. */
   @Nullable String lost() {
     return lost;
   }
 
-  /** Says that the lease is gone; only the first call counts. */
+  /** Marks the lease as lost; only the first call counts. */
   void lose(String why) {
     List<Runnable> tasks;
     synchronized (whenLost) {
@@ -66,7 +66,7 @@ final class HeldLease {
     tasks.forEach(Runnable::run);
   }
 
-  /** Runs the task when the lease is lost; at once if it is already. */
+  /** Runs the task when the lease is lost; at once if it is lost already. */
   Registration whenLost(Runnable task) {
     synchronized (whenLost) {
       if (lost == null) {

@@ -8,14 +8,14 @@ import dev.sessionkeeper.store.Database;
 public interface JobContext {
   String job();
 
-  /** The lease as it was taken; its epoch goes with effects outside of the database. */
+  /** Returns the lease as it was taken. Write its epoch with effects outside the database. */
   Lease lease();
 
   JobSlot slot();
 
   /**
-   * Returns whether this run still owns the job, as far as this process can know without asking.
-   * Long work asks between its steps, and stops at a no.
+   * Returns whether this run still owns the job, as far as this process knows. Long work should ask
+   * between its steps, and stop if the answer is false.
    */
   boolean isHeld();
 
@@ -23,22 +23,23 @@ public interface JobContext {
   boolean isStopping();
 
   /**
-   * Says how far the run has come, for people to read: at most 200 characters, as often as it
-   * likes. Only the newest word is kept, and written within a second.
+   * Reports the progress of the run, for people: at most 200 characters, as often as needed. Only
+   * the newest text is kept, and written within a second.
    */
   void report(String progress);
 
   /**
-   * Runs work in a transaction that can only commit while this run owns the job: a successor waits
-   * for it, and once there is a successor it is refused.
+   * Runs work in a transaction that can only commit while this run owns the job. A successor waits
+   * for the transaction; once there is a successor, the transaction is refused.
    *
    * @throws KeeperException.LockLost if the lease is lost; nothing was changed
    */
   <T> T inFencedTransaction(Database.Work<T> work);
 
   /**
-   * As {@link #inFencedTransaction}, and the slot is done if and only if it commits: such work
-   * takes effect at most once per slot. Nothing may follow it in the run.
+   * Runs work as {@link #inFencedTransaction} does, and completes the slot if and only if the
+   * transaction commits. Such work takes effect at most once per slot. It must be the last step of
+   * the run.
    */
   void completeIn(Database.Act work);
 }

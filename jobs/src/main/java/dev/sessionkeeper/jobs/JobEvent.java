@@ -9,7 +9,7 @@ public sealed interface JobEvent {
   /** This node owns the job now. */
   record Acquired(String job, long epoch) implements JobEvent {}
 
-  /** As acquired, from an owner whose lease ran out in the middle of a run. */
+  /** This node took the job over from an owner whose lease expired in the middle of a run. */
   record TakenOver(String job, long epoch, String from) implements JobEvent {}
 
   /** The job was due and another node was faster. */
@@ -17,23 +17,23 @@ public sealed interface JobEvent {
 
   record Completed(String job, JobSlot slot, Duration took) implements JobEvent {}
 
-  /** A run failed, and is repeated after the pause. */
+  /** A run failed and is repeated after the pause. */
   record Failed(String job, int attempts, Duration took, Duration pause, String error)
       implements JobEvent {}
 
-  /** As many attempts failed in a row as make a person look. Once per row of failures. */
+  /** So many attempts failed in a row that an operator should look. Once per series of failures. */
   record Alerted(String job, int attempts, String error) implements JobEvent {}
 
   /** The lease ended in the middle of a run, which was told to stop. */
   record Lost(String job, long epoch, String why) implements JobEvent {}
 
-  /** A call under a lease that is no longer held was refused. Nothing was changed by it. */
+  /** A call under a lost lease was refused. Nothing was changed. */
   record FenceRejected(String job, long epoch, String call) implements JobEvent {}
 
   /** The run was handed over to another node because this one closes. */
   record HandedOver(String job, long epoch) implements JobEvent {}
 
-  /** The database's clock was set back, and the job was planned anew by it. */
+  /** The database's clock was set back, and the job was planned anew. */
   record ClockCorrected(String job) implements JobEvent {}
 
   /** Slots were dropped by the misfire policy. */

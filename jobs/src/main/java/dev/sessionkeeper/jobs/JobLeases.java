@@ -12,10 +12,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The statements of a lease: take, renew, and the three ways to give it back.
+ * The SQL statements of a job's lease: take, renew, and the three ways to release it.
  *
- * <p>I1: every statement but the first names owner and epoch, so it changes nothing once another
- * owner has the job. I2: only {@link #complete} moves the grid.
+ * <p>I1: every statement but the first compares owner and epoch, so it changes nothing once another
+ * owner has the job. I2: only {@link #complete} moves the schedule to the next slot.
  */
 final class JobLeases {
   private static final String BEGIN_RUN =
@@ -45,7 +45,7 @@ final class JobLeases {
        WHERE name = ? AND owner = ? AND epoch = ?
       """;
 
-  // A run by request is for no slot of the grid, so the grid stays.
+  // A run on request belongs to no slot of the schedule, so the schedule stays.
   private static final String COMPLETE_MANUAL =
       """
       UPDATE keeper.job
@@ -91,7 +91,7 @@ final class JobLeases {
     return database;
   }
 
-  /** For the work of runs, which may take longer than a request: a lost lease ends it anyway. */
+  /** For the work of runs, which may take longer than a request; a lost lease ends it anyway. */
   Database work() {
     return work;
   }
@@ -136,7 +136,7 @@ final class JobLeases {
     }
   }
 
-  /** Makes the lease last from now; false if it is no longer held. */
+  /** Extends the lease from now. Returns false if it is no longer held. */
   boolean renew(Connection connection, Lease lease) throws SQLException {
     try (var statement = connection.prepareStatement(RENEW)) {
       statement.setLong(1, options.lease().toMillis());
@@ -151,7 +151,9 @@ final class JobLeases {
         connection, lease.resource(), lease.owner().name(), lease.epoch(), options.lease());
   }
 
-  /** Marks the slot as done and releases the lease; false if it is no longer held. */
+  /**
+   * Marks the slot as done and releases the lease. Returns false if the lease is no longer held.
+   */
   boolean complete(Connection connection, Lease lease, JobSlot slot, Instant next)
       throws SQLException {
     var sql = slot.manual() ? COMPLETE_MANUAL : COMPLETE;
@@ -167,7 +169,7 @@ final class JobLeases {
     }
   }
 
-  /** Releases the lease after a failed attempt, to be tried again after the pause. */
+  /** Releases the lease after a failed attempt, which is repeated after the pause. */
   boolean fail(Lease lease, String error, Duration pause) {
     return database.inTransaction(
         connection -> {

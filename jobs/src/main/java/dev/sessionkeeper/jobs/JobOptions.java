@@ -10,11 +10,11 @@ import java.util.random.RandomGenerator;
 /**
  * How jobs are leased and repeated on this node.
  *
- * @param owner unique per process start, so that a restarted process is not taken for its former
- *     self
- * @param lease after which silence a job may be taken over
- * @param poll the longest pause between two looks for due jobs; each pause is 70 to 90 % of it
- * @param retry the pause after a failed attempt; attempts go on for as long as it takes
+ * @param owner unique per process start, so that a restarted process is not taken for its
+ *     predecessor
+ * @param lease how long an owner may be silent before another node takes the job over
+ * @param poll the longest pause between two polls for due jobs; each pause is 70 to 90 % of it
+ * @param retry the pause after a failed attempt; attempts go on without end
  * @param alertAfter how many failures in a row are reported as {@link JobEvent.Alerted}
  * @param historyKept how many runs of each job are kept
  */
@@ -43,7 +43,10 @@ public record JobOptions(
     }
   }
 
-  /** Lease 15 s, poll 1 s, retry from 5 s doubling to 5 minutes, alert after 3, 100 runs kept. */
+  /**
+   * Returns the defaults: a lease of 15 s, a poll each second, retries from 5 s doubling to 5
+   * minutes, an alert after 3 failures, 100 runs kept.
+   */
   public static JobOptions defaults() {
     return new JobOptions(
         Owner.ofProcess("node"),
@@ -90,14 +93,14 @@ public record JobOptions(
     return new JobOptions(owner, lease, poll, retry, alertAfter, historyKept, time, random, other);
   }
 
-  /** The pause before the next look: shorter than {@link #poll}, never longer. */
+  /** Returns the pause before the next poll: shorter than {@link #poll}, never longer. */
   Duration nextPoll() {
     return Duration.ofNanos((long) (poll.toNanos() * (0.7 + 0.2 * random.nextDouble())));
   }
 
-  /** How long after a call was sent its lease may be trusted without another answer. */
+  /** Returns how long after a call was sent its lease may be trusted without another answer. */
   Duration trusted() {
-    // A tenth covers clocks that run at different rates.
+    // A tenth of the lease covers clocks that run at different rates.
     return lease.multipliedBy(9).dividedBy(10);
   }
 }

@@ -7,8 +7,8 @@ import java.util.Optional;
 /**
  * One run of a job, from its history.
  *
- * @param missed earlier slots that it made up for or that were dropped
- * @param progress its newest word about how far it has come
+ * @param missed earlier slots that the run made up for or dropped
+ * @param progress the newest report of its progress
  */
 public record JobRun(
     long epoch,
@@ -20,17 +20,17 @@ public record JobRun(
     Outcome outcome,
     Optional<String> error,
     Optional<String> progress) {
-  /** How a run ended. */
+  /** The state of a run. */
   public enum Outcome {
     RUNNING,
     COMPLETED,
     FAILED,
-    /** Its owner's lease ran out; a later run took over. */
+    /** Its owner's lease expired; a later run took over. */
     ABANDONED,
-    /** Its owner closed and let another one have it. */
+    /** Its owner closed and released the job to another node. */
     HANDED_OVER;
 
-    /** As kept in the table and shown. */
+    /** Returns the word for the table and the API. */
     public String text() {
       return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

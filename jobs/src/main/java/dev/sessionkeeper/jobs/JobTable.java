@@ -76,11 +76,11 @@ final class JobTable {
    * The result of one poll for due jobs.
    *
    * @param due jobs that can be taken now
-   * @param isClockBack whether the database's clock is behind what some job was planned by
+   * @param isClockBack whether the database's clock is behind the schedule of some job
    */
   record Look(List<String> due, boolean isClockBack) {}
 
-  /** Looks for jobs out of these that can be taken now. */
+  /** Returns those of these jobs that can be taken now. */
   Look look(Collection<String> mine) {
     return database.withConnection(
         connection -> {

@@ -7,7 +7,7 @@ import java.util.Optional;
 /**
  * A job as its row shows it.
  *
- * @param nextRunAt when it is run next: a slot of the grid, or later after a failure
+ * @param nextRunAt when it runs next: a slot of the schedule, or later after a failure
  * @param attempts failed attempts in a row
  */
 public record JobView(

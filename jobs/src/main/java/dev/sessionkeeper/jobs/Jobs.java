@@ -63,7 +63,7 @@ public final class Jobs implements AutoCloseable {
     this.progress = new ReportProgress(database, options);
   }
 
-  /** Brings the tables up to date. */
+  /** Migrates the tables. */
   public static void migrate(DataSource source) {
     Migrations.apply(source, "store");
     Migrations.apply(source, "jobs");
@@ -74,17 +74,18 @@ public final class Jobs implements AutoCloseable {
   }
 
   /**
-   * With options of its own.
+   * Creates the jobs of this node with options.
    *
    * @param work for the transactions of the runs; may be a pool
-   * @param lease for one connection that is kept for renewals; better not of the same pool
+   * @param lease for one permanent connection for renewals, preferably outside that pool
    */
   public static Jobs create(DataSource work, DataSource lease, JobOptions options) {
     return new Jobs(work, lease, options);
   }
 
   /**
-   * Names the work of a job. A job that no other node knew is created; its first slot is the next.
+   * Registers the work of a job. Creates the job if no node has registered it before; its first
+   * slot is then the next one.
    */
   public Jobs register(String name, Schedule schedule, JobTask task) {
     if (!NAME.matcher(name).matches()) {
@@ -98,7 +99,7 @@ public final class Jobs implements AutoCloseable {
     return this;
   }
 
-  /** Begins to look for due jobs. */
+  /** Begins to poll for due jobs. */
   public void start() {
     synchronized (pollLock) {
       if (!open) {
@@ -187,7 +188,7 @@ public final class Jobs implements AutoCloseable {
     running.put(claim.job(), run);
     renewals.keep(held);
     if (!open) {
-      // Closed while this job was being claimed: no caller waits for the run any more.
+      // This node was closed while it claimed the job: no caller waits for the run any more.
       run.handOver();
       running.remove(claim.job(), run);
       return;
@@ -217,7 +218,7 @@ public final class Jobs implements AutoCloseable {
     }
   }
 
-  /** All jobs of the table, by name. */
+  /** Returns all jobs of the table, by name. */
   public List<JobView> views() {
     return table.views(Optional.empty());
   }
@@ -241,40 +242,46 @@ public final class Jobs implements AutoCloseable {
     return table.pulses();
   }
 
-  /** The newest runs of a job first. */
+  /** Returns the newest runs of a job, newest first. */
   public List<JobRun> history(String name, int limit) {
     return table.history(name, limit);
   }
 
-  /** Has the job run at the next look of any node, also if it is paused; false if it is unknown. */
+  /**
+   * Requests a run at the next poll of any node, even if the job is paused. Returns false if the
+   * job is unknown.
+   */
   public boolean requestRun(String name) {
     return table.request(name, Optional.empty());
   }
 
-  /** As {@link #requestRun(String)}, for a person: it is audited in the same transaction. */
+  /**
+   * Requests a run as {@link #requestRun(String)} does, with an audit entry in the same
+   * transaction.
+   */
   public boolean requestRun(String name, Actor actor) {
     return table.request(name, Optional.of(actor));
   }
 
-  /** Stops the schedule. A run that has begun goes on. */
+  /** Pauses the schedule. A run that has begun continues. */
   public boolean pause(String name, Actor actor) {
     return table.pause(name, Optional.of(actor));
   }
 
-  /** Goes on with the schedule, and at once with an attempt that waits after a failure. */
+  /** Resumes the schedule, and repeats at once an attempt that waits after a failure. */
   public boolean resume(String name, Actor actor) {
     return table.resume(name, Optional.of(actor));
   }
 
-  /** Closes with 400 ms for running jobs to end. */
+  /** Closes with 400 ms of grace for running jobs. */
   @Override
   public void close() {
     close(GRACE);
   }
 
   /**
-   * Takes no more jobs, asks the running ones to end, and hands over those that do not within the
-   * grace: another node can take them at its next look.
+   * Takes no more jobs, asks the running ones to end, and releases those that do not end within the
+   * grace: another node takes them at its next poll.
    */
   public void close(Duration grace) {
     synchronized (pollLock) {

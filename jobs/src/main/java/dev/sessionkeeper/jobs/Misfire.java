@@ -2,13 +2,19 @@ package dev.sessionkeeper.jobs;
 
 /** Decides about slots that passed while no node ran the job. */
 public sealed interface Misfire {
-  /** One run makes up for all of them. For work that looks at what is there, such as metering. */
+  /**
+   * One run makes up for all missed slots. For work that processes whatever is there, such as
+   * metering.
+   */
   record Coalesce() implements Misfire {}
 
-  /** They are dropped and counted; the newest slot is run. */
+  /** Missed slots are dropped and counted; only the newest slot is run. */
   record Skip() implements Misfire {}
 
-  /** Each is run, oldest first, but no more than the newest so many; older ones are dropped. */
+  /**
+   * Each missed slot is run, oldest first, but at most the newest {@code max}; older ones are
+   * dropped.
+   */
   record All(int max) implements Misfire {
     public All {
       if (max < 1) {
@@ -17,7 +23,7 @@ public sealed interface Misfire {
     }
   }
 
-  /** As kept in the job's row, for people. */
+  /** Returns the text in the job's row, for people. */
   default String text() {
     return switch (this) {
       case Coalesce coalesce -> "coalesce";

@@ -12,7 +12,8 @@ import org.slf4j.LoggerFactory;
 record ProgressTable(Database database) implements LastValueStore<ProgressTable.Run, String> {
   private static final Logger log = LoggerFactory.getLogger(ProgressTable.class);
 
-  // Not only below: a write that is repeated after a doubtful end counts as done.
+  // Compares with "at most", not "less than": a write repeated after an unknown outcome must count
+  // as done.
   private static final String WRITE =
       """
       UPDATE keeper.job_run SET progress = ?, progress_no = ?
@@ -22,7 +23,7 @@ record ProgressTable(Database database) implements LastValueStore<ProgressTable.
   private static final String READ =
       "SELECT progress_no, progress FROM keeper.job_run WHERE job = ? AND epoch = ?";
 
-  /** Names a run. */
+  /** Identifies a run. */
   record Run(String job, long epoch) {}
 
   @Override

@@ -15,15 +15,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renews the leases of all runs of this process, every third of a lease, on a connection of its
- * own: work that uses up the pool cannot starve it.
+ * Renews the leases of all runs of this process, every third of a lease, on a connection of its own
+ * that an exhausted pool cannot starve.
  *
- * <p>A renewal that changes nothing means that the lease is lost: its run is stopped at once. A
- * renewal that fails is repeated until the lease cannot be trusted any more; then its run is
- * stopped, whatever the database may think.
+ * <p>If a renewal changes nothing, the lease is lost and its run is stopped at once. If a renewal
+ * fails, it is repeated until the lease cannot be trusted any more; then its run is stopped,
+ * whatever the database says.
  *
- * <p>One platform thread talks to the database. Timers decide when, and watch the deadlines, so
- * that a call which hangs holds up no deadline.
+ * <p>One platform thread talks to the database. Timers decide when, and watch the deadlines, so a
+ * hanging call delays no deadline.
  */
 final class RenewLeases implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(RenewLeases.class);
@@ -45,7 +45,7 @@ final class RenewLeases implements AutoCloseable {
     this.third = options.lease().dividedBy(3);
   }
 
-  /** Opens the connection before it is needed: a full pool must not cost the first lease. */
+  /** Opens the connection early: an exhausted pool must not cost the first lease. */
   void start() {
     thread.execute(
         () -> {
@@ -92,7 +92,7 @@ final class RenewLeases implements AutoCloseable {
     if (held.isHeld()) {
       watch(held);
     } else {
-      // Not on the timer's thread: the tasks of a lost lease interrupt and abort.
+      // Not on the timer's thread, because the tasks of a lost lease interrupt and abort.
       Thread.startVirtualThread(() -> held.lose("it could not be renewed in time"));
     }
   }
@@ -131,7 +131,7 @@ final class RenewLeases implements AutoCloseable {
   private Connection connection() throws SQLException {
     if (own == null) {
       var opened = source.getConnection();
-      // A call that hangs must end while the lease can still be saved by another one.
+      // A hanging call must end while another renewal can still save the lease.
       opened.setNetworkTimeout(Runnable::run, (int) Math.max(100, third.toMillis()));
       own = opened;
     }

@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * Collects the progress reports of runs, and writes the newest text of each from time to time. A
- * run never waits for it.
+ * Collects the progress reports of runs, and writes the newest text of each regularly. A run never
+ * waits for the write.
  */
 final class ReportProgress implements AutoCloseable {
   private static final int MAX_TEXT = 200;
@@ -34,7 +34,7 @@ final class ReportProgress implements AutoCloseable {
             .build();
   }
 
-  /** The sink for the progress of one run. */
+  /** Returns the consumer of one run's progress reports. */
   Consumer<String> of(Claim claim) {
     var run = new ProgressTable.Run(claim.job(), claim.lease().epoch());
     var count = new AtomicLong();

@@ -138,7 +138,10 @@ final class RunJob implements Runnable {
     return ended.await(Math.max(0, time.toNanos()), TimeUnit.NANOSECONDS);
   }
 
-  /** Ends the run now and lets another node have the job. What the run still does is fenced. */
+  /**
+   * Ends the run now and releases the job to another node. Fencing refuses whatever the run still
+   * does.
+   */
   void handOver() {
     handingOver = true;
     held.lose("this node closes");

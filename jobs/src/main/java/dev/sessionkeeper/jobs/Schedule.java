@@ -5,8 +5,8 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
 /**
- * A fixed grid: every multiple of the interval since 1970 is a slot. How long a run takes, and when
- * it began, moves nothing.
+ * A fixed schedule: every multiple of the interval since 1970 is a slot. Neither the start nor the
+ * length of a run shifts the slots.
  */
 public record Schedule(Duration interval, Misfire misfire) {
   public Schedule {
@@ -19,7 +19,7 @@ public record Schedule(Duration interval, Misfire misfire) {
     }
   }
 
-  /** Missed slots are coalesced. */
+  /** Returns a schedule whose missed slots are coalesced. */
   public static Schedule every(Duration interval) {
     return new Schedule(interval, new Misfire.Coalesce());
   }
@@ -53,7 +53,7 @@ public record Schedule(Duration interval, Misfire misfire) {
     };
   }
 
-  /** The slot that is due after this one. */
+  /** Returns when the next slot is due. */
   Instant next(JobSlot slot) {
     return after(slot.at(), 1);
   }

@@ -10,7 +10,9 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.Optional;
 
-/** The statements that make a job known, take it and fence its work, on the caller's connection. */
+/**
+ * The SQL statements that register a job, take it and fence its work, on the caller's connection.
+ */
 final class TakeJob {
   private static final String ACQUIRE =
       """
@@ -45,8 +47,9 @@ final class TakeJob {
        WHERE (j.interval_micros, j.misfire) <> (EXCLUDED.interval_micros, EXCLUDED.misfire)
       """;
 
-  // KEY SHARE is enough to stop a take-over, which changes a key column, and lets renewals pass.
-  // A vanished host must not hold it for long: an idle transaction ends with the third of a lease.
+  // A KEY SHARE lock suffices to block a take-over, which changes a key column, and does not block
+  // renewals. If the host vanishes, the database ends the idle transaction after a third of the
+  // lease.
   private static final String FENCE =
       """
       SELECT set_config('idle_in_transaction_session_timeout', ?, true)
@@ -57,7 +60,7 @@ final class TakeJob {
 
   private TakeJob() {}
 
-  /** The row of a job right after it was taken. */
+  /** The row of a job just after it was taken. */
   record Taken(
       long epoch,
       Instant until,
@@ -66,7 +69,7 @@ final class TakeJob {
       Optional<String> formerOwner,
       Instant now) {}
 
-  /** Takes the lease if the job is due and free, or its owner's lease has run out. */
+  /** Takes the lease if the job is due and free, or its owner's lease has expired. */
   static Optional<Taken> acquire(Connection connection, String job, String owner, Duration lease)
       throws SQLException {
     try (var statement = connection.prepareStatement(ACQUIRE)) {
@@ -90,7 +93,7 @@ final class TakeJob {
         instant(rows, "now").orElseThrow());
   }
 
-  /** Writes the row if it is missing, and the schedule if it is another. */
+  /** Inserts the row if it is missing, and updates its schedule if that has changed. */
   static void register(Connection connection, String job, Schedule schedule) throws SQLException {
     try (var statement = connection.prepareStatement(REGISTER)) {
       statement.setString(1, job);

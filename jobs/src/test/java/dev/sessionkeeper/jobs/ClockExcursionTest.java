@@ -13,7 +13,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 
-/** The database's clock goes wrong for a while and is set right again: jobs follow it back. */
+/**
+ * The database's clock is wrong for a while and is then corrected: the schedules of jobs are
+ * repaired.
+ */
 @Tag("slow")
 class ClockExcursionTest {
   private static final Schedule EVERY_SECOND = Schedule.every(Duration.ofSeconds(1));
@@ -128,7 +131,7 @@ class ClockExcursionTest {
     runs.incrementAndGet();
   }
 
-  /** Waits for so many runs from now on. */
+  /** Waits for so many further runs. */
   private void awaitRuns(int more) {
     int before = runs.get();
     await().until(() -> runs.get() >= before + more);

@@ -1,6 +1,6 @@
 package dev.sessionkeeper.jobs;
 
-/** Writes that a run did something; what fencing is about. */
+/** Records a run's effect in a table, which fencing must protect. */
 final class Effect {
   private Effect() {}
 

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
-/** Keeps what it is told. */
+/** Records all events. */
 final class Events implements Consumer<JobEvent> {
   private final List<JobEvent> all = new CopyOnWriteArrayList<>();
 

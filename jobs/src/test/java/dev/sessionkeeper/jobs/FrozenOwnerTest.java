@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * A real process that is stopped for three leases in the middle of its work, and wakes up again.
+ * A real process that is stopped for three leases in the middle of its work, and then continued.
  */
 @Tag("slow")
 class FrozenOwnerTest {
@@ -56,7 +56,7 @@ class FrozenOwnerTest {
     return db.number("SELECT count(*) FROM effect WHERE epoch = " + epoch);
   }
 
-  /** Never ends by itself; tries on when it is refused, as a deaf zombie would. */
+  /** Never ends by itself; tries again when it is refused, as an unaware former owner would. */
   private static void workUntilStopped(JobContext context) throws InterruptedException {
     while (!context.isStopping()) {
       Effect.of(context);
@@ -130,7 +130,8 @@ class FrozenOwnerTest {
 
     private static void workDeafly(JobContext context) {
       while (true) {
-        // An interrupt would end it before it is refused; the refusal is what is tested.
+        // An interrupt would end the process before it is refused; the refusal is what this test
+        // checks.
         Thread.interrupted();
         Effect.of(context);
       }

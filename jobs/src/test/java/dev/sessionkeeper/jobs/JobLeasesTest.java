@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The statements of the lease, one by one, with two owners. */
+/** Tests the statements of the lease one by one, with two owners. */
 @Tag("slow")
 class JobLeasesTest {
   private static final Schedule HOURLY = Schedule.every(Duration.ofHours(1));
@@ -25,9 +25,7 @@ class JobLeasesTest {
     db.execute("UPDATE keeper.job SET next_run_at = date_trunc('hour', keeper.now())");
   }
 
-  /**
-   * Seed 1.1: the job was read before the lock, so the claim time was NULL and no run completed.
-   */
+  /** The job was once read before the lock, so the claim time was NULL and no run completed. */
   @Test
   void theClaimBringsTheRowSoThatTheRunCanComplete() {
     var claim = first.acquire("job", HOURLY).orElseThrow();
@@ -57,7 +55,7 @@ class JobLeasesTest {
         .isEqualTo("abandoned");
   }
 
-  /** Seed 1.7: a late worker overwrote the new owner's lock and schedule. */
+  /** A late worker once overwrote the new owner's lock and schedule. */
   @Test
   void aLateOwnerCanNeitherCompleteNorFailNorReleaseNorRenew() {
     var late = first.acquire("job", HOURLY).orElseThrow();
@@ -72,7 +70,7 @@ class JobLeasesTest {
     assertThat(row()).isEqualTo(before);
   }
 
-  /** A restarted process with the name of its former self is still another owner. */
+  /** A restarted process with the same name is still another owner. */
   @Test
   void theEpochTellsTwoRunsOfOneOwnerApart() {
     var late = first.acquire("job", HOURLY).orElseThrow();
@@ -82,7 +80,7 @@ class JobLeasesTest {
     assertThat(renews(first, late)).isFalse();
   }
 
-  /** Seed 1.8 and its reference T1: the heartbeat overwrote the start that the schedule needs. */
+  /** The heartbeat once overwrote the start that the schedule needs. */
   @Test
   void renewalsMoveTheEndOfTheLeaseAndNothingElse() {
     var claim = first.acquire("job", HOURLY).orElseThrow();

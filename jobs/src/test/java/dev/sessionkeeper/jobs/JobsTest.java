@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Whole nodes on one database, with short leases. */
+/** Tests whole nodes on one database, with short leases. */
 @Tag("slow")
 class JobsTest {
   private static final Schedule OFTEN = Schedule.every(Duration.ofMillis(100));
@@ -46,7 +46,7 @@ class JobsTest {
     }
     await().until(() -> db.number("SELECT count(*) FROM effect") >= 20);
     nodes.forEach(Jobs::close);
-    // The unique slot would have failed a second effect; and coalesced slots leave no others out.
+    // The unique slot would have refused a second effect; coalesced slots drop no others.
     assertThat(events.of(JobEvent.Failed.class)).isEmpty();
     assertThat(
             db.number(
@@ -89,7 +89,10 @@ class JobsTest {
     assertThat(events.of(JobEvent.TakenOver.class)).isEmpty();
   }
 
-  /** Seed 1.9: no rows counted as one of three failures, so two owners ran for up to 90 seconds. */
+  /**
+   * "No rows changed" once counted as one of three failures, so two owners ran for up to 90
+   * seconds.
+   */
   @TestInRealTime
   void aRunWhoseLeaseWasTakenIsInterruptedAtTheNextRenewal() {
     var interrupted = new AtomicBoolean();
@@ -105,7 +108,7 @@ class JobsTest {
     assertThat(db.text("SELECT owner FROM keeper.job")).isEqualTo("thief");
   }
 
-  /** Seed 1.9: an exception killed the heartbeat, and the task ran on without a lock. */
+  /** An exception once killed the heartbeat, and the task ran on without a lock. */
   @TestInRealTime
   void aRunWhoseRenewalsFailStopsBeforeItsLeaseEnds() {
     var interrupted = new AtomicBoolean();
@@ -143,7 +146,7 @@ class JobsTest {
             HOURLY,
             context -> {
               started.countDown();
-              // Deaf on purpose: it ignores the interrupt, as a frozen process would.
+              // Ignores the interrupt on purpose, as a frozen process would.
               while (proceed.getCount() > 0) {
                 Thread.interrupted();
                 Thread.onSpinWait();
@@ -167,7 +170,7 @@ class JobsTest {
     assertThat(events.of(JobEvent.FenceRejected.class)).isNotEmpty();
   }
 
-  /** Seed 1.17 and T6: no attempt count, no pause, no alert. */
+  /** There was once no attempt count, no pause and no alert. */
   @TestInRealTime
   void failuresAreCountedPausedAlertedOnceAndForgottenAfterASuccess() {
     var runs = new AtomicInteger();
@@ -202,7 +205,7 @@ class JobsTest {
             JobRun.Outcome.FAILED);
   }
 
-  /** T5: one job per poll per worker. */
+  /** Each worker once took one job per poll. */
   @TestInRealTime
   void allDueJobsAreTakenInOneLook() {
     var together = new CountDownLatch(5);
@@ -269,7 +272,7 @@ class JobsTest {
     long begun = System.nanoTime();
     leaving.close(Duration.ofMillis(100));
     await().until(() -> ran.get() == 1);
-    // Well under the lease of one second is what matters; a busy machine gets some room.
+    // The point is to stay well under the lease of one second; a busy machine gets some room.
     assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(5));
     assertThat(events.of(JobEvent.HandedOver.class)).hasSize(1);
     assertThat(events.of(JobEvent.TakenOver.class)).isEmpty();
@@ -379,7 +382,7 @@ class JobsTest {
         latch.await();
         waits = false;
       } catch (InterruptedException e) {
-        // It goes on, as code does that swallows this.
+        // Continues, as code does that swallows the exception.
         waits = true;
       }
     }

@@ -47,7 +47,7 @@ class ScheduleTest {
   }
 
   /**
-   * The seed slept after the work and drifted (1.16); here a day of slow runs stays on the grid.
+   * A scheduler that slept after the work drifted; here a day of slow runs stays on the schedule.
    */
   @Test
   void aDayOfRunsThatTakeAnyTimeCoversEverySlotOnceAndDoesNotDrift() {

@@ -4,7 +4,7 @@ import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
 
-/** The time of a machine whose wall clock is wrong. */
+/** The clocks of a machine whose wall clock is wrong. */
 record ShiftedTime(Duration offset) implements TimeSource {
   @Override
   public long nanoTime() {

@@ -10,7 +10,7 @@ import org.awaitility.Awaitility;
 /** One PostgreSQL for the tests of this module, and an empty database for each test. */
 final class TestDatabase {
   static {
-    // For all tests of the process: on a busy machine ten seconds are short.
+    // Applies to all tests of the process: on a busy machine ten seconds are short.
     Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
   }
 

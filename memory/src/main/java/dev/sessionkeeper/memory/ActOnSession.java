@@ -4,7 +4,7 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.OperableSessions.Act;
 import dev.sessionkeeper.spi.SessionStatus;
 
-/** Does to a session what a person wants. */
+/** Applies an operator's act to a session. */
 final class ActOnSession {
   private final OrderedQueue queue;
 
@@ -16,7 +16,7 @@ final class ActOnSession {
     var lane = queue.locked(session);
     try {
       long now = queue.ticks().now();
-      // A lease that has run out ends as such first: its attempt counts, whatever comes then.
+      // An expired lease ends first, and counts its attempt, before the act is applied.
       queue.endIfRunOut(lane, now);
       int changed = apply(lane, act, reason, now);
       queue.place(lane, now);
@@ -39,7 +39,7 @@ final class ActOnSession {
 
   private int setAside(Lane lane, SessionStatus status, String reason, long now) {
     queue.release(lane);
-    // A parked session stays parked when it is paused: parking says more.
+    // A parked session that is paused stays parked, which is the stronger status.
     if (lane.aside != null
         && (lane.aside.status() == status || lane.aside.status() == SessionStatus.PARKED)) {
       return 0;
@@ -50,7 +50,7 @@ final class ActOnSession {
   }
 
   private static int resume(Lane lane, long now) {
-    // A session whose head waits goes on now, too.
+    // A session whose head waits also continues now.
     boolean waits = !lane.held && !lane.messages.isEmpty() && !lane.hasWork(now);
     if (lane.aside == null && !waits) {
       return 0;
@@ -74,7 +74,7 @@ final class ActOnSession {
     boolean inHand = lane.handed > 0;
     queue.release(lane);
     for (int i = 0; i < count; i++) {
-      // Only the first one was being tried; those handed out behind it were not.
+      // Only the first message was being tried; those delivered behind it were not.
       queue.settleMessages.deadLetterHead(lane, inHand && i == 0, reason, now);
     }
     return count;

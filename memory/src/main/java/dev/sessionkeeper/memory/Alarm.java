@@ -5,7 +5,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Rings at the first moment for which something is due. One timer, however much there is to do. */
+/**
+ * Runs a task at the first moment for which something is due. One timer, however many things wait.
+ */
 final class Alarm {
   private final Ticks ticks;
   private final ReentrantLock lock;
@@ -24,7 +26,7 @@ final class Alarm {
     this.onRing = onRing;
   }
 
-  /** Makes sure that it rings no later than something is due; too early does no harm. */
+  /** Sets the timer no later than the next due moment; too early does no harm. */
   void set() {
     long next = nextDue.getAsLong();
     if (next >= rings || stopped) {

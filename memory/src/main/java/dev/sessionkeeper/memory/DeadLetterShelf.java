@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 
-/** The dead letters of one queue, in the order in which they died. Safe for threads. */
+/** The dead letters of one queue, in the order of their death. Thread-safe. */
 final class DeadLetterShelf {
   private final String cursorName;
   private final AtomicLong lastId = new AtomicLong();
@@ -70,7 +70,7 @@ final class DeadLetterShelf {
         .toList();
   }
 
-  /** One letter; empty when there is none of that id. */
+  /** Returns one dead letter; empty if there is none with that id. */
   Optional<DeadLetter> find(String id) {
     return isNumber(id) ? Optional.ofNullable(letters.get(Long.parseLong(id))) : Optional.empty();
   }
@@ -84,7 +84,7 @@ final class DeadLetterShelf {
     return id.matches("[0-9]{1,18}");
   }
 
-  /** Takes a letter away; false when someone was faster. */
+  /** Removes a dead letter. Returns false if another thread has removed it before. */
   boolean remove(String id) {
     boolean removed = isNumber(id) && letters.remove(Long.parseLong(id)) != null;
     if (removed) {

@@ -2,7 +2,7 @@ package dev.sessionkeeper.memory;
 
 import org.jspecify.annotations.Nullable;
 
-/** Something that can be looked at when its time comes; see {@link DueTimes}. */
+/** An object that must be checked at a certain time; see {@link DueTimes}. */
 class Due {
   // Both belong to DueTimes and are guarded by its lock.
   DueTimes.@Nullable Bucket dueBucket;

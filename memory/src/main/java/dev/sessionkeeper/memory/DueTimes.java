@@ -6,15 +6,15 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers when something must be looked at: leases that end, retries that are due, messages that
+ * Remembers when an object must be checked: leases that end, retries that are due, messages that
  * expire.
  *
- * <p>Times are rounded up to milliseconds and things of one millisecond share a bucket, so adding
- * and removing cost the same for ten sessions and for a million. Each thing is registered once, for
- * its earliest time; a time that moves later is left alone, and whoever looks too early registers
- * it again. A few buckets used lately stay although they are empty, because sessions that come and
- * go within one millisecond would make and drop the same bucket each time. Not safe for threads:
- * guarded by the lock of its owner.
+ * <p>Times are rounded up to milliseconds and objects of one millisecond share a bucket, so adding
+ * and removing cost the same for ten sessions and for a million. Each object is registered once,
+ * for its earliest time; if its time moves later, the registration stays, and the early check
+ * registers it again. A few recent buckets stay although they are empty, because short-lived
+ * sessions would otherwise create and drop the same bucket each time. Not thread-safe: guarded by
+ * the lock of its owner.
  */
 final class DueTimes<T extends Due> {
   private static final long TICK = 1_000_000;
@@ -29,18 +29,20 @@ final class DueTimes<T extends Due> {
     this.type = type;
   }
 
-  /** Nothing is due before this moment; {@link Ticks#NEVER} when nothing is registered. */
+  /**
+   * Returns the moment before which nothing is due; {@link Ticks#NEVER} if nothing is registered.
+   */
   long next() {
     return next;
   }
 
-  /** Returns whether the thing will be looked at no later than this. */
+  /** Returns whether the object will be checked no later than this. */
   static boolean isRegistered(Due thing, long moment) {
     var bucket = thing.dueBucket;
     return bucket != null && bucket.tick <= tickOf(moment);
   }
 
-  /** Looks at the thing no later than at this moment (rounded up to a millisecond). */
+  /** Registers a check of the object no later than this moment (rounded up to a millisecond). */
   void register(T thing, long moment) {
     if (isRegistered(thing, moment)) {
       return;
@@ -63,7 +65,7 @@ final class DueTimes<T extends Due> {
     }
   }
 
-  /** Takes out everything whose time has come, earliest first. */
+  /** Removes and returns all due objects, earliest first. */
   List<T> takeUntil(long now) {
     var due = new ArrayList<T>();
     while (next() <= now) {
@@ -79,7 +81,8 @@ final class DueTimes<T extends Due> {
   }
 
   private Bucket bucketOf(long tick) {
-    // Neighbours in time mostly share a bucket: a batch expires in one millisecond.
+    // Objects registered one after the other usually share a bucket: a batch expires in one
+    // millisecond.
     int place = placeOf(tick);
     var known = recent[place];
     if (known != null && known.tick == tick) {
@@ -113,7 +116,7 @@ final class DueTimes<T extends Due> {
     return Math.ceilDiv(moment, TICK);
   }
 
-  /** The entries that are due in one millisecond, in the order of their registration. */
+  /** The objects that are due in one millisecond, in the order of their registration. */
   static final class Bucket {
     final long tick;
     final Row<Due> things = new Row<>((thing, place) -> thing.duePlace = place);

@@ -7,12 +7,12 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalLong;
 
-/** Remembers the ids of messages for a while. Not safe for threads. */
+/** Remembers the ids of messages for the duplicate window. Not thread-safe. */
 final class DuplicateWindow {
   private final Map<MessageId, Seen> seen = new HashMap<>();
   private final ArrayDeque<Seen> oldestFirst = new ArrayDeque<>();
 
-  /** The sequence under which this id was stored; empty when it is not remembered. */
+  /** Returns the sequence number under which this id was stored; empty if it is not remembered. */
   OptionalLong sequenceOf(MessageId id) {
     var known = seen.get(id);
     return known == null ? OptionalLong.empty() : OptionalLong.of(known.sequence);
@@ -24,7 +24,7 @@ final class DuplicateWindow {
     oldestFirst.add(fresh);
   }
 
-  /** Forgets what is older than the window; the window may have changed since. */
+  /** Forgets ids older than the window, which may have changed since. */
   void forgetOlderThan(Duration window, long now) {
     for (var oldest = oldestFirst.peek();
         oldest != null && Ticks.later(oldest.at, window) <= now;

@@ -12,7 +12,7 @@ import java.util.EnumMap;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Shows what is going on in an ordered queue. */
+/** Lists the sessions of an ordered queue for operators. */
 final class InspectSessions {
   private final OrderedQueue queue;
 
@@ -27,7 +27,7 @@ final class InspectSessions {
     long depth = 0;
     int held = 0;
     var others = new EnumMap<SessionStatus, Long>(SessionStatus.class);
-    // Counted here and not on the way of every message: few ask, and they can wait.
+    // Counted here and not as messages pass: inspections are rare, and may take longer.
     for (var lane : queue.lanes()) {
       lane.lock.lock();
       try {

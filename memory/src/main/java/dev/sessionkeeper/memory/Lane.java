@@ -13,12 +13,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One session: its messages, who holds it, its memory.
+ * One session: its messages, its owner and its state.
  *
- * <p>Invariants: (1) the first {@code handed} messages are in the hands of the owner, so {@code
- * handed} is zero while the session has no owner; (2) messages behind those are in growing
- * sequence; (3) a lane that is {@code gone} is in no map and is never used again. Everything is
- * guarded by {@link #lock}, but for the places.
+ * <p>Invariants: (1) the first {@code handed} messages are open deliveries of the owner, so {@code
+ * handed} is zero while the session has no owner; (2) messages behind those have growing sequence
+ * numbers; (3) a lane that is {@code gone} is in no map and is never used again. {@link #lock}
+ * guards everything except the places.
  */
 final class Lane extends Due {
   final SessionId id;
@@ -42,15 +42,18 @@ final class Lane extends Due {
   /** Threads that wait to hold just this session. */
   @Nullable WaitList acceptors;
 
-  /** Whether it stands among the ready lanes, or whoever took it from there is on the way here. */
+  /**
+   * Whether the lane is among the ready lanes, or a thread that took it from there has not locked
+   * it yet.
+   */
   boolean ready;
 
-  /** Its place among the ready lanes; changed by the turnstile only. */
+  /** Its place among the ready lanes; only the turnstile changes it. */
   int readyPlace;
 
   private boolean replayedWhileHeld;
 
-  /** Since when time to live stands still; {@link Ticks#NEVER} while it runs. */
+  /** Since when the time to live is stopped; {@link Ticks#NEVER} while it runs. */
   private long frozenSince = Ticks.NEVER;
 
   Lane(SessionId id) {
@@ -61,7 +64,7 @@ final class Lane extends Due {
     return held && epoch == claimed && leaseEnd > now;
   }
 
-  /** Returns whether whoever has it, or had it last, under this epoch has nothing to lose. */
+  /** Returns whether the holder under this epoch, present or last, has no open delivery. */
   boolean isEmptyUnder(long claimed) {
     return held && epoch == claimed && messages.isEmpty();
   }
@@ -70,24 +73,24 @@ final class Lane extends Due {
     return aside == null && handed < messages.size() && messages.get(handed).dueAt <= now;
   }
 
-  /** Returns whether an owner may have it now. */
+  /** Returns whether an owner may take the lane now. */
   boolean isFreeToTake(long now) {
     return !gone && !held && hasWork(now) && expiryOf(messages.get(0)) > now;
   }
 
-  /** When a message becomes too old: never, while its session is set aside or blocked (Q-07a). */
+  /** Returns when a message expires: never while its session is set aside or blocked (Q-07a). */
   long expiryOf(Stored stored) {
     return isFrozen() ? Ticks.NEVER : stored.expiresAt;
   }
 
-  /** Lets time to live stand still: the session is set aside, or its head blocks it. */
+  /** Stops the time to live: the session is set aside, or its head blocks it. */
   void freeze(long now) {
     if (!isFrozen()) {
       frozenSince = now;
     }
   }
 
-  /** Lets time to live run again unless the session is set aside; no message has aged meanwhile. */
+  /** Resumes the time to live unless the session is set aside; messages have not aged meanwhile. */
   void thawUnlessAside(long now) {
     if (!isFrozen() || aside != null) {
       return;
@@ -109,7 +112,7 @@ final class Lane extends Due {
     messages.add(stored);
   }
 
-  /** A message that comes while time stands still has not been frozen for all of that time. */
+  /** Adjusts the expiry of a message that arrives while the time to live is stopped. */
   private void beginLife(Stored stored, long now) {
     if (isFrozen()) {
       stored.expiresAt -= now - frozenSince;
@@ -146,7 +149,7 @@ final class Lane extends Due {
     return lockedUntil;
   }
 
-  /** Ends the hold; what was in hand is void. */
+  /** Ends the hold and makes open deliveries void. */
   void free() {
     held = false;
     owner = null;
@@ -172,7 +175,7 @@ final class Lane extends Due {
     replayedWhileHeld |= handed > 0;
   }
 
-  /** Forgets the first message. */
+  /** Removes and returns the first message. */
   Stored removeHead() {
     handed = Math.max(0, handed - 1);
     return messages.removeFirst();

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Lanes that are gone, but still registered to be looked at. They are taken out many at a time,
- * because all owners of a queue meet where that is done; a few that stay behind do no harm, since a
- * lane that is gone is looked at in vain.
+ * Lanes that are gone but still registered for a check. They are removed in large batches, because
+ * all owners of a queue contend for the registry's lock; a few that remain do no harm, because the
+ * check of a lane that is gone does nothing.
  *
- * <p>Each thread mostly has a heap of its own, so here they do not meet either.
+ * <p>Threads are spread over several heaps, so they rarely contend here either.
  */
 final class LeavingLanes {
   private static final int HEAPS = 8;
@@ -23,7 +23,7 @@ final class LeavingLanes {
     }
   }
 
-  /** Adds one; returns many of them, to be taken out, every now and then. */
+  /** Adds one lane; now and then returns a batch of lanes to remove. */
   List<Lane> add(Lane lane) {
     return heaps.get((int) Thread.currentThread().threadId() & (HEAPS - 1)).add(lane);
   }

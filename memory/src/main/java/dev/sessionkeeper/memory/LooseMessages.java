@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The messages of an unordered queue: ready ones by age, locked ones by receipt, and when each must
- * be looked at. Guarded by the lock of its queue.
+ * be checked. Guarded by the lock of its queue.
  *
- * <p>New messages come in the order of their sequences, so a plain queue has them by age. The few
- * that come back, after a failure or as dead letters, are kept in a tree beside it.
+ * <p>New messages arrive in the order of their sequence numbers, so a plain queue orders them by
+ * age. The few that return after a failure or as dead letters are in a tree beside it.
  */
 final class LooseMessages {
   private final ArrayDeque<Loose> fresh = new ArrayDeque<>();
@@ -110,7 +110,7 @@ final class LooseMessages {
     return locked.size();
   }
 
-  /** All messages, locked or not. */
+  /** Returns all messages, locked or not. */
   List<Loose> all() {
     var all = new ArrayList<>(replayed.values());
     for (var message = oldest; message != null; message = message.younger) {
@@ -119,7 +119,7 @@ final class LooseMessages {
     return all;
   }
 
-  /** When the oldest message was sent. */
+  /** Returns when the oldest message was sent. */
   Optional<Instant> oldestSentAt() {
     var first = Optional.ofNullable(oldest).map(message -> message.stored.enqueuedAt);
     var back =
@@ -133,7 +133,7 @@ final class LooseMessages {
 
   /** Returns the oldest ready message, which has no owner until it is locked. */
   Loose takeReady() {
-    // A message that has died of age meanwhile is still in the queue of new ones.
+    // A message that has expired meanwhile is still in the queue of new ones.
     while (!fresh.isEmpty() && fresh.element().gone) {
       fresh.remove();
     }
@@ -148,7 +148,7 @@ final class LooseMessages {
     return first;
   }
 
-  /** Returns a message that was taken and not locked to its place by age. */
+  /** Returns a taken message that was not locked to its place by age. */
   void putBack(Loose message) {
     message.ready = true;
     readyCount++;
@@ -169,7 +169,7 @@ final class LooseMessages {
     }
   }
 
-  /** Locks a message and says what proves it. */
+  /** Locks a message and returns its receipt. */
   String lock(Loose message, long end) {
     var receipt = message.stored.sequence + "." + ++lastReceipt;
     message.receipt = receipt;
@@ -183,7 +183,7 @@ final class LooseMessages {
     lookAt(message, end);
   }
 
-  /** The message that is locked under this receipt now. */
+  /** Returns the message that is locked under this receipt now. */
   Loose locked(String receipt, long now) {
     var message = locked.get(receipt);
     if (message == null || message.lockEnd <= now) {

@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** A lane in the hands of an owner. Every call shows the epoch under which the lane was taken. */
+/** A lane held by an owner. Every call carries the epoch under which the lane was accepted. */
 final class MemoryHeldSession implements HeldSession {
   private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
@@ -26,11 +26,11 @@ final class MemoryHeldSession implements HeldSession {
   private final long epoch;
   private final boolean isResumed;
   private long leaseEnd;
-  // Only for the worker, whose calls change it.
+  // Used by the worker only, whose calls change it.
   private boolean mayHaveMore = true;
   private volatile @Nullable Lease lease;
 
-  /** The caller has the lock of the lane, which the owner has just taken, or still holds. */
+  /** The caller holds the lock of the lane, which the owner has just accepted or still holds. */
   MemoryHeldSession(OrderedQueue queue, Lane lane, Owner owner, boolean isResumed) {
     this.queue = queue;
     this.lane = lane;
@@ -237,13 +237,13 @@ final class MemoryHeldSession implements HeldSession {
     lane.lock.lock();
     try {
       if (lane.isEmptyUnder(epoch)) {
-        // An expired lease makes no difference here, so the clock is not read.
+        // Whether the lease has expired makes no difference here, so the clock is not read.
         queue.release(lane);
         queue.place(lane, Ticks.NEVER);
         return;
       }
       long now = queue.ticks().now();
-      // One that has run out is not closed but ends as such, and its attempt counts.
+      // An expired lease is not closed but expires regularly, so its attempt counts.
       if (lane.isHeldUnder(epoch, now)) {
         queue.release(lane);
       }
@@ -258,7 +258,7 @@ final class MemoryHeldSession implements HeldSession {
     return mayHaveMore;
   }
 
-  /** The moment of the call, if the lease is held then. */
+  /** Returns the time of the call; fails if the lease is not held then. */
   private long requireHeld() {
     long now = queue.ticks().now();
     if (!lane.isHeldUnder(epoch, now)) {

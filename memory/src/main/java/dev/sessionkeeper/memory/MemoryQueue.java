@@ -16,10 +16,10 @@ sealed interface MemoryQueue permits OrderedQueue, UnorderedQueue {
 
   QueueStats stats();
 
-  /** Deletes all messages and takes them from their owners; returns how many there were. */
+  /** Deletes all messages, also open ones; returns how many there were. */
   long purge();
 
-  /** Does what its time has come for. */
+  /** Runs everything that is due. */
   void runDue();
 
   void close();

@@ -28,18 +28,17 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Queues in the memory of this process: the reference for every rule of the contract, and a twin of
- * the durable providers for tests.
+ * Queues in the memory of this process: the reference for every rule of the contract, and a
+ * stand-in for the durable providers in tests.
  *
- * <p>Everything happens by the clock it is given: on a settable clock a lease ends, a retry comes
- * and a wait is over exactly when the clock is moved there. Leases, retries and expiry are counted
- * in monotonic time, so a jump of the wall clock changes nothing (S-11).
+ * <p>The given clock drives everything: on a settable clock a lease ends, a retry is due and a wait
+ * is over exactly when the clock is moved there. Leases, retries and expiry use monotonic time, so
+ * a jump of the wall clock changes nothing (S-11).
  *
- * <p>A session without messages, owner and state leaves nothing behind. State that was written
- * stays until it is replaced by an empty one; then the session is forgotten and its next state
- * begins at version 1 again. Messages of a parked or paused session do not expire before it is
- * resumed. An unordered queue has no session to park, so where parking is asked for the message
- * becomes a dead letter.
+ * <p>A session without messages, owner and state needs no memory. State stays until it is replaced
+ * by an empty one; then the session is forgotten, and its next state begins at version 1 again.
+ * Messages of a parked or paused session do not expire before it is resumed. An unordered queue has
+ * no session to park, so a message that is to be parked becomes a dead letter.
  */
 public final class MemoryQueueProvider
     implements QueueProvider,
@@ -60,19 +59,19 @@ public final class MemoryQueueProvider
     this.maxMessages = maxMessages;
   }
 
-  /** Queues by the clock of this machine, bounded by its memory only. */
+  /** Creates queues with the clock of this machine, bounded by its memory only. */
   public static MemoryQueueProvider create() {
     return create(TimeSource.system());
   }
 
-  /** Queues by a clock of your own. */
+  /** Creates queues with another clock. */
   public static MemoryQueueProvider create(TimeSource time) {
     return new MemoryQueueProvider(time, Long.MAX_VALUE);
   }
 
   /**
-   * Queues that hold a bounded number of messages each, dead letters among them. A send that does
-   * not fit fails with {@link KeeperException.Overloaded} and stores nothing.
+   * Creates queues that hold a bounded number of messages each, including dead letters. A send that
+   * does not fit fails with {@link KeeperException.Overloaded} and stores nothing.
    */
   public static MemoryQueueProvider createBounded(TimeSource time, int maxMessages) {
     if (maxMessages < 1) {

@@ -5,8 +5,8 @@ import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of one lane, first to last, in an array that grows and shrinks with them. An empty
- * one holds no array. Not safe for threads: its lane has the lock.
+ * The messages of one lane in order, in a circular array that grows and shrinks. An empty ring
+ * needs no array. Not thread-safe: the lane's lock guards it.
  */
 final class MessageRing {
   private static final @Nullable Stored[] NONE = new Stored[0];
@@ -67,7 +67,7 @@ final class MessageRing {
     return removed;
   }
 
-  /** Puts a message where its sequence belongs, but never before {@code least}. */
+  /** Inserts a message by its sequence number, but never before {@code least}. */
   void insert(Stored stored, int least) {
     add(stored);
     int at = size - 1;

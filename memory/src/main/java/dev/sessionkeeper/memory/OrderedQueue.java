@@ -20,9 +20,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * A queue with sessions.
  *
  * <p>Each session is a {@link Lane} with a lock of its own, so owners of different sessions do not
- * meet when they receive and settle; they meet at the {@link Turnstile} when they take a session or
- * give it back. Epochs are counted for the whole queue: they grow for every session even if it was
- * empty and forgotten in between.
+ * contend when they receive and settle; they contend at the {@link Turnstile} when they accept or
+ * release a session. One counter gives the epochs of the whole queue, so epochs grow for every
+ * session, even if it was empty and forgotten in between.
  */
 final class OrderedQueue implements MemoryQueue, ResumableSessions {
   final SettleMessages settleMessages;
@@ -106,13 +106,13 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
       try {
         turnstile.arrived(next.get());
         if (!lane.isFreeToTake(now)) {
-          // Its message may have come after our glance at the clock.
+          // A message may have arrived after the clock was read.
           now = ticks.now();
         }
         if (lane.isFreeToTake(now)) {
           return Optional.of(take(lane, owner, epochFor(lane, next.get()), now));
         }
-        // Between the turnstile and its lock anything may have happened to it.
+        // Between the turnstile and the lane's lock the lane may have changed.
         look(lane, now);
       } finally {
         lane.lock.unlock();
@@ -226,9 +226,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     return turnstile.readyCount() > 0;
   }
 
-  /**
-   * Does what its time has come for; the timer calls it, and whoever wants to know what is ready.
-   */
+  /** Runs everything that is due. Called by the timer, and before reads of what is ready. */
   @Override
   public void runDue() {
     runDue(ticks.now());
@@ -274,7 +272,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     return purged;
   }
 
-  /** Ends a lease that has run out, and puts the lane where it belongs. */
+  /** Ends an expired lease, and moves the lane to where it belongs. */
   void look(Lane lane, long now) {
     endIfRunOut(lane, now);
     place(lane, now);
@@ -286,14 +284,14 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     }
   }
 
-  /** Takes the lane from its owner; what was in hand is void and no attempt. */
+  /** Takes the lane from its owner; open deliveries become void without counting an attempt. */
   void release(Lane lane) {
     if (lane.held) {
       lane.free();
     }
   }
 
-  /** Puts a lane where it belongs after whatever has changed. The caller has its lock. */
+  /** Moves a lane to where it belongs after a change. The caller holds its lock. */
   void place(Lane lane, long now) {
     if (lane.gone) {
       return;
@@ -344,8 +342,8 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
   }
 
   /**
-   * Returns the epoch that was drawn with the place in the row, or a new one if another owner has
-   * held the session since: an epoch must grow with every hold.
+   * Returns the epoch drawn with the place in the row, or a new one if another owner has held the
+   * session since: an epoch must grow with every hold.
    */
   private long epochFor(Lane lane, Turnstile.Taken taken) {
     return taken.epoch() > lane.epoch ? taken.epoch() : turnstile.nextEpoch();
@@ -377,8 +375,11 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     }
   }
 
-  /** The lane of a session, new where there is none, with its lock held. */
-  @SuppressWarnings("LockNotBeforeTry") // The caller gives it back.
+  /**
+   * Returns the lane of a session, created if there is none, with its lock held. The caller unlocks
+   * it.
+   */
+  @SuppressWarnings("LockNotBeforeTry") // The caller unlocks it.
   Lane locked(SessionId session) {
     while (true) {
       var lane = lanes.computeIfAbsent(session, Lane::new);

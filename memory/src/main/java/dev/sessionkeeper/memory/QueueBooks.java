@@ -18,11 +18,11 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The state that queues of both modes have: settings, the numbering of messages, ids seen lately,
- * dead letters and counts.
+ * The state of queues of both modes: settings, sequence numbers, recent ids, dead letters and
+ * counts.
  *
- * <p>One thread at a time takes messages in, so that sequences grow in the order in which messages
- * reach their lanes. Lock order: this one, then a lane's, then the turnstile's.
+ * <p>One thread at a time adds messages, so that sequence numbers grow in the order in which
+ * messages reach their lanes. Lock order: this lock, then a lane's, then the turnstile's.
  */
 final class QueueBooks {
   final QueueName queue;
@@ -43,7 +43,8 @@ final class QueueBooks {
     this.settings = settings;
     this.ticks = ticks;
     this.maxMessages = maxMessages;
-    // An ordered queue has it in its lanes; there only a bound is worth counting for.
+    // The depth of an ordered queue is in its lanes, so it is counted here only for a bounded
+    // queue.
     this.countsDepth = settings.mode() == QueueMode.UNORDERED || maxMessages != Long.MAX_VALUE;
     this.shelf = new DeadLetterShelf(queue);
   }
@@ -52,7 +53,7 @@ final class QueueBooks {
     return settings;
   }
 
-  /** Takes over new settings; the mode cannot change. */
+  /** Applies new settings; the mode cannot change. */
   void change(QueueSettings changed) {
     if (changed.mode() != settings.mode()) {
       throw new KeeperException.QueueConflict(queue, settings.mode());
@@ -70,14 +71,14 @@ final class QueueBooks {
     }
   }
 
-  /** The failure of a call that comes after the end of the queue. */
+  /** Returns the failure of a call after the queue was closed or deleted. */
   KeeperException ended() {
     return isDeleted
         ? new KeeperException.UnknownQueue(queue)
         : new KeeperException.Closed("Queue " + queue);
   }
 
-  /** Messages that are neither completed nor dead; of an unordered queue. */
+  /** Returns how many messages of an unordered queue are neither completed nor dead letters. */
   long depth() {
     return depth.sum();
   }
@@ -89,13 +90,13 @@ final class QueueBooks {
     }
   }
 
-  /** A message becomes a dead letter. */
+  /** Makes a message a dead letter. */
   void setAside(Stored stored, int attempts, String reason, String lastError) {
     shelf.add(stored, attempts, reason, lastError, ticks.instant());
     left();
   }
 
-  /** Stores all messages, or none: everything that can be refused is refused before the first. */
+  /** Stores all messages or none: all checks come before the first message is stored. */
   List<SendOutcome> take(List<Message> messages, Placement store) {
     var now = settings;
     Limits.DEFAULT.check(queue, now.mode(), messages);
@@ -152,7 +153,7 @@ final class QueueBooks {
     }
   }
 
-  /** Puts dead letters back, in the order in which they were sent; each only once (D-03). */
+  /** Replays dead letters in the order in which they were sent; each only once (D-03). */
   int replay(Selection selection, Placement putBack) {
     intake.lock();
     try {
@@ -172,7 +173,7 @@ final class QueueBooks {
   }
 
   private Stored asNew(DeadLetter letter, long now) {
-    // A new life begins: one that died of age would die again at once otherwise.
+    // The time to live starts again; otherwise an expired message would expire again at once.
     var stored =
         new Stored(
             letter.message(),

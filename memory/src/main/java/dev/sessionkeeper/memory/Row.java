@@ -4,12 +4,12 @@ import java.util.function.ObjIntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Things in the order in which they came, of which any may step out.
+ * A queue from which any element may be removed.
  *
- * <p>Each has a place, a number that grows. Who steps out leaves a gap, and its neighbours are not
- * touched: they are other people's lanes, and far away in memory. Gaps are closed when there is no
- * room and at least half of it is gaps, so a step costs the same however long the row is. Not safe
- * for threads: guarded by the lock of its owner.
+ * <p>Each element has a place, which is a growing number. Removing an element leaves a gap and does
+ * not touch its neighbours, whose memory is far away. Gaps are closed when the array is full and at
+ * least half of it is gaps, so a step costs the same for any length. Not thread-safe: guarded by
+ * the lock of its owner.
  */
 final class Row<T> {
   private static final int SMALLEST = 4;
@@ -23,7 +23,9 @@ final class Row<T> {
   private int size;
 
   /**
-   * @param moved told when a thing has got another place
+   * Creates an empty row.
+   *
+   * @param moved is called when an element gets another place
    */
   Row(ObjIntConsumer<T> moved) {
     this.moved = moved;
@@ -37,7 +39,7 @@ final class Row<T> {
     return size == 0;
   }
 
-  /** The place of the one that comes first; meaningless when there is none. */
+  /** Returns the place of the first element; meaningless if there is none. */
   int firstPlace() {
     while (first != end && slots[slot(first)] == null) {
       first++;
@@ -45,7 +47,7 @@ final class Row<T> {
     return first;
   }
 
-  /** Lets a thing stand at the end, and returns its place. */
+  /** Appends an element and returns its place. */
   int add(T thing) {
     if (end - first == slots.length) {
       makeRoom();
@@ -55,7 +57,7 @@ final class Row<T> {
     return end++;
   }
 
-  /** Steps out of the row; does nothing when the thing does not stand there. */
+  /** Removes the element at this place; does nothing if another one is there. */
   void remove(T thing, int place) {
     int behind = place - first;
     if (behind < 0 || behind >= end - first || !thing.equals(slots[slot(place)])) {
@@ -65,8 +67,8 @@ final class Row<T> {
     left();
   }
 
-  /** Takes the first one out of a row that is not empty. */
-  @SuppressWarnings("unchecked") // Only add() writes.
+  /** Removes and returns the first element of a row that is not empty. */
+  @SuppressWarnings("unchecked") // Only add() writes the array.
   T removeFirst() {
     int slot = slot(firstPlace());
     var thing = slots[slot];
@@ -108,7 +110,7 @@ final class Row<T> {
     slots = bigger;
   }
 
-  @SuppressWarnings("unchecked") // Only add() writes.
+  @SuppressWarnings("unchecked") // Only add() writes the array.
   private void closeGaps() {
     int next = first;
     for (int place = first; place != end; place++) {

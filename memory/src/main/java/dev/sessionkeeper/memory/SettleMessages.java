@@ -4,7 +4,7 @@ import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.SessionStatus;
 import java.time.Duration;
 
-/** Applies what became of the first message of a lane. Callers hold the lane's lock. */
+/** Applies settlements to the first message of a lane. Callers hold the lane's lock. */
 final class SettleMessages {
   static final String EXPIRED = "expired";
   private static final String LEASE_RAN_OUT = "the lease ran out before the message was settled";
@@ -30,7 +30,10 @@ final class SettleMessages {
     }
   }
 
-  /** The lease ran out: the current message had its attempt, those behind it had none (S-05). */
+  /**
+   * Ends an expired lease: the current message has used its attempt, those behind it have not
+   * (S-05).
+   */
   void leaseRanOut(Lane lane, long now) {
     if (lane.handed > 0) {
       var head = lane.messages.get(0);
@@ -40,19 +43,19 @@ final class SettleMessages {
     lane.free();
   }
 
-  /** Makes a waiting message that has become too old a dead letter. */
+  /** Dead-letters a waiting message that has expired. */
   void expire(Lane lane, int index) {
     var old = lane.messages.remove(index);
     books.setAside(old, old.attempts, EXPIRED, old.lastError());
   }
 
-  /** Makes the first message a dead letter because a person wants so. */
+  /** Dead-letters the first message for an operator. */
   void deadLetterHead(Lane lane, boolean wasTried, String reason, long now) {
     var dead = removeHead(lane, now);
     books.setAside(dead, dead.attempts + (wasTried ? 1 : 0), reason, dead.lastError());
   }
 
-  /** The error that came with a dead letter, or else the one of the attempt before. */
+  /** Returns the error of the dead letter, or else that of the previous attempt. */
   static String errorOf(Settlement.DeadLetter letter, Stored dead) {
     return letter.error().isEmpty() ? dead.lastError() : letter.error();
   }
@@ -79,14 +82,14 @@ final class SettleMessages {
     message.trouble = new Stored.Trouble(error, books.ticks.instant());
   }
 
-  /** Forgets the first message; if it blocked its session, the session is blocked no more. */
+  /** Removes the first message; if it blocked its session, the session is no longer blocked. */
   private static Stored removeHead(Lane lane, long now) {
     var head = lane.removeHead();
     lane.thawUnlessAside(now);
     return head;
   }
 
-  /** The message failed: the settings of the queue say whether it is tried again. */
+  /** Settles a failed message: the queue's settings decide whether it is retried. */
   private void settleFailed(Lane lane, Stored head, Settlement.Retry retry, long now) {
     switch (books.settings().settlementAfter(head.attempts, retry)) {
       case Settlement.Complete complete -> complete(lane, now);

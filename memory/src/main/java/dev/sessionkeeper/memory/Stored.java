@@ -5,19 +5,17 @@ import dev.sessionkeeper.Message;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A message that was accepted and is neither completed nor dead. Guarded by the lock of its lane.
- */
+/** A message that is neither completed nor a dead letter. Guarded by the lock of its lane. */
 final class Stored {
   final Message message;
   final long sequence;
   final Instant enqueuedAt;
   final int replays;
 
-  /** Attempts that have ended; the open delivery is one more. */
+  /** Attempts that have ended; an open delivery is one more. */
   int attempts;
 
-  /** Not handed out before this moment. */
+  /** The earliest moment of its next delivery. */
   long dueAt;
 
   /** When the message expires, unless its TTL is stopped; callers ask {@link Lane#expiryOf}. */
@@ -40,7 +38,7 @@ final class Stored {
     return new Delivery(message, sequence, attempts + 1, enqueuedAt);
   }
 
-  /** The bytes of its body and properties. */
+  /** Returns the bytes of its payload and properties. */
   int size() {
     return message.size();
   }

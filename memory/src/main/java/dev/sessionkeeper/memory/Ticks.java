@@ -6,8 +6,8 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
 /**
- * Time as the queues count it: nanoseconds of the monotonic clock since the provider began, so that
- * a jump of the wall clock moves no lease, retry or expiry.
+ * Time as the queues count it: nanoseconds of the monotonic clock since the provider was created,
+ * so that a jump of the wall clock moves no lease, retry or expiry.
  */
 final class Ticks {
   /** A moment that never comes. */
@@ -31,12 +31,12 @@ final class Ticks {
     return time.instant();
   }
 
-  /** The moment that is this much later than {@code now}. */
+  /** Returns the moment that is this much later than {@code now}. */
   static long later(long now, Duration duration) {
     return now + nanos(duration);
   }
 
-  /** The moment at which the wall clock will show this, if it does not jump. */
+  /** Returns the moment at which the wall clock will show this time, unless it jumps. */
   long at(Instant wall, long now) {
     return later(now, Duration.between(time.instant(), wall));
   }
@@ -46,7 +46,7 @@ final class Ticks {
     return time.instant().plusNanos(moment - now()).truncatedTo(ChronoUnit.MICROS);
   }
 
-  /** Runs the task at a moment, or soon if that has passed. */
+  /** Runs the task at a moment, or soon if the moment has passed. */
   TimeSource.Timer runAt(long moment, Runnable task) {
     return time.schedule(Duration.ofNanos(Math.max(0, moment - now())), task);
   }

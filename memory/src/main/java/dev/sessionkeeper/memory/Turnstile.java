@@ -6,17 +6,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Where lanes and owners wait for each other: lanes with work, in the order in which they became
- * ready (S-07); lanes whose time must come; and owners without a session, of whom one is woken for
- * each lane that becomes ready.
+ * Where lanes and owners meet: lanes with work, in the order in which they became ready (S-07);
+ * lanes that are due later; and owners that wait for a session, of which one is woken for each lane
+ * that becomes ready.
  *
- * <p>Callers hold the lock of the lane they pass. Only {@link #takeFirst} and {@link #takeDue} give
- * out lanes that their caller has not locked; the caller then locks the lane, looks again and puts
- * it where it belongs. That is why the methods may decide by a glance without the lock that nothing
- * is to be done: whoever moves the lane meanwhile comes back to it.
+ * <p>Callers hold the lock of the lane they pass. Only {@link #takeFirst} and {@link #takeDue}
+ * return lanes that their caller has not locked; the caller then locks the lane, checks it again
+ * and puts it where it belongs. Therefore the other methods may check without the turnstile's lock
+ * that nothing is to be done: a thread that moves the lane meanwhile returns to it.
  *
- * <p>All owners of a queue meet here, so what is done under the lock is short: it touches no lane
- * but the one that is passed, and the one that is taken not even that.
+ * <p>All owners of a queue contend for this lock, so little is done under it: it touches only the
+ * lane that is passed, and {@code takeFirst} not even that.
  */
 final class Turnstile {
   private static final int SPINS = 500;
@@ -30,7 +30,7 @@ final class Turnstile {
 
   private long lastEpoch;
   private boolean closed;
-  // Both may be glanced at without the lock.
+  // Both may be read without the lock.
   private final AtomicInteger readyCount = new AtomicInteger();
   private volatile long nextDue = Ticks.NEVER;
 
@@ -47,10 +47,10 @@ final class Turnstile {
   }
 
   /**
-   * The lane has work for an owner; looked at again at a moment.
+   * Marks the lane as ready, to be checked again at a moment.
    *
-   * @param leaseEnd when a lease that is taken now would end: a lane that is looked at no later
-   *     than that, once, need not be registered anew by whoever takes it
+   * @param leaseEnd when a lease that is taken now would end: a lane that is checked no later than
+   *     that need not be registered again by its taker
    */
   void ready(Lane lane, long moment, long leaseEnd) {
     if (lane.ready && DueTimes.isRegistered(lane, moment)) {
@@ -70,7 +70,7 @@ final class Turnstile {
     }
   }
 
-  /** The lane is for no owner now; looked at again at a moment. */
+  /** Marks the lane as not ready, to be checked again at a moment. */
   void away(Lane lane, long moment) {
     if (!lane.ready && (moment == Ticks.NEVER || DueTimes.isRegistered(lane, moment))) {
       return;
@@ -84,7 +84,7 @@ final class Turnstile {
     }
   }
 
-  /** The lane is gone. */
+  /** Forgets a lane that is gone. */
   void forget(Lane lane) {
     away(lane, Ticks.NEVER);
     if (lane.dueBucket != null) {
@@ -106,8 +106,8 @@ final class Turnstile {
   }
 
   /**
-   * Takes out the lane that has waited longest. It counts as ready until its taker, who has locked
-   * it, says {@link #arrived}.
+   * Takes the lane that has waited longest. The lane counts as ready until its taker, which locks
+   * it, calls {@link #arrived}.
    */
   Optional<Taken> takeFirst() {
     if (readyCount.get() == 0) {
@@ -130,11 +130,11 @@ final class Turnstile {
   /**
    * A lane on its way from the row to an owner.
    *
-   * @param epoch for its lease, if it can be taken
+   * @param epoch the epoch of its lease, if it can be taken
    */
   record Taken(Lane lane, int place, long epoch) {}
 
-  /** The taker has locked the lane. */
+  /** Records that the taker has locked the lane. */
   void arrived(Taken taken) {
     var lane = taken.lane();
     if (lane.ready && lane.readyPlace == taken.place()) {
@@ -143,7 +143,7 @@ final class Turnstile {
     // Otherwise another thread has moved the session meanwhile, and it may be ready again.
   }
 
-  /** The next epoch, for who takes a lane without waiting in the row. */
+  /** Returns the next epoch, for an owner that accepts a chosen lane. */
   long nextEpoch() {
     enter();
     try {
@@ -165,9 +165,9 @@ final class Turnstile {
   }
 
   /**
-   * Lets an owner wait its turn.
+   * Adds an owner to the waiting ones.
    *
-   * @return false when it need not: a lane is ready now, or the queue is closed
+   * @return false if it need not wait: a lane is ready now, or the queue is closed
    */
   boolean queueUp(Waiter owner) {
     enter();
@@ -182,7 +182,7 @@ final class Turnstile {
     }
   }
 
-  /** The owner waits no longer. */
+  /** Removes an owner from the waiting ones. */
   void leave(Waiter owner) {
     enter();
     try {
@@ -215,7 +215,7 @@ final class Turnstile {
     }
   }
 
-  /** Spinning is cheaper than parking: the work under the lock is very short. */
+  /** Spins briefly before parking, because the work under the lock is very short. */
   private void enter() {
     for (int i = 0; i < SPINS; i++) {
       if (!lock.isLocked() && lock.tryLock()) {
@@ -259,7 +259,7 @@ final class Turnstile {
   }
 
   private void countReady() {
-    // Whoever has to know looks under the lock, which orders it.
+    // Exact readers read the count under the lock, which orders the write.
     readyCount.lazySet(ready.size());
   }
 }

@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** A queue without sessions: each message is its own lane and is locked on its own. */
+/** A queue without sessions: each message is locked on its own. */
 final class UnorderedQueue implements MemoryQueue, MessageSource {
   private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
   private static final Settlement.Retry LOCK_RAN_OUT =
@@ -170,7 +170,7 @@ final class UnorderedQueue implements MemoryQueue, MessageSource {
         }
       }
       case Settlement.DeadLetter letter -> deadLetter(message, letter, 1);
-      // There is no session that could wait with it, so it is set aside alone.
+      // There is no session to park, so only the message is set aside.
       case Settlement.Park park ->
           setAside(message, message.stored.attempts + 1, park.reason(), message.stored.lastError());
     }

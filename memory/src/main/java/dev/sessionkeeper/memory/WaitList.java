@@ -3,8 +3,8 @@ package dev.sessionkeeper.memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that wait, longest first. One thing that happens wakes one of them: waking all would make
- * all but one go back to sleep. Guarded by the lock of its owner.
+ * Waiting threads, longest first. An event wakes one of them; waking all would send all but one
+ * back to sleep. Guarded by the lock of its owner.
  */
 final class WaitList {
   private @Nullable Waiter first;
@@ -14,7 +14,7 @@ final class WaitList {
     return first == null;
   }
 
-  /** Adds it at the end, unless it is here already. */
+  /** Appends a waiter, unless it is in the list already. */
   void add(Waiter waiter) {
     if (waiter.list != null) {
       return;
@@ -48,7 +48,7 @@ final class WaitList {
     waiter.after = null;
   }
 
-  /** Wakes the one that has waited longest; it is no longer in the list then. */
+  /** Wakes the thread that has waited longest, and removes it from the list. */
   boolean wakeOne() {
     var waiter = first;
     if (waiter == null) {
@@ -61,7 +61,7 @@ final class WaitList {
 
   void wakeAll() {
     while (wakeOne()) {
-      // Each wake-up takes one out.
+      // Each wake-up removes one.
     }
   }
 }

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** One thread that waits for something to happen, or for its time to run out. */
+/** A thread that waits for an event or the end of its time. */
 final class Waiter implements AutoCloseable {
   private final Thread thread = Thread.currentThread();
   private final TimeSource.Timer timer;
@@ -25,7 +25,7 @@ final class Waiter implements AutoCloseable {
     return timedOut;
   }
 
-  /** Waits until it is woken or its time is up. A wake-up that came before is not forgotten. */
+  /** Waits until the thread is woken or its time is over. An earlier wake-up counts. */
   void await() throws InterruptedException {
     while (!awake && !timedOut) {
       LockSupport.park(this);

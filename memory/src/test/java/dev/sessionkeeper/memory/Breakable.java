@@ -41,7 +41,7 @@ class Breakable
     this.inner = MemoryQueueProvider.create(time);
   }
 
-  /** What an owner gets into its hands. */
+  /** Returns the session that an owner gets. */
   HeldSession held(QueueName queue, HeldSession session) {
     return session;
   }
@@ -61,7 +61,7 @@ class Breakable
         : result;
   }
 
-  /** The session as whoever holds it now has it. */
+  /** Returns a handle of the session's present owner. */
   final Optional<HeldSession> asItsOwner(QueueName queue, SessionId session) {
     return inner
         .inspect(queue, Optional.of(SessionStatus.HELD), Page.Request.first(100))

@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
-/** Defects of dead letters and of operator acts: D-01 to D-03, O-01 to O-05. */
+/** Planted bugs of dead letters and operators' acts: D-01 to D-03, O-01 to O-05. */
 final class DeadLetterBugs {
   private DeadLetterBugs() {}
 

@@ -38,7 +38,8 @@ class GrowingEpochsTest {
     try {
       Thread.ofPlatform().start(delayed);
       await().until(lane.lock::hasQueuedThreads);
-      // The delayed owner has left the row; another one takes the session by name and returns it.
+      // The delayed owner has left the row; another one accepts the session by name and releases
+      // it.
       overtaking = takeAndClose(queue.accept(SESSION, Owner.of("named"), Duration.ZERO));
     } finally {
       lane.lock.unlock();

@@ -26,7 +26,7 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Defects of holding and waiting: S-01, S-02, S-05, S-07, S-08, S-10, S-11. */
+/** Planted bugs of holding and waiting: S-01, S-02, S-05, S-07, S-08, S-10, S-11. */
 final class HoldingBugs {
   private HoldingBugs() {}
 
@@ -70,7 +70,7 @@ final class HoldingBugs {
             });
   }
 
-  /** Where a held session belongs. */
+  /** The provider and queue of a held session. */
   record InQueue(Breakable provider, QueueName queue) {}
 
   private static final class TwoOwners extends Breakable {
@@ -207,7 +207,7 @@ final class HoldingBugs {
               session.renew();
               renewForEver(session);
             } catch (KeeperException e) {
-              // It was closed.
+              // The session was closed.
             }
           });
     }
@@ -260,7 +260,7 @@ final class HoldingBugs {
 
     @Override
     public void close() {
-      // This is the bug.
+      // The planted bug.
     }
   }
 

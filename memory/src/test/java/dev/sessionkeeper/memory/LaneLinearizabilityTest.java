@@ -28,10 +28,7 @@ import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * Whatever threads do to one lane at the same time looks as if they had done it one after the
- * other.
- */
+/** Concurrent calls on one lane have the same results as some sequence of these calls. */
 @Tag("slow")
 class LaneLinearizabilityTest {
 
@@ -57,7 +54,7 @@ class LaneLinearizabilityTest {
         .actorsAfter(1);
   }
 
-  /** The calls of owners and senders. Epochs and sequences count from one. */
+  /** The calls of owners and senders. Epochs and sequence numbers count from one. */
   @Param(name = "number", gen = IntGen.class, conf = "1:3")
   public static class OneLane {
     private static final QueueName QUEUE = QueueName.of("q");
@@ -147,7 +144,7 @@ class LaneLinearizabilityTest {
     }
   }
 
-  /** The same messages in the same ring, but nobody locks. */
+  /** The same messages in the same ring, without a lock. */
   @Param(name = "number", gen = IntGen.class, conf = "1:3")
   public static class LaneWithoutLock {
     private final MessageRing ring = new MessageRing();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A kit that cannot fail is worthless: for every rule there is a defect that it must find. */
+/** For every contract rule there is a planted bug that the kit must find. */
 @Tag("slow")
 class PlantedBugsTest {
   private static final Pattern RULE = Pattern.compile("^\\| ([A-Z]-[0-9]+[a-z]?) \\|");

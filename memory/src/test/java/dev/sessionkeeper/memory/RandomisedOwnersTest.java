@@ -62,7 +62,10 @@ class RandomisedOwnersTest {
     assertThat(violatedWith("a dead letter is deleted")).contains("I3");
   }
 
-  /** What the first run violates in which the bug came to light: that depends on the threads. */
+  /**
+   * Returns the violations of the first run that showed the bug, because that depends on the
+   * threads.
+   */
   private static List<String> violatedWith(String defect) {
     var bug =
         PlantedBug.all().stream().filter(b -> b.defect().equals(defect)).findFirst().orElseThrow();

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** The contract by the clock of the machine, as other providers run it. */
+/** The contract with the machine's clock, as other providers run it. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 class RealTimeMemoryTest extends QueueProviderContract {

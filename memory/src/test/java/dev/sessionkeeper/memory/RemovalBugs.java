@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Defects of purges and deletions, and of answers bounded in bytes: O-06 to O-08, S-12. */
+/** Planted bugs of purges, deletions and answers bounded in bytes: O-06 to O-08, S-12. */
 final class RemovalBugs {
   private RemovalBugs() {}
 

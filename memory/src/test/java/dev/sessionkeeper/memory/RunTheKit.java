@@ -13,7 +13,7 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
-/** Runs the kit inside a test and tells which rules were kept and which broken. */
+/** Runs the kit inside a test and returns which rules passed and which failed. */
 final class RunTheKit {
   private final Set<String> kept = new TreeSet<>();
   private final Set<String> broken = new TreeSet<>();
@@ -22,9 +22,9 @@ final class RunTheKit {
   private RunTheKit() {}
 
   /**
-   * Runs it.
+   * Runs the kit.
    *
-   * @param patience how long one test may take; a broken provider may never answer
+   * @param patience the time limit of one test, because a broken provider may never answer
    */
   static RunTheKit on(Class<?> contract, Duration patience) {
     var run = new RunTheKit();
@@ -47,7 +47,7 @@ final class RunTheKit {
     return broken;
   }
 
-  /** Rules of which every test passed. */
+  /** Returns the rules of which every test passed. */
   Set<String> kept() {
     var all = new TreeSet<>(kept);
     all.removeAll(broken);

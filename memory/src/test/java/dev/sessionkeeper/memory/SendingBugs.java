@@ -18,7 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Defects of sending. */
+/** Planted bugs of sending. */
 final class SendingBugs {
   private SendingBugs() {}
 

@@ -15,7 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
-/** Defects of settling and of state: S-03, S-03a, S-04, S-06, S-09. */
+/** Planted bugs of settling and of state: S-03, S-03a, S-04, S-06, S-09. */
 final class SettlingBugs {
   private SettlingBugs() {}
 
@@ -91,7 +91,7 @@ final class SettlingBugs {
     }
   }
 
-  /** Remembers what was handed out, to do something else with it. */
+  /** Remembers deliveries, to misuse them later. */
   private static class Remembering extends BreakableSession {
     final Map<Long, Delivery> deliveries = new HashMap<>();
 
@@ -138,7 +138,7 @@ final class SettlingBugs {
 
     @Override
     public CompletionStage<Void> settle(List<Settled> settlements) {
-      // The retry is kept in mind, and what comes behind it is handled first.
+      // The bug: messages behind the retried one are handled first.
       if (settlements.getFirst().settlement() instanceof Settlement.Retry) {
         postponed.addAll(settlements);
         return CompletableFuture.completedFuture(null);

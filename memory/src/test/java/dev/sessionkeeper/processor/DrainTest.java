@@ -22,14 +22,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How a processor ends: within its time, with every lease released. */
+/** A processor ends within its time and releases every lease. */
 @Timeout(60)
 class DrainTest {
   private static final Duration DRAIN = Duration.ofMinutes(1);
   private static final Duration GRACE = Duration.ofSeconds(1);
 
   private final Workbench bench = Workbench.ordered();
-  // The drain waits by this one; a test moves it when the drain is where it shall be.
+  // The drain waits by this clock; a test moves it at the right step of the drain.
   private final SettableClock clock = SettableClock.create();
 
   @AfterEach
@@ -75,7 +75,7 @@ class DrainTest {
             .build()
             .start();
 
-    // The clock stands still: whoever had to be waited for would be waited for for ever.
+    // The clock stands still, so a wait for time would never end.
     assertTimeoutPreemptively(Duration.ofSeconds(30), processor::close);
   }
 
@@ -152,7 +152,7 @@ class DrainTest {
             try {
               goOn.await();
             } catch (InterruptedException e) {
-              // ignores it
+              // The handler ignores the interrupt.
               interrupted.countDown();
             }
           }
@@ -219,7 +219,7 @@ class DrainTest {
                   try {
                     never.await();
                   } catch (InterruptedException e) {
-                    // ignores it
+                    // The handler ignores the interrupt.
                   }
                 }
                 real.close();
@@ -298,7 +298,7 @@ class DrainTest {
     assertThat(bench.depth()).isZero();
   }
 
-  /** Lets the time pass for which a drain waits, but not that in which it gives the rest back. */
+  /** Lets the time pass for which a drain waits, but not the time reserved for releasing leases. */
   private void drainUntil(CountDownLatch interrupted, SessionProcessor processor)
       throws InterruptedException {
     eventually().until(() -> processor.state() == SessionProcessor.State.DRAINING);

@@ -16,7 +16,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A failure tells its queue, message, attempt and lease. */
+/** A failure is reported with its queue, message, attempt and lease. */
 class ErrorContextTest {
   private Workbench bench = Workbench.ordered();
   private final List<ErrorContext> contexts = new CopyOnWriteArrayList<>();

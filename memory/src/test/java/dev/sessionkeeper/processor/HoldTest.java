@@ -102,7 +102,7 @@ class HoldTest {
     bench.holds("a1", "a2");
     MessageHandler handler =
         (delivery, session) -> {
-          // Within a lease, so that only the longest time of a hold is over.
+          // Less than the lease, so that only the maximum duration of the hold is over.
           if (bench.note(delivery).equals("a1")) {
             clock.advance(Duration.ofSeconds(11));
           }
@@ -360,7 +360,7 @@ class HoldTest {
     assertThat(bench.closeReasons()).startsWith(CloseReason.ERROR);
   }
 
-  /** Hands out what it has got backwards, and takes every settlement. */
+  /** Delivers received messages in reverse order, and accepts every settlement. */
   private static final class ReversingSession extends TamperedProvider.TamperedSession {
     ReversingSession(HeldSession real) {
       super(real);

@@ -10,7 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A processor that is paused finishes what it has in hand and takes nothing more. */
+/** A paused processor finishes its current messages and accepts nothing more. */
 class PauseTest {
   private final Workbench bench = Workbench.ordered();
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What follows when a message has failed as often as it may. */
+/** What happens after the last attempt of a message. */
 @Timeout(60)
 class PoisonTest {
   private static final RetryPolicy QUICK =
@@ -124,7 +124,7 @@ class PoisonTest {
     assertThat(bench.handled).containsExactly("a1");
   }
 
-  /** The inspector is asked first: an accept would take the session away from the processor. */
+  /** Inspects first, because an accept would take the session away from the processor. */
   private boolean isSetAside(String session) throws InterruptedException {
     return bench.isParked(session)
         && bench.acceptElsewhere(session) instanceof AcceptResult.SetAside;

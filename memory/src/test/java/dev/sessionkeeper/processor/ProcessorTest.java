@@ -353,7 +353,7 @@ class ProcessorTest {
     return Settlement.complete();
   }
 
-  @SuppressWarnings("NullAway") // what careless application code does
+  @SuppressWarnings("NullAway") // Careless application code returns null.
   private static Settlement nothing() {
     return null;
   }

@@ -45,7 +45,7 @@ class RandomisedRunTest {
   void onASettableClockNothingIsOvertakenSharedOrLost(long seed) throws InterruptedException {
     var clock = SettableClock.create();
     try (var provider = MemoryQueueProvider.create(clock)) {
-      // Short leases and big steps: some run out while their owner is still at work.
+      // Short leases and big steps: some leases expire while their owner is still at work.
       provider.declare(QUEUE, SETTINGS.withLockDuration(Duration.ofSeconds(1)));
 
       var report =
@@ -104,7 +104,7 @@ class RandomisedRunTest {
     assertThat(report.concurrencyChanges()).isGreaterThan(10);
   }
 
-  /** Takes a retried message out of its place: completes it instead. */
+  /** The planted bug: completes a message that is to be retried. */
   private static final class SkippingSession extends TamperedProvider.TamperedSession {
     SkippingSession(HeldSession real) {
       super(real);
@@ -119,7 +119,10 @@ class RandomisedRunTest {
     }
   }
 
-  /** Says yes to a dead letter and keeps none, so that its session never gets on. */
+  /**
+   * The planted bug: confirms a dead letter without storing one, so that its session never
+   * continues.
+   */
   private static final class LosingSession extends TamperedProvider.TamperedSession {
     LosingSession(HeldSession real) {
       super(real);

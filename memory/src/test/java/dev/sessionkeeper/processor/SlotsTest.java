@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How many sessions are held at once, while it changes. */
+/** The number of held sessions while the concurrency changes. */
 @Timeout(60)
 class SlotsTest {
   private final Workbench bench = Workbench.ordered();
@@ -47,7 +47,7 @@ class SlotsTest {
       assertThat(processor.options().maxConcurrentSessions()).isEqualTo(5);
 
       processor.changeConcurrency(1);
-      // All five stand in line, so the one that stays cannot take the leave of one that goes.
+      // All five wait in order, so the slot that stays cannot take the permit of one that ends.
       eventually().until(() -> mayEnd.getQueueLength() == 5);
       mayEnd.release(5);
       eventually().until(() -> processor.activeSessions() == 1 && inside.get() == 1);
@@ -200,7 +200,7 @@ class SlotsTest {
               .build()
               .start();
       try (processor) {
-        // The clock stands still, so whoever waits for a second first waits for ever.
+        // The clock stands still, so a slot that first waits for a second would wait for ever.
         eventually().until(() -> still.handled.contains("c1"));
         mayGoOn.countDown();
       }

@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 
-/** A provider whose calls a test can get in between; override what is to behave otherwise. */
+/** A provider whose calls a test can intercept by overriding them. */
 class TamperedProvider extends DelegatingProvider {
   TamperedProvider(QueueProvider real) {
     super(real);
@@ -32,7 +32,7 @@ class TamperedProvider extends DelegatingProvider {
         : new AcceptResult.NoSession();
   }
 
-  /** A held session whose calls a test can get in between. */
+  /** A held session whose calls a test can intercept. */
   static class TamperedSession implements HeldSession {
     final HeldSession real;
 

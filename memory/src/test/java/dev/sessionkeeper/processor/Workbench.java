@@ -21,7 +21,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 
-/** A queue on the memory provider, and what was handled from it. */
+/** A queue on the memory provider, and the messages handled from it. */
 final class Workbench implements AutoCloseable {
   static final QueueName QUEUE = QueueName.of("work");
 
@@ -64,7 +64,7 @@ final class Workbench implements AutoCloseable {
     }
   }
 
-  /** A handler step: remembers what was handled. */
+  /** A handler step that records the message. */
   String note(Delivery delivery) {
     var text = delivery.payload().asText();
     handled.add(text);
@@ -92,7 +92,7 @@ final class Workbench implements AutoCloseable {
     return events.stream().filter(type::isInstance).map(type::cast).toList();
   }
 
-  /** Takes a session as somebody else would, at once. */
+  /** Accepts a session as another owner, without waiting. */
   AcceptResult acceptElsewhere(String session) throws InterruptedException {
     return provider.sessions(QUEUE).accept(SessionId.of(session), Owner.of("other"), Duration.ZERO);
   }

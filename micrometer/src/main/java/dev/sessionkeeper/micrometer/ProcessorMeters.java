@@ -16,12 +16,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * Meters of one processor: give it to the processor as a listener.
+ * Metrics of one processor, recorded by adding this as its listener.
  *
- * {@snippet :
- * SessionProcessor.builder(provider, orders, handler)
- *     .listener(ProcessorMeters.of(registry, orders, "ledger"))
- *     .build();
+ * {@snippet
+ *  : SessionProcessor.builder(provider, orders, handler) .listener(ProcessorMeters.of(registry, orders, "ledger")) .build();
  * }
  *
  * <p>Tags are {@code queue} and {@code listener}, and for handled messages {@code outcome}: {@code
@@ -95,7 +93,10 @@ public final class ProcessorMeters implements Consumer<ProcessorEvent> {
             registry, tags, "sessionkeeper.order.violations", "Deliveries out of order; must be 0");
   }
 
-  /** The meters of a processor of this queue; the listener tells processors of one queue apart. */
+  /**
+   * Returns the metrics of a processor of this queue; {@code listener} distinguishes processors of
+   * one queue.
+   */
   public static ProcessorMeters of(MeterRegistry registry, QueueName queue, String listener) {
     return new ProcessorMeters(registry, Tags.of("queue", queue.value(), "listener", listener));
   }

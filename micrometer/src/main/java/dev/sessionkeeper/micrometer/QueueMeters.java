@@ -18,10 +18,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Depth, ready, held and set-aside sessions, dead letters and oldest age of one queue.
+ * The depth, sessions by status, dead letters and oldest age of one queue, as gauges.
  *
- * <p>One scrape asks the store once: the numbers are kept for a second. When the store does not
- * answer, the gauges are NaN.
+ * <p>The numbers are kept for a second, so that one scrape asks the store once. While the store
+ * does not answer, the gauges are NaN.
  */
 public final class QueueMeters implements MeterBinder {
   private static final Logger log = LoggerFactory.getLogger(QueueMeters.class);
@@ -43,7 +43,7 @@ public final class QueueMeters implements MeterBinder {
     return of(queues, queue, TimeSource.system());
   }
 
-  /** As above, with another clock. */
+  /** Returns the gauges with another clock. */
   public static QueueMeters of(InspectableQueues queues, QueueName queue, TimeSource time) {
     return new QueueMeters(queues, queue, time);
   }

@@ -20,7 +20,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Renders the Helm chart and reads the result with Kubernetes' own model. */
+/** Renders the Helm chart and parses the result with Kubernetes' own model. */
 class HelmChartTest {
   private static final Path CHART = Path.of("helm", "keeper");
   private static final String KEYS =
@@ -130,7 +130,7 @@ class HelmChartTest {
     return Files.writeString(folder.resolve("values.yaml"), text);
   }
 
-  /** Follows the getters of the model; each object keeps the fields it does not know in a map. */
+  /** Follows the getters of the model; each object keeps unknown fields in a map. */
   private static void collectUnknown(Object value, String path, List<String> unknown) {
     if (value instanceof List<?> list) {
       for (int i = 0; i < list.size(); i++) {

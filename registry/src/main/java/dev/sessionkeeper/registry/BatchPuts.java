@@ -10,11 +10,11 @@ import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 
 /**
- * Begins sessions together that are wanted while others are under way: one statement and one commit
- * for all of them, and no wait for a caller that is alone.
+ * Creates sessions in batches: requests that arrive while a batch is being stored share the next
+ * statement and commit. A caller that is alone does not wait.
  *
- * <p>One group at a time: what a group costs before its first session is worth four sessions, so
- * one large group is cheaper than two small ones at once.
+ * <p>One batch at a time. The fixed cost of a batch equals that of about four sessions, so one
+ * large batch is cheaper than two concurrent small ones.
  */
 final class BatchPuts {
   private static final int MOST = 64;
@@ -24,16 +24,15 @@ final class BatchPuts {
   private final Function<List<SessionRequest>, List<Optional<RegisteredSession>>> together;
 
   /**
-   * Prepares.
+   * Creates the batcher.
    *
-   * @param together answers each request of a group, in their order; empty for one whose key is
-   *     taken
+   * @param together answers each request of a batch, in order; empty if its key is taken
    */
   BatchPuts(Function<List<SessionRequest>, List<Optional<RegisteredSession>>> together) {
     this.together = together;
   }
 
-  /** Another transaction has inserted a session for one of the keys and is still open. */
+  /** Reports that another open transaction has inserted a session for one of the keys. */
   static final class HeldUp extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -45,7 +44,7 @@ final class BatchPuts {
   private record Wish(
       SessionRequest request, CompletableFuture<Optional<RegisteredSession>> answer) {}
 
-  /** The session that began; empty if the key is taken, or may be. */
+  /** Returns the session that began; empty if the key is taken, or may be. */
   Optional<RegisteredSession> begin(SessionRequest request) {
     var wish = new Wish(request, new CompletableFuture<>());
     group.add(wish);
@@ -66,7 +65,7 @@ final class BatchPuts {
         wishes.get(i).answer().complete(begun.get(i));
       }
     } catch (KeeperException.Rejected | HeldUp e) {
-      // One of them may be to blame; alone, only that one fails or waits.
+      // One request may have caused the failure; alone, only that one fails or waits.
       wishes.forEach(wish -> wish.answer().complete(Optional.empty()));
     } catch (RuntimeException | Error e) {
       wishes.forEach(wish -> wish.answer().completeExceptionally(e));

@@ -14,13 +14,12 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * PUT: a look without a lock; where there is no session, together with others that begin one, in
- * one commit; else by one call of {@code keeper.put_session}.
+ * Executes a PUT. First reads without a lock. If there is no session, creates one in a batch with
+ * other requests; otherwise calls {@code keeper.put_session}.
  *
- * <p>Without the row's lock only two things are answered: {@code existing}, for what was committed,
- * of the right tenant, high enough, and not past its end at the time of the look; and {@code
- * created}, which the unique index decides. Looks do not leave in groups: they need no commit, and
- * would wait for those that do.
+ * <p>Without the row's lock only two answers are given. {@code existing}: the session was
+ * committed, is of the right tenant, of a sufficient kind, and not expired at the time of the read.
+ * {@code created}: the unique index decides. Reads are not batched, because they need no commit.
  */
 final class PutSession {
   private static final String LOOK =
@@ -56,7 +55,7 @@ final class PutSession {
     this.options = options;
   }
 
-  /** A PUT whose answer was lost is put again: what it did is found then. */
+  /** A PUT whose answer was lost is repeated, and finds its own effect. */
   PutOutcome put(SessionRequest request) {
     return Database.untilKnown(MOST_TRIES, () -> tryToPut(request));
   }

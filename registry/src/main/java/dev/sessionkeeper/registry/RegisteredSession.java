@@ -7,7 +7,7 @@ import java.util.UUID;
  * A session of the registry.
  *
  * @param endsAt when it ended, or when it expires
- * @param isActive as the database's clock saw it: not ended and not past its end
+ * @param isActive by the database's clock: neither ended nor expired
  */
 public record RegisteredSession(
     UUID sessionId,

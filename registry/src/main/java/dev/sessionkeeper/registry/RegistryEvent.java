@@ -8,10 +8,10 @@ public sealed interface RegistryEvent {
   /** A session began in place of one of a lower kind. */
   record Upgraded(int kind) implements RegistryEvent {}
 
-  /** The session that was there was given out. */
+  /** An existing session was returned. */
   record Found(int kind) implements RegistryEvent {}
 
-  /** The sweep ended a session that was past its end. */
+  /** The sweep ended an expired session. */
   record Expired(int kind) implements RegistryEvent {}
 
   /** A caller ended a session. */

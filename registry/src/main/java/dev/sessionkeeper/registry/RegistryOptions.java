@@ -8,7 +8,7 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * Kinds, prices and lifetime. A session keeps what it started with when they change.
+ * Kinds, prices and lifetime. A session keeps the values it started with.
  *
  * @param lifetime how long a session lives without renewal
  * @param period the time for which a session of factor 1 costs 1 unit
@@ -29,7 +29,7 @@ public record RegistryOptions(
     require("period", period);
   }
 
-  /** Kinds 1, 2 and 3 with factors 1, 2 and 3; lifetime and period 30 days. */
+  /** Returns kinds 1, 2 and 3 with factors 1, 2 and 3, and a lifetime and period of 30 days. */
   public static RegistryOptions defaults() {
     return of(
         List.of(

@@ -3,7 +3,7 @@ package dev.sessionkeeper.registry;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Which sessions a list shows; an empty part does not narrow it. */
+/** Selects the sessions of a list; an empty field selects all. */
 public record SessionFilter(
     Optional<UUID> tenantObjectId,
     Optional<UUID> userObjectId,

@@ -5,7 +5,8 @@ import java.math.BigDecimal;
 /**
  * The price class of a session. A higher number is a higher kind.
  *
- * @param factor how much of the price a session of this kind costs, in thousandths at the finest
+ * @param factor the units that one period of such a session costs, with at most three decimal
+ *     places
  */
 public record SessionKind(int number, String name, BigDecimal factor) {
   private static final BigDecimal MOST = new BigDecimal(1_000_000);

@@ -12,11 +12,11 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 /**
- * One active session per user and capacity.
+ * Keeps one active session per user and capacity.
  *
- * <p>Only the clock of the database decides when a session begins and ends, and the partial unique
- * index which of two begins. A session past its end is not active, whether or not the sweep has
- * seen it. Each change is in one transaction with its domain event.
+ * <p>Only the database's clock decides when a session begins and ends, and only the partial unique
+ * index which of two concurrent sessions begins. A session past its end is not active, even before
+ * the sweep has ended it. Each change is in one transaction with its domain event.
  *
  * <p>Threads: any.
  */
@@ -33,7 +33,7 @@ public final class SessionRegistry {
     this.events = options.listener();
   }
 
-  /** Brings the tables up to date, also those of jobs and of the event log. */
+  /** Migrates the tables, including those of jobs and of the event log. */
   public static void migrate(DataSource source) {
     Jobs.migrate(source);
     Migrations.apply(source, "registry");
@@ -44,7 +44,8 @@ public final class SessionRegistry {
   }
 
   /**
-   * The active session of the user on the capacity, of at least this kind.
+   * Returns the active session of the user on the capacity, of at least this kind; creates or
+   * upgrades it if needed.
    *
    * @throws IllegalArgumentException if there is no such kind
    */
@@ -64,17 +65,17 @@ public final class SessionRegistry {
     return table.find(sessionId);
   }
 
-  /** Sessions, those that began last first. */
+  /** Returns sessions, the newest first. */
   public Page<RegisteredSession> list(SessionFilter filter, Page.Request page) {
     return table.list(filter, page);
   }
 
-  /** Ends a session now. One that has ended stays as it is. Empty if there is none. */
+  /** Ends a session now. A session that has ended is not changed. Empty if there is none. */
   public Optional<RegisteredSession> end(UUID sessionId) {
     return ended(table.end(sessionId, Optional.empty()));
   }
 
-  /** As {@link #end(UUID)}, for a person: an audit row is written in the same transaction. */
+  /** Ends a session as {@link #end(UUID)} does, and writes an audit row in the same transaction. */
   public Optional<RegisteredSession> end(UUID sessionId, Actor actor) {
     return ended(table.end(sessionId, Optional.of(actor)));
   }
@@ -87,8 +88,8 @@ public final class SessionRegistry {
   }
 
   /**
-   * Lets an active session live for a whole lifetime from now. One that is not active stays as it
-   * is. Empty if there is none.
+   * Extends an active session to a whole lifetime from now. A session that is not active is not
+   * changed. Empty if there is none.
    */
   public Optional<RegisteredSession> renew(UUID sessionId) {
     var change = table.renew(sessionId);
@@ -98,14 +99,13 @@ public final class SessionRegistry {
     return change.map(SessionTable.Change::session);
   }
 
-  /** How many sessions of each kind are active now. */
+  /** Returns how many sessions of each kind are active now. */
   public Map<Integer, Long> activeByKind() {
     return table.activeByKind();
   }
 
   /**
-   * Ends the sessions that are past their end, in chunks. Nothing but the time of their events
-   * depends on it.
+   * Ends expired sessions, in chunks. Only the time of their events depends on when this runs.
    *
    * @return how many
    */

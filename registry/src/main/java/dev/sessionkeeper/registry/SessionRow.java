@@ -8,7 +8,7 @@ import java.util.UUID;
 
 /** Reads sessions from rows of PostgreSQL. */
 final class SessionRow {
-  /** The columns that {@link #read} needs, of a row that is named s. */
+  /** The columns that {@link #read} needs, of a row named s. */
   static final String COLUMNS =
       """
       s.session_id, s.user_id, s.tenant_id, s.capacity_id, s.kind, s.started_at,
@@ -19,12 +19,15 @@ final class SessionRow {
 
   private SessionRow() {}
 
-  /** Reads a row whose columns begin with them. */
+  /** Reads a row whose columns begin with {@link #COLUMNS}. */
   static RegisteredSession read(ResultSet rows) throws SQLException {
     return read(rows, 1);
   }
 
-  /** Reads a row in which they begin at this place. By place: this is read on every PUT. */
+  /**
+   * Reads a row in which {@link #COLUMNS} begin at this index. By index, because every PUT reads
+   * one.
+   */
   static RegisteredSession read(ResultSet rows, int first) throws SQLException {
     return new RegisteredSession(
         rows.getObject(first, UUID.class),

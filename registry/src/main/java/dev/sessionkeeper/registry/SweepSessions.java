@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends sessions that are past their end, at their end. Any node may do it at any time: rows that
- * another transaction has locked are left out.
+ * Ends expired sessions, at the time of their expiry. Any node may do this at any time: rows that
+ * another transaction has locked are skipped.
  */
 record SweepSessions(Database database, Consumer<RegistryEvent> events) {
   private static final Logger log = LoggerFactory.getLogger(SweepSessions.class);
@@ -26,9 +26,11 @@ record SweepSessions(Database database, Consumer<RegistryEvent> events) {
            FOR NO KEY UPDATE SKIP LOCKED)
       SELECT (keeper.end_session(s, (s).expires_at, 'expired')).kind FROM due
       """
-          .formatted(CHUNK); // registered_session_expiry (expires_at)
+          .formatted(
+              CHUNK); // Matches sessions without a ledger row. A session that ended before them
+  // stays before them.
 
-  // Of sessions that have no ledger row yet. What ended before them stays before them.
+  // Matches sessions without a ledger row. A session that ended before them stays before them.
   private static final String FOLLOW_CLOCK =
       """
       WITH clock AS MATERIALIZED (SELECT keeper.now() AS now),
@@ -60,8 +62,8 @@ record SweepSessions(Database database, Consumer<RegistryEvent> events) {
   }
 
   /**
-   * Begins sessions now that began in the future: the database's clock was set back, and until it
-   * gets there again they would cost nothing and not end.
+   * Moves the beginning of sessions in the future to now. The database's clock was set back;
+   * otherwise they would cost nothing and not end until the clock gets there again.
    */
   private void followClock() {
     int moved =

@@ -54,7 +54,7 @@ class CutConnectionsTest {
     assertThat(sessions()).isEqualTo(2);
   }
 
-  /** It was answered "nothing was changed". */
+  /** The answer used to be "nothing was changed". */
   @Test
   void aSessionThatCannotBeLookedUpHasAnUnknownOutcome() {
     network.cutAnswerTo("begin_sessions");

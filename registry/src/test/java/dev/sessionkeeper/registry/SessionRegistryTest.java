@@ -66,7 +66,7 @@ class SessionRegistryTest {
     assertThat(begun.kind()).isEqualTo(3);
   }
 
-  /** Seed 1.13: start and end came from two clocks, and an end had to be later than its start. */
+  /** Start and end once came from two clocks, and an end had to be later than its start. */
   @Test
   void anUpgradeInTheSameMicrosecondLeavesASessionOfNoLength() {
     db.setClock(NOON);
@@ -76,7 +76,7 @@ class SessionRegistryTest {
     assertThat(registry.find(old.sessionId()).orElseThrow().endsAt()).isEqualTo(NOON);
   }
 
-  /** Seed 1.12: a session past its end was given out until the sweep came by. */
+  /** A session past its end was once returned until the sweep had ended it. */
   @Test
   void aSessionPastItsEndIsNeverGivenOutThoughNobodySweptIt() {
     db.setClock(NOON);
@@ -133,7 +133,7 @@ class SessionRegistryTest {
     }
   }
 
-  /** They meet in groups of one statement; each still gets its own answer. */
+  /** The requests meet in batches of one statement; each still gets its own answer. */
   @Test
   void aCrowdOfStrangersAndTwinsIsAnsweredOneByOne() throws Exception {
     var requests = new ArrayList<SessionRequest>();
@@ -168,7 +168,7 @@ class SessionRegistryTest {
     };
   }
 
-  /** Seed 1.14: another tenant got a foreign session. */
+  /** Another tenant once got a foreign session. */
   @Test
   void anotherTenantIsRefusedAndToldNothing() {
     var request = someone(1);
@@ -190,7 +190,7 @@ class SessionRegistryTest {
     assertThat(registry.put(foreign)).isInstanceOf(PutOutcome.Created.class);
   }
 
-  /** Seed 1.10: the lock protected nothing, and the loser of a race got an error. */
+  /** The lock once protected nothing, and the loser of a race got an error. */
   @Test
   void aThousandCallersAtOnceGetOneSessionAndNoError() throws Exception {
     var request = someone(1);

@@ -13,10 +13,12 @@ import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** One PostgreSQL for the tests of this module; an empty database with its own clock for each. */
+/**
+ * One PostgreSQL for the tests of this module; each test gets an empty database with its own clock.
+ */
 public final class TestDatabase implements AutoCloseable {
   static {
-    // For all tests of the process: on a busy machine ten seconds are short.
+    // Applies to all tests of the process: on a busy machine ten seconds are short.
     Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
   }
 
@@ -45,7 +47,7 @@ public final class TestDatabase implements AutoCloseable {
     return URI.create(POSTGRES.jdbcUrl().substring("jdbc:".length())).getPort();
   }
 
-  /** Unpooled connections through another port; statements travel as text each time. */
+  /** Returns unpooled connections through another port; statements travel as text each time. */
   DataSource through(int port) {
     var through = new PGSimpleDataSource();
     through.setUrl(POSTGRES.jdbcUrl(name).replace(":" + port() + "/", ":" + port + "/"));
@@ -79,7 +81,7 @@ public final class TestDatabase implements AutoCloseable {
         });
   }
 
-  /** From now on the clock of this database stands still at this time. */
+  /** Stops the clock of this database at this time. */
   public void setClock(Instant at) {
     execute("CREATE TABLE IF NOT EXISTS keeper.test_clock (at timestamptz)");
     execute("DELETE FROM keeper.test_clock");
@@ -110,7 +112,7 @@ public final class TestDatabase implements AutoCloseable {
     return new SessionRequest(UUID.randomUUID(), UUID.randomUUID(), UUID.randomUUID(), kind);
   }
 
-  /** The same key with another kind. */
+  /** Returns a request with the same key and another kind. */
   public static SessionRequest again(SessionRequest request, int kind) {
     return new SessionRequest(
         request.userObjectId(), request.tenantObjectId(), request.capacityId(), kind);

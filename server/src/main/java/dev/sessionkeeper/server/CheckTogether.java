@@ -16,7 +16,7 @@ import java.util.List;
 
 /**
  * Checks keys of different sections against each other. {@code check}, the start and a reload all
- * read a configuration through it, so none of them accepts what another refuses.
+ * read a configuration through this class, so all three accept the same files.
  */
 final class CheckTogether implements KeeperConfig.Checks {
 

@@ -8,13 +8,13 @@ import java.sql.SQLException;
 import java.util.Optional;
 import javax.net.ssl.SSLException;
 
-/** Says why a database cannot be used: PostgreSQL's own words, and what to do about it. */
+/** Explains why a database cannot be used: PostgreSQL's own words, and what to do. */
 final class ExplainDatabase {
   private static final String PREFIX = "jdbc:postgresql:";
 
   private ExplainDatabase() {}
 
-  /** Why there is no connection, in one or two sentences. */
+  /** Returns why there is no connection, in one or two sentences. */
   static String connecting(String url, Throwable failure) {
     return "Cannot connect to " + hosts(url) + ": " + reason(url, failure);
   }
@@ -55,7 +55,7 @@ final class ExplainDatabase {
     };
   }
 
-  /** Why a write failed, in one or two sentences. */
+  /** Returns why a write failed, in one or two sentences. */
   static String writing(SQLException failure) {
     return switch (state(failure)) {
       case "53100" ->
@@ -68,7 +68,7 @@ final class ExplainDatabase {
     };
   }
 
-  /** The servers of a URL, without its parameters, which may hold a password. */
+  /** Returns the servers of a URL, without its parameters, which may hold a password. */
   static String hosts(String url) {
     var rest = url.startsWith(PREFIX) ? url.substring(PREFIX.length()) : url;
     if (!rest.startsWith("//")) {
@@ -86,7 +86,7 @@ final class ExplainDatabase {
     return Optional.ofNullable(failure.getSQLState()).orElse("");
   }
 
-  /** The first line of what was said, without the severity before it and the full stop behind. */
+  /** Returns the first line of the failure's message, without its severity and final full stop. */
   private static String said(Throwable failure) {
     var message = Optional.ofNullable(failure.getMessage()).orElse(failure.toString());
     return message

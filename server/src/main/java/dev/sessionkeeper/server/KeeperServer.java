@@ -74,7 +74,9 @@ public final class KeeperServer implements AutoCloseable {
           GatewayFeature::open,
           SamplesFeature::open);
 
-  /** A signal says nothing of the person who sent it. */
+  /**
+   * The audit actor of a reload by signal: the operating system does not say which person sent it.
+   */
   private static final Actor SIGNAL = Actor.of("signal");
 
   private static final Logger log = LoggerFactory.getLogger(KeeperServer.class);
@@ -146,8 +148,8 @@ public final class KeeperServer implements AutoCloseable {
   /**
    * Starts a server.
    *
-   * @param sources where to read the configuration again from, on a reload
-   * @throws KeeperException.Misconfigured with one sentence for the person who starts it
+   * @param sources gives the configuration anew at each reload
+   * @throws KeeperException.Misconfigured with one sentence for the operator
    */
   public static KeeperServer start(
       KeeperConfig config, Supplier<ConfigSources> sources, TimeSource time) {
@@ -179,7 +181,7 @@ public final class KeeperServer implements AutoCloseable {
     return http.port();
   }
 
-  /** One line about where the data is. */
+  /** Returns one line that says where the data is. */
   public String description() {
     return engine.description();
   }
@@ -190,14 +192,15 @@ public final class KeeperServer implements AutoCloseable {
   }
 
   /**
-   * Reads the configuration again and applies it as far as a running server can; or throws {@code
-   * InvalidConfig} and changes nothing. The log names the keys that need a restart.
+   * Reads the configuration again and applies the keys that a running server can change. Throws
+   * {@code InvalidConfig} and changes nothing if the configuration is wrong. Logs the keys that
+   * need a restart.
    */
   public void reload() {
     reload.reload(SIGNAL);
   }
 
-  /** How many requests are being served. */
+  /** Returns how many requests are being served. */
   public int running() {
     return http.running();
   }
@@ -207,8 +210,8 @@ public final class KeeperServer implements AutoCloseable {
   }
 
   /**
-   * Says that it is not ready, serves for the drain delay, stops taking requests, lets those that
-   * run finish, then closes features and store.
+   * Drains and closes the server: readiness turns 503, the server keeps serving for the drain
+   * delay, refuses new requests, waits for running ones, then closes features and store.
    */
   @Override
   public synchronized void close() {
@@ -342,7 +345,7 @@ public final class KeeperServer implements AutoCloseable {
         tls.certificatePem(), tls.keyPem().reveal(), tls.clientAuthorityPem());
   }
 
-  /** First all that can refuse, then all that cannot fail. */
+  /** First every step that can refuse, then the steps that cannot fail. */
   private List<String> take(KeeperConfig next, Set<String> changed) {
     var errors = features.stream().flatMap(feature -> feature.objectionsTo(next).stream()).toList();
     if (!errors.isEmpty()) {

@@ -32,14 +32,14 @@ import org.slf4j.LoggerFactory;
  * Keeps everything in PostgreSQL: an embedded one in a folder, or one that the configuration names.
  */
 final class PostgresEngine implements Engine {
-  // A call waits for a connection and then for its statement: both together end within ten seconds.
+  // The longest wait for a connection. With the statement limit, each call ends within ten seconds.
   private static final Duration CONNECT_PATIENCE = Duration.ofSeconds(2);
   private static final Duration SOCKET_PATIENCE = Duration.ofSeconds(8);
 
   /**
-   * Sets the limits of a connection that its role or database does not keep tighter: a process that
-   * freezes in a transaction is thrown out, and its locks are free, before others stop waiting for
-   * them.
+   * Sets time limits on a connection, unless its role or database has stricter ones. PostgreSQL
+   * ends the transaction of a frozen process and frees its locks before other processes give up
+   * waiting.
    */
   private static final String LIMITS =
       """
@@ -132,7 +132,8 @@ final class PostgresEngine implements Engine {
     access.setConnectionTimeout(CONNECT_PATIENCE.toMillis());
     access.setValidationTimeout(VALIDATION.toMillis());
     access.setConnectionInitSql(LIMITS);
-    // A server that vanished or stands still is noticed, and no statement waits for it for ever.
+    // TCP keepalive detects a database host that vanished, so that no statement waits for it
+    // without end.
     access.addDataSourceProperty("tcpKeepAlive", "true");
     access.addDataSourceProperty("connectTimeout", String.valueOf(CONNECT_PATIENCE.toSeconds()));
     access.addDataSourceProperty("socketTimeout", String.valueOf(SOCKET_PATIENCE.toSeconds()));
@@ -140,7 +141,7 @@ final class PostgresEngine implements Engine {
     return access;
   }
 
-  /** Parameters of a URL may hold a password. */
+  /** Removes the parameters of a URL, which may hold a password. */
   private static String withoutParameters(String url) {
     int question = url.indexOf('?');
     return question < 0 ? url : url.substring(0, question);

@@ -11,16 +11,16 @@ import java.nio.file.Path;
 import java.util.Optional;
 import javax.sql.DataSource;
 
-/** An engine whose queues are carried by another technology than its store. */
+/** An engine whose queues are on another technology than its store. */
 record QueuesElsewhere(Engine store, QueueProvider queues, Optional<WatchQueues> watch)
     implements Engine {
 
-  /** Queues that are reached as surely as the store. */
+  /** Queues that are as reachable as the store. */
   QueuesElsewhere(Engine store, QueueProvider queues) {
     this(store, queues, Optional.empty());
   }
 
-  /** Queues of a cloud, which may be away while the store is here. */
+  /** Queues in a cloud, which may be unreachable while the store answers. */
   static QueuesElsewhere inCloud(Engine store, QueueProvider queues, TimeSource time) {
     return new QueuesElsewhere(store, queues, Optional.of(new WatchQueues(queues, time)));
   }

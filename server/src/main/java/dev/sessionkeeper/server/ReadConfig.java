@@ -22,7 +22,7 @@ import java.util.List;
 
 /** Reads the configuration of a server: the sections of all its features, checked together. */
 public final class ReadConfig {
-  /** All sections there are. A feature declares its own and adds it here. */
+  /** The sections of all features. To add one, declare it in its feature and name it here. */
   public static final List<ConfigSection<?>> SECTIONS =
       List.of(
           ServerConfig.SECTION,

@@ -36,15 +36,15 @@ final class Reload {
   private final AuditLog audit;
   private KeeperConfig current;
 
-  /** The server, as far as a reload changes it. */
+  /** The parts of a server that a reload changes. */
   @FunctionalInterface
   interface Target {
     /**
-     * Takes over a configuration.
+     * Applies a configuration.
      *
      * @param changed the keys that differ and can be applied
-     * @return what a person should know about it
-     * @throws InvalidConfig if something stands against it; then nothing was changed
+     * @return remarks for the operator
+     * @throws InvalidConfig if a feature cannot apply it; then nothing was changed
      */
     List<String> take(KeeperConfig next, Set<String> changed);
   }
@@ -76,7 +76,7 @@ final class Reload {
   }
 
   /**
-   * Reads and applies; an audit row tells of it either way.
+   * Reads and applies the configuration, and writes an audit entry in either case.
    *
    * @throws InvalidConfig if the configuration is wrong; then nothing was changed
    */
@@ -122,7 +122,10 @@ final class Reload {
         : told + " Needs a restart: " + String.join(", ", needsRestart) + ".";
   }
 
-  /** A revocation takes effect while the store is away, too, so a lost entry does not stop it. */
+  /**
+   * A revocation must take effect while the store is away; a failure to write the audit entry does
+   * not stop it.
+   */
   private void record(Actor actor, String told, List<String> warnings) {
     try {
       audit.record(AuditLog.Entry.of(actor, ACTION, TARGET, told));

@@ -121,7 +121,10 @@ public final class Serve {
     out.flush();
   }
 
-  /** A command that works against this server: the demo needs one that asks for no credential. */
+  /**
+   * Returns the command to try next on this server. The demo works only on a server without
+   * credentials.
+   */
   static String next(KeeperServer server) {
     var keeper = System.getProperty("sessionkeeper.command", "./keeper");
     var address = server.address();

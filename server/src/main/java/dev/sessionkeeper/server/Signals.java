@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hears SIGHUP. The platform has no supported way; this one is reached by name, so that a Java
- * without it only loses the signal.
+ * Handles SIGHUP. Java has no supported API for signals; reflection is used, so that a runtime
+ * without it only loses this signal.
  */
 final class Signals {
   private static final Logger log = LoggerFactory.getLogger(Signals.class);

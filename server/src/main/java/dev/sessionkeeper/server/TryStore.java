@@ -13,7 +13,9 @@ public final class TryStore {
 
   private TryStore() {}
 
-  /** Why there is no connection, and what to do; empty when there is one, or none is needed. */
+  /**
+   * Returns why there is no connection, and what to do; empty if there is one or none is needed.
+   */
   public static Optional<String> trouble(StoreConfig store) {
     if (store.url().equals("embedded") || store.url().equals("memory")) {
       return Optional.empty();

@@ -11,16 +11,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks a cloud every now and then whether its queues answer, so that health need not wait for it.
+ * Checks regularly whether the queues of a cloud answer, so that health checks need not wait for
+ * it.
  *
- * <p>While the queues do not answer, the server still starts and stores webhooks: their events
- * wait.
+ * <p>While the queues do not answer, the server still starts and stores webhooks; their messages
+ * wait in the outbox.
  */
 final class WatchQueues implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(WatchQueues.class);
   private static final Duration EVERY = Duration.ofSeconds(10);
 
-  /** No queue has to exist under this name: "there is none" is an answer, too. */
+  /** The queue asked for; it need not exist, because "unknown queue" is an answer too. */
   private static final QueueName ANY = QueueName.of("keeper-probe");
 
   private final QueueProvider queues;
@@ -36,7 +37,7 @@ final class WatchQueues implements AutoCloseable {
     askRegularly();
   }
 
-  /** Why the queues cannot be used now; empty when they answered last time. */
+  /** Returns why the queues cannot be used now; empty if the last check succeeded. */
   Optional<String> trouble() {
     return trouble;
   }
@@ -65,7 +66,7 @@ final class WatchQueues implements AutoCloseable {
     } catch (KeeperException.Closed e) {
       log.debug("The queues are closed");
     } catch (RuntimeException e) {
-      // An SDK may throw anything here; its queues cannot be used then.
+      // An SDK may throw any exception here; its queues cannot be used then.
       tell(Optional.of(why(e)));
     } finally {
       isAsking.set(false);

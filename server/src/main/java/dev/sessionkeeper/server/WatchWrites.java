@@ -42,7 +42,7 @@ final class WatchWrites implements AutoCloseable {
     writeRegularly();
   }
 
-  /** Why nothing can be written now; empty when the last write succeeded. */
+  /** Returns why the last write failed; empty if it succeeded. */
   Optional<String> trouble() {
     return trouble;
   }
@@ -65,7 +65,8 @@ final class WatchWrites implements AutoCloseable {
       write(connection);
       tell(Optional.empty());
     } catch (SQLException e) {
-      // Another server probes at this moment, or there is no connection: readiness looks itself.
+      // Another server holds the row's lock, or there is no connection, which readiness checks
+      // itself.
       if (!SqlErrors.isLockTimeout(e) && !SqlErrors.isConnectionLoss(e)) {
         tell(Optional.of(ExplainDatabase.writing(e)));
       }
@@ -86,7 +87,7 @@ final class WatchWrites implements AutoCloseable {
     connection.setAutoCommit(true);
   }
 
-  /** A connection that broke is rolled back by the database, and thrown away by the pool. */
+  /** The database rolls a broken connection back, and the pool discards it. */
   private static void rollBack(Connection connection, SQLException failure) {
     try {
       connection.rollback();

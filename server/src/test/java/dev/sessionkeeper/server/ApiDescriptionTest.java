@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The description is complete and true: of every field, parameter and schema. */
+/** The API description documents every field, parameter and schema, and is true. */
 class ApiDescriptionTest {
   private static TestServer server;
   private static JsonNode document;
@@ -112,7 +112,10 @@ class ApiDescriptionTest {
         .containsExactlyInAnyOrderElementsOf(answered.json().propertyNames());
   }
 
-  /** A number in the description is a number for the server: a word is refused by its name. */
+  /**
+   * A parameter that is described as a number must be a number: the server refuses a word and names
+   * it.
+   */
   @Test
   void typedParametersAreReadAsTheyAreDescribed() {
     server.put("/queues/api", "{\"mode\":\"ORDERED\"}");

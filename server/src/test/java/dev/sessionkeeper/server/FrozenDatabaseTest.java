@@ -26,9 +26,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Every process of the database stands still: connections stay open, and nothing answers. */
+/** Every process of the database is frozen: connections stay open, but nothing answers. */
 class FrozenDatabaseTest {
-  /** Two for a connection, eight for a statement, and some for a busy machine. */
+  /** Two seconds for a connection, eight for a statement, and some for a busy machine. */
   private static final Duration END = Duration.ofSeconds(14);
 
   private EmbeddedPostgres postgres;
@@ -88,7 +88,7 @@ class FrozenDatabaseTest {
     }
   }
 
-  /** A request that is given up in time must not leave its connection behind for ever. */
+  /** A request that is given up in time must not leave its connection occupied for ever. */
   @Test
   @Timeout(60)
   void aStatementEndsAlthoughTheDatabaseNeverAnswers() throws Exception {

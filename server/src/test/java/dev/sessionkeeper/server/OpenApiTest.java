@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The description is what the server does: every route is in it, and everything in it is served.
+ * The description matches the server: every route is described, and every described route is
+ * served.
  */
 class OpenApiTest {
   private static TestServer server;
@@ -76,7 +77,9 @@ class OpenApiTest {
     }
   }
 
-  /** Absurd values under all described names: the server knows each name, and no other one. */
+  /**
+   * Sends absurd values under all described names: the server knows each name, and no other one.
+   */
   @Test
   void theFieldsOfARequestAreThoseThatTheServerReads() {
     server.put("/queues/api", "{\"mode\":\"ORDERED\"}");

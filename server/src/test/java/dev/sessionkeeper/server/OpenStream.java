@@ -20,7 +20,7 @@ public final class OpenStream implements AutoCloseable {
     Thread.ofVirtual().name("open-stream").start(this::read);
   }
 
-  /** Asks for the stream with these headers. */
+  /** Opens the stream with these headers. */
   public static OpenStream of(TestServer server, String stream, Map<String, String> headers) {
     var request = new StringBuilder("GET /streams/" + stream + "/events HTTP/1.1\r\n");
     request.append("Host: 127.0.0.1\r\n");
@@ -54,7 +54,7 @@ public final class OpenStream implements AutoCloseable {
     }
   }
 
-  /** Waits until the server has written the first words. */
+  /** The stream ended with its last chunk. */
   public void awaitOpen() {
     open.orTimeout(30, TimeUnit.SECONDS).join();
   }
@@ -63,7 +63,7 @@ public final class OpenStream implements AutoCloseable {
     return end.isDone();
   }
 
-  /** Waits until the server has ended the stream. */
+  /** Waits until the server has written the first bytes. */
   public void awaitEnd() {
     end.orTimeout(30, TimeUnit.SECONDS).join();
   }

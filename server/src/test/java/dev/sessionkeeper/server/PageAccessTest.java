@@ -27,16 +27,16 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/**
- * Every form of the dashboard with every role, for the whole server, for one queue, for another one
- * and for a tenant. The server decides, whatever the page shows.
- */
+/** Waits until the server has ended the stream. */
 class PageAccessTest {
   private static final String TENANT = "8d2a4c1e-1111-4222-8333-444455556666";
   private static final List<Role> ROLES =
       List.of(Role.READ, Role.SEND, Role.CONSUME, Role.OPERATE, Role.ADMIN);
 
-  /** What a credential is bound to. */
+  /**
+   * Submits every form of the dashboard with every role, bound to the whole server, to one queue,
+   * to another one and to a tenant. The server decides, whatever the page shows.
+   */
   private enum Bound {
     NOTHING(""),
     QUEUE(", queues: [mine]"),
@@ -50,12 +50,12 @@ class PageAccessTest {
     }
   }
 
-  /** What an act belongs to. */
+  /** The owner of an act's object. */
   private enum Of {
     QUEUE,
     /** The queue is named in the form, not in the path. */
     QUEUE_IN_FORM,
-    /** Any credential of queues may ask; rows are narrowed. */
+    /** Any credential of queues may call; rows are filtered. */
     QUEUES,
     TENANTS,
     STREAM,
@@ -178,7 +178,7 @@ class PageAccessTest {
           "Authorization",
           "Bearer " + BOSS.key());
     }
-    // Signs cookies and forms as the server does, with the secret of their common store.
+    // Signs cookies and forms with the store's secret, as the server does.
     var config =
         ReadConfig.from(
             new ConfigSources(
@@ -243,7 +243,7 @@ class PageAccessTest {
         .isEqualTo(served);
   }
 
-  /** What a person does to data of a program, or only looks at, needs no reason. */
+  /** Acts that need no reason: they only read, or change data of a program. */
   private static final Set<String> WITHOUT_REASON =
       Set.of("/ui/bulk/count", "/ui/events/count", "/ui/bots", "/ui/streams/{stream}");
 

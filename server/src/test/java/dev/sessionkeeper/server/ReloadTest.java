@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
-/** A reload applies what it can, and names what it cannot. */
+/** A reload applies what it can, and names the keys that need a restart. */
 class ReloadTest {
   private final ApiKeys.Generated admin = ApiKeys.generate();
 

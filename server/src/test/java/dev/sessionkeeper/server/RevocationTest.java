@@ -24,7 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A credential that ends takes its open connections with it. */
+/** When a credential ends, its open connections end too. */
 class RevocationTest {
   private final ApiKeys.Generated admin = ApiKeys.generate();
   private final ApiKeys.Generated worker = ApiKeys.generate();

@@ -96,7 +96,7 @@ class ServeTest {
     }
   }
 
-  /** Whoever was started by nohup ignores hangups, and so do the processes that it starts. */
+  /** A process started by nohup ignores SIGHUP, and so do its children. */
   private static boolean hearsHangups() throws IOException {
     var status = Path.of("/proc/self/status");
     if (!Files.exists(status)) {

@@ -8,7 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** The clock of this machine, which a test can put forward; timers that it passes run at once. */
+/** The machine's clock, which a test can move forward; timers that become due run at once. */
 public final class ShiftedTime implements TimeSource {
   private final TimeSource system = TimeSource.system();
   private final AtomicReference<Duration> shift = new AtomicReference<>(Duration.ZERO);
@@ -16,7 +16,7 @@ public final class ShiftedTime implements TimeSource {
 
   private record Pending(Instant at, Runnable task) {}
 
-  /** Lets this much time pass. */
+  /** Moves the clock forward. */
   public void shift(Duration by) {
     shift.updateAndGet(before -> before.plus(by));
     for (var timer : timers) {

@@ -11,7 +11,7 @@ import io.opentelemetry.api.OpenTelemetry;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-/** The queues that the configuration names, with locks so short that a test can wait for one. */
+/** The queues of the configuration, with locks so short that a test can wait for their end. */
 public final class ShortLocks extends DelegatingProvider {
   private final Duration lock;
 
@@ -20,7 +20,7 @@ public final class ShortLocks extends DelegatingProvider {
     this.lock = lock;
   }
 
-  /** Starts a server on them; everything else is as the configuration says. */
+  /** Starts a server with these queues; everything else follows the configuration. */
   public static KeeperServer start(Supplier<ConfigSources> sources, Duration lock) {
     var config = ReadConfig.from(sources.get());
     var time = TimeSource.system();

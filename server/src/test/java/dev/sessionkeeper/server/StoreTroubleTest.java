@@ -15,11 +15,11 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Each trouble with the database has its own sentence: the cause's words, and what to do. */
+/** Each failure of the database has its own sentence: the cause's words, and what to do. */
 class StoreTroubleTest {
   private final TestDatabase database = TestDatabase.create();
 
-  /** Starts a server and gives what it says before it ends. */
+  /** Starts a server and returns its output until it ends. */
   private String startWith(String key, String value) {
     var environment = new HashMap<>(database.environment());
     environment.put("KEEPER_SERVER_PORT", "0");

@@ -12,7 +12,7 @@ import org.awaitility.Awaitility;
 /** Databases of one PostgreSQL that the tests of this process share. */
 public final class TestDatabase {
   static {
-    // For all tests of the process: on a busy machine ten seconds are short.
+    // Applies to all tests of the process: on a busy machine ten seconds are short.
     Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
   }
 
@@ -56,12 +56,12 @@ public final class TestDatabase {
     }
   }
 
-  /** The PostgreSQL of all tests of this process that neither stop nor slow it. */
+  /** The PostgreSQL of all tests of this process that neither stop it nor slow it down. */
   public static EmbeddedPostgres shared() {
     return Shared.POSTGRES;
   }
 
-  /** A database with all tables, migrated once and copied since. */
+  /** A database that was migrated once and is copied for each test. */
   private static final class Template {
     static final String NAME = migrated("server_template");
 
@@ -72,18 +72,18 @@ public final class TestDatabase {
     }
   }
 
-  /** A database of its own, with all tables. */
+  /** Creates a database with all tables. */
   public static TestDatabase create() {
     var name = "server_" + COUNT.incrementAndGet();
     return new TestDatabase(Shared.POSTGRES, name, copy(name));
   }
 
-  /** Copies the database that has all tables. */
+  /** Copies the template. */
   public static DataSource copy(String name) {
     return Shared.POSTGRES.copyDatabase(Template.NAME, name);
   }
 
-  /** A database of its own, without tables. */
+  /** Creates a database without tables. */
   public static TestDatabase empty() {
     var name = "server_" + COUNT.incrementAndGet();
     return new TestDatabase(Shared.POSTGRES, name, Shared.POSTGRES.createDatabase(name));
@@ -93,7 +93,7 @@ public final class TestDatabase {
     return source;
   }
 
-  /** What a server has to find in its environment to use it. */
+  /** Returns the environment variables that make a server use this database. */
   public Map<String, String> environment() {
     return environment;
   }

@@ -25,7 +25,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** A server in this process on a free port, everything in memory, and a client for it. */
 public final class TestServer implements AutoCloseable {
   static {
-    // For all tests of the process: on a busy machine ten seconds are short.
+    // Applies to all tests of the process: on a busy machine ten seconds are short.
     Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
   }
 
@@ -63,7 +63,7 @@ public final class TestServer implements AutoCloseable {
     return start(yaml, MEMORY);
   }
 
-  /** A server whose store is named by this environment. */
+  /** Starts a server on the store that this environment names. */
   public static TestServer start(String yaml, Map<String, String> environment) {
     return new TestServer(
         yaml,
@@ -73,24 +73,24 @@ public final class TestServer implements AutoCloseable {
         TimeSource.system());
   }
 
-  /** A server whose store is named by this environment, and that lives by this clock. */
+  /** Starts a server on the store that this environment names, with this clock. */
   public static TestServer start(String yaml, Map<String, String> environment, TimeSource time) {
     return new TestServer(
         yaml, environment, Optional.empty(), Telemetry.of(OpenTelemetry.noop()), time);
   }
 
-  /** A server that lives by this clock. */
+  /** Starts a server with this clock. */
   public static TestServer start(String yaml, TimeSource time) {
     return new TestServer(yaml, MEMORY, Optional.empty(), Telemetry.of(OpenTelemetry.noop()), time);
   }
 
-  /** A server whose queues are those of this provider. */
+  /** Starts a server with the queues of this provider. */
   public static TestServer over(QueueProvider queues) {
     return new TestServer(
         "", MEMORY, Optional.of(queues), Telemetry.of(OpenTelemetry.noop()), TimeSource.system());
   }
 
-  /** A server that makes spans. */
+  /** Starts a server that creates spans. */
   public static TestServer tracing(OpenTelemetry telemetry) {
     return new TestServer(
         "", MEMORY, Optional.empty(), Telemetry.of(telemetry), TimeSource.system());
@@ -101,7 +101,7 @@ public final class TestServer implements AutoCloseable {
         "keeper.yaml", yaml, Path.of("").toAbsolutePath(), environment, Map.of());
   }
 
-  /** What the next reload reads. */
+  /** Sets the configuration that the next reload reads. */
   public void rewrite(String newYaml) {
     yaml = newYaml;
   }
@@ -130,7 +130,9 @@ public final class TestServer implements AutoCloseable {
     return send("DELETE", path, Optional.empty());
   }
 
-  /** Sends a JSON body where one is given, with these headers as name and value. */
+  /**
+   * Sends a request, with a JSON body if given, and with headers as alternating names and values.
+   */
   public Reply send(String method, String path, Optional<String> json, String... headers) {
     var request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))
@@ -156,7 +158,7 @@ public final class TestServer implements AutoCloseable {
     }
   }
 
-  /** Of an event stream, which does not end, only the head is read. */
+  /** Reads only the head of an event stream, which does not end. */
   private static String textOf(HttpResponse<?> response, InputStream in) throws IOException {
     var type = response.headers().firstValue("Content-Type").orElse("");
     return type.startsWith("text/event-stream")
@@ -181,7 +183,7 @@ public final class TestServer implements AutoCloseable {
       return headers.firstValue(name).orElse("");
     }
 
-    /** The last part of a problem's type; blank when the answer is none. */
+    /** Returns the last part of a problem's type; blank if the answer is no problem. */
     public String problem() {
       return header("Content-Type").equals("application/problem+json")
           ? json().get("type").asString().replaceFirst(".*/", "")

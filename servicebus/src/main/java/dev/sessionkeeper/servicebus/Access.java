@@ -5,17 +5,17 @@ import com.azure.messaging.servicebus.ServiceBusClientBuilder;
 import com.azure.messaging.servicebus.administration.ServiceBusAdministrationClientBuilder;
 import dev.sessionkeeper.KeeperException;
 
-/** A namespace and how it lets us in. */
+/** A namespace and the credentials for it. */
 sealed interface Access {
 
   ServiceBusClientBuilder open(ServiceBusClientBuilder builder);
 
   ServiceBusAdministrationClientBuilder open(ServiceBusAdministrationClientBuilder builder);
 
-  /** The advice for a connection that the SDK refuses. */
+  /** Returns the advice for a connection that the SDK refuses. */
   KeeperException.Misconfigured refused();
 
-  /** By a shared key. */
+  /** Access by a connection string with a shared key. */
   record ConnectionString(String text) implements Access {
     @Override
     public ServiceBusClientBuilder open(ServiceBusClientBuilder builder) {
@@ -30,7 +30,7 @@ sealed interface Access {
 
     @Override
     public KeeperException.Misconfigured refused() {
-      // Without the SDK's own words: they repeat parts of the string, which holds a secret.
+      // Without the SDK's own message, which repeats parts of the string with its secret.
       return new KeeperException.Misconfigured(
           "The connection string of Service Bus is not valid; it has the form"
               + " Endpoint=sb://…/;SharedAccessKeyName=…;SharedAccessKey=…");
@@ -42,7 +42,7 @@ sealed interface Access {
     }
   }
 
-  /** By a token of Entra ID, such as that of a managed identity. */
+  /** Access by a token of Entra ID, such as that of a managed identity. */
   record Token(String namespace, TokenCredential credential) implements Access {
     @Override
     public ServiceBusClientBuilder open(ServiceBusClientBuilder builder) {

@@ -5,11 +5,11 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * The broker's time, as far as its lock expiries tell: when a retry is due must not depend on whose
- * clock is wrong.
+ * The broker's time, as its lock expiries show it, so that a wrong local clock does not shift
+ * retries.
  *
- * <p>Between two expiries time goes on by the monotonic clock, so a wall clock that jumps changes
- * nothing either.
+ * <p>Between two expiries monotonic time is added, so a jump of the wall clock changes nothing
+ * either.
  */
 final class BrokerClock {
   private final TimeSource time;
@@ -20,12 +20,12 @@ final class BrokerClock {
     this.last = new Seen(time.instant(), time.nanoTime());
   }
 
-  /** A lock was taken or renewed just now and ends then. */
+  /** Records that a lock was just taken or renewed, and when it ends. */
   void lockTaken(Instant lockedUntil, Duration lockDuration) {
     lockTaken(lockedUntil, lockDuration, Duration.ZERO);
   }
 
-  /** A lock was taken so long ago and ends then. */
+  /** Records that a lock was taken some time ago, and when it ends. */
   void lockTaken(Instant lockedUntil, Duration lockDuration, Duration age) {
     last = new Seen(lockedUntil.minus(lockDuration).plus(age), time.nanoTime());
   }
@@ -35,11 +35,11 @@ final class BrokerClock {
     return seen.instant().plus(time.since(seen.nanos()));
   }
 
-  /** The moment of this machine's clock that is the same as one of the broker's. */
+  /** Returns how long it is until a moment of the broker's clock. */
   Duration until(long brokerMillis) {
     return Duration.between(now(), Instant.ofEpochMilli(brokerMillis));
   }
 
-  /** A moment of the broker's clock, and the same one of the monotonic clock. */
+  /** A moment of the broker's clock and the same moment of monotonic time. */
   private record Seen(Instant instant, long nanos) {}
 }

@@ -5,7 +5,7 @@ import com.azure.messaging.servicebus.ServiceBusClientBuilder.ServiceBusSenderCl
 import com.azure.messaging.servicebus.ServiceBusClientBuilder.ServiceBusSessionReceiverClientBuilder;
 import dev.sessionkeeper.QueueName;
 
-/** Where a queue is in the namespace: a queue of its own, or a subscription of a topic. */
+/** The place of a queue in the namespace: a queue, or a subscription of a topic. */
 sealed interface BrokerEntity {
 
   ServiceBusSenderClientBuilder of(ServiceBusSenderClientBuilder builder);
@@ -33,7 +33,7 @@ sealed interface BrokerEntity {
     }
   }
 
-  /** Messages are sent to the topic and received from the subscription. */
+  /** A subscription: messages are sent to its topic and received from it. */
   record Subscription(String topic, String name) implements BrokerEntity {
     @Override
     public ServiceBusSenderClientBuilder of(ServiceBusSenderClientBuilder builder) {

@@ -3,7 +3,7 @@ package dev.sessionkeeper.servicebus;
 import dev.sessionkeeper.QueueName;
 
 /**
- * Names of queues here and in the namespace. A tilde here is a slash there: Service Bus allows no
+ * Converts names of queues. A tilde in our name is a slash in the namespace: Service Bus allows no
  * tilde, and a slash would end the name in an HTTP path.
  */
 final class BrokerNames {
@@ -14,7 +14,7 @@ final class BrokerNames {
   }
 
   /**
-   * The name here of a queue there.
+   * Returns our name of a broker's queue.
    *
    * @throws IllegalArgumentException if the name is too long
    */

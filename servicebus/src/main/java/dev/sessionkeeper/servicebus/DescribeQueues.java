@@ -31,8 +31,9 @@ import reactor.core.Exceptions;
 /**
  * Creates, changes and reads queues through the administration API.
  *
- * <p>What Service Bus has no setting for is in the queue's user metadata. Its own delivery count is
- * set as high as it goes, because it counts batch-mates and the attempts are counted by us.
+ * <p>Settings that Service Bus does not have are in the queue's user metadata. The broker's own
+ * delivery count is set to its maximum, because it also counts messages that no handler saw; this
+ * provider counts attempts itself.
  */
 final class DescribeQueues {
   private static final int BROKER_DELIVERIES = 2000;
@@ -40,7 +41,7 @@ final class DescribeQueues {
   private static final Duration LONGEST_TTL = Duration.ofDays(366);
   private static final int MOST_DELIVERIES = 1000;
 
-  /** The settings that Service Bus has an attribute for. All others are in the metadata. */
+  /** The settings with a Service Bus attribute. All others are in the metadata. */
   private static final Set<QueueSetting<?>> ATTRIBUTES =
       Set.of(QueueSetting.LOCK_DURATION, QueueSetting.MESSAGE_TTL, QueueSetting.DUPLICATE_WINDOW);
 
@@ -156,12 +157,15 @@ final class DescribeQueues {
     return find(queue).map(DescribeQueues::settingsOf);
   }
 
-  /** Queues whose names cannot be used here are left out, with a warning for each. */
+  /**
+   * Returns the queues. Those with names that cannot be used here are left out, with a warning for
+   * each.
+   */
   List<QueueName> queues() {
     return queues(properties -> true);
   }
 
-  /** Queues that this product created, changed, or was told to use in this process. */
+  /** Returns queues that this product created or changed, or that the application named. */
   List<QueueName> declaredQueues() {
     return queues(
         properties ->
@@ -179,7 +183,7 @@ final class DescribeQueues {
   }
 
   /**
-   * The numbers of a queue, as the broker last counted them.
+   * Returns the counts of a queue, as last computed by the broker.
    *
    * @throws KeeperException.UnknownQueue if there is none of that name
    */
@@ -196,7 +200,7 @@ final class DescribeQueues {
     }
   }
 
-  /** Deletes a queue; false when there is none of that name. */
+  /** Deletes a queue. Returns false if there is none of that name. */
   boolean delete(QueueName queue) {
     declaredHere.remove(queue);
     try {
@@ -232,8 +236,8 @@ final class DescribeQueues {
   }
 
   /**
-   * Makes a request. That a queue exists, or does not, is the caller's to judge; every other
-   * failure becomes one of ours.
+   * Makes a request. The caller handles "exists" and "does not exist"; every other failure becomes
+   * one of our errors.
    */
   private static <T> T call(String what, Supplier<T> request) {
     try {
@@ -268,7 +272,7 @@ final class DescribeQueues {
         .collect(Collectors.joining("", METADATA, ""));
   }
 
-  /** The metadata of a queue that another client created stays, in front of ours. */
+  /** The metadata of a queue that another client created is kept in front of ours. */
   private static String metadata(QueueProperties existing, QueueSettings settings) {
     var text = existing.getUserMetadata();
     if (text == null || isOurs(existing)) {
@@ -281,8 +285,8 @@ final class DescribeQueues {
   }
 
   /**
-   * The settings of a queue. One that another client created has its own attributes, and our
-   * defaults for what Service Bus has no attribute for.
+   * Returns the settings of a queue. If another client created it, they are its attributes, and our
+   * defaults for the other settings.
    */
   private static QueueSettings settingsOf(QueueProperties properties) {
     var own = parse(properties.getUserMetadata());

@@ -11,11 +11,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Gives sessions back when their owners are done: with a record that fits, to the shelf while the
- * head waits, else to the broker.
+ * Releases sessions when their owners are done: updates the record, then shelves the session while
+ * its head waits, or returns it to the broker.
  *
- * <p>Where the record has to be changed first, the owner does not wait for that round trip; nobody
- * else gets the session sooner if he does. Whoever wants the same session in this process waits.
+ * <p>If the record must be changed first, the owner does not wait for that round trip. A worker of
+ * this process that wants the same session waits.
  */
 final class GiveBackSessions {
   private static final long PATIENCE_SECONDS = 5;
@@ -30,9 +30,9 @@ final class GiveBackSessions {
   }
 
   /**
-   * Gives it back.
+   * Releases a session.
    *
-   * @param settledUpTo the last sequence of the hold that is settled; 0 when there is none
+   * @param settledUpTo the last settled sequence number of the hold; 0 if there is none
    */
   void giveBack(OpenSession open, long settledUpTo) {
     var change = changeOf(open, settledUpTo);
@@ -76,7 +76,7 @@ final class GiveBackSessions {
         case NONE -> {}
       }
     } catch (KeeperException e) {
-      // The lock ended meanwhile; then there is nothing to release.
+      // The lock ended meanwhile, so there is nothing to release.
     }
   }
 
@@ -86,7 +86,7 @@ final class GiveBackSessions {
     }
   }
 
-  /** Waits until that session is released, if it is about to be. */
+  /** Waits until a session that is being released is free. */
   void await(SessionId session) throws InterruptedException {
     var done = underWay.get(session);
     if (done != null) {
@@ -108,16 +108,16 @@ final class GiveBackSessions {
     try {
       done.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
     } catch (ExecutionException | TimeoutException e) {
-      // The lock runs out by itself.
+      // The lock will expire by itself.
     }
   }
 
   /** The change of the broker's record. */
   private enum Change {
     NONE,
-    /** The head was in hand and is not any more. */
+    /** The head was open and is not any more. */
     UNMARK,
-    /** The record holds nothing that must be kept. */
+    /** The record contains nothing that must be kept. */
     FORGET
   }
 }

@@ -12,7 +12,7 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The messages of one hold that are out, in order. The caller holds the session's lock. */
+/** The open deliveries of one hold, in order. The caller holds the session's lock. */
 final class HandOut {
   private static final Logger log = LoggerFactory.getLogger(HandOut.class);
 
@@ -68,7 +68,10 @@ final class HandOut {
             content.get(), message.getSequenceNumber(), attempt, QueueContext.enqueuedAt(message)));
   }
 
-  /** A message that cannot be read would block its session for ever, so it is set aside. */
+  /**
+   * Reads a message. One that cannot be read is set aside, because it would block its session for
+   * ever.
+   */
   private Optional<Message> read(ServiceBusReceivedMessage message, int attempt) {
     try {
       return Optional.of(MessageCodec.decode(message));
@@ -112,7 +115,7 @@ final class HandOut {
     out.remove();
   }
 
-  /** Makes everything that is out void; it comes again in its order. */
+  /** Makes all open deliveries void; the messages come again in order. */
   void takeBackAll() {
     open.inbox.putBack(out.stream().map(Handed::message).toList());
     out.clear();

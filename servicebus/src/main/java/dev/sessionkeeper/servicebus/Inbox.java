@@ -14,8 +14,8 @@ import reactor.core.publisher.BaseSubscriber;
 /**
  * The messages that a receiver has got and no handler has taken yet, in order.
  *
- * <p>The receivers of the SDK that block wait a second for a second message, so this asks for
- * messages itself: credit is given only for what is wanted, and stays given until it is used.
+ * <p>The SDK's blocking receivers wait a second for a second message, so this class requests
+ * messages itself: credit is given only for the wanted number, and stays until it is used.
  */
 final class Inbox extends BaseSubscriber<ServiceBusReceivedMessage> {
   private final ReentrantLock lock = new ReentrantLock();
@@ -26,7 +26,7 @@ final class Inbox extends BaseSubscriber<ServiceBusReceivedMessage> {
   private boolean lockEnded;
   private @Nullable Runnable onEnd;
 
-  /** Called once when the receiver is dead, or at once if it is. */
+  /** Runs the action once when the receiver has ended, or at once if it has. */
   void onEnd(Runnable action) {
     boolean now;
     lock.lock();
@@ -153,7 +153,10 @@ final class Inbox extends BaseSubscriber<ServiceBusReceivedMessage> {
     }
   }
 
-  /** The next message, without taking it; waits for it, and gives up when the receiver is dead. */
+  /**
+   * Returns the next message without taking it, and waits for it. Gives up when the receiver has
+   * ended.
+   */
   Optional<ServiceBusReceivedMessage> peek(Duration wait) throws InterruptedException {
     lock.lock();
     try {
@@ -167,7 +170,7 @@ final class Inbox extends BaseSubscriber<ServiceBusReceivedMessage> {
     }
   }
 
-  /** Waits until this many are here, or none has come for a moment. */
+  /** Waits until this many messages are here, or none has arrived for a moment. */
   void gather(int count, Duration moment) throws InterruptedException {
     lock.lock();
     try {
@@ -185,7 +188,7 @@ final class Inbox extends BaseSubscriber<ServiceBusReceivedMessage> {
     }
   }
 
-  /** The next message, if it is here, without taking it. */
+  /** Returns the next message if it is here, without taking it. */
   Optional<ServiceBusReceivedMessage> first() {
     lock.lock();
     try {
@@ -195,7 +198,7 @@ final class Inbox extends BaseSubscriber<ServiceBusReceivedMessage> {
     }
   }
 
-  /** Puts messages that were taken before the others again, in their order. */
+  /** Puts taken messages back before the others, in order. */
   void putBack(List<ServiceBusReceivedMessage> taken) {
     lock.lock();
     try {

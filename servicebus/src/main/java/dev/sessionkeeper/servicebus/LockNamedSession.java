@@ -11,7 +11,7 @@ import java.util.concurrent.TimeoutException;
  * Locks one chosen session.
  *
  * <p>The SDK names the link after the session and closes links in the background, so a name that
- * was just used is refused for a while: such a refusal is tried again.
+ * was just used is refused for a moment, and the request is repeated.
  */
 final class LockNamedSession {
   private static final Duration PAUSE = Duration.ofMillis(30);
@@ -20,13 +20,13 @@ final class LockNamedSession {
   /** The result of the attempt. */
   sealed interface Result {}
 
-  /** It is ours. */
+  /** The session is ours. */
   record Taken(OpenSession session) implements Result {}
 
-  /** It had no work in time. */
+  /** The session had no work in time. */
   record Empty() implements Result {}
 
-  /** Another process has it. */
+  /** Another process holds the session. */
   record Elsewhere() implements Result {}
 
   private final QueueContext queue;
@@ -65,7 +65,7 @@ final class LockNamedSession {
     }
   }
 
-  /** Empty when the SDK was not ready for that name. */
+  /** Asks for the session. Empty if the SDK was not ready for that name. */
   private Optional<Result> ask(SessionId session, long end) throws InterruptedException {
     try {
       var receiver = locking.lock(session).get(20, TimeUnit.SECONDS);

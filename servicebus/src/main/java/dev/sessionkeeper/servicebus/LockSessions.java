@@ -15,9 +15,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Locks sessions at the broker, as many at once as workers wait.
  *
- * <p>A request for a session cannot be taken back without the risk that its lock goes to nobody, so
- * it outlives the worker's wait and serves the next one. Repeating it for every wait would leak
- * links.
+ * <p>A request for a session cannot be cancelled without the risk that its lock is granted unused,
+ * so the request outlives the worker's wait and serves the next one. A new request for every wait
+ * would leak links.
  */
 final class LockSessions {
   private static final Logger log = LoggerFactory.getLogger(LockSessions.class);
@@ -109,7 +109,7 @@ final class LockSessions {
     }
   }
 
-  /** Messages of a session that cannot be named here are set aside, and the workers are told. */
+  /** Sets aside the messages of a session whose id is not valid here, and tells the workers. */
   private void refuse(ServiceBusReceiverAsyncClient receiver) throws InterruptedException {
     var setAside = new SetAsideSession(queue, timing.patience());
     setAside.setAside(receiver);
@@ -138,7 +138,9 @@ final class LockSessions {
     return client.acceptSession(session.value()).toFuture();
   }
 
-  /** Returns whether the session has work for an owner now. One whose head waits is shelved. */
+  /**
+   * Returns whether the session has work for an owner now. A session whose head waits is shelved.
+   */
   boolean isReady(OpenSession session, Duration wait) throws InterruptedException {
     session.inbox.want(queue.usualBatch());
     var head = session.inbox.peek(wait);
@@ -152,7 +154,10 @@ final class LockSessions {
     return !shelf.shelveIfWaiting(session);
   }
 
-  /** Waiting workers are told when their time is over; until then one request is tried anew. */
+  /**
+   * Handles a failed request: waiting workers learn of it when their time is over; until then the
+   * request is repeated.
+   */
   private void failed(Throwable reason) {
     log.debug("No session of {} could be asked for", queue.name, reason);
     failure = reason;

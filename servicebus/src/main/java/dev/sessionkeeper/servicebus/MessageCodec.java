@@ -23,11 +23,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Translates our messages to those of Service Bus, and back.
+ * Translates between our messages and those of Service Bus.
  *
  * <p>Ids, sessions, content types, times to live and properties are native, so other clients can
  * read and write them. {@link NativeFields} shows the other native fields as properties. Values
- * that Service Bus has no place for are in properties that begin with {@value #PREFIX}.
+ * that Service Bus has no field for are in properties that begin with {@value #PREFIX}.
  */
 final class MessageCodec {
   static final String PREFIX = "keeper-";
@@ -69,13 +69,18 @@ final class MessageCodec {
     return encoded;
   }
 
-  /** The broker shows its own limit where the sender gave none, so the sender's is kept apart. */
+  /**
+   * Stores the sender's time to live separately, because the broker shows its own limit if the
+   * sender gave none.
+   */
   private static void expire(ServiceBusMessage encoded, Duration ttl) {
     encoded.setTimeToLive(ttl);
     encoded.getApplicationProperties().put(TTL, ttl.toMillis());
   }
 
-  /** A scheduled message would lose its place, so in a session it is held back by the receiver. */
+  /**
+   * In a session the receiver delays the message, because a scheduled message would lose its place.
+   */
   private static void delay(ServiceBusMessage encoded, Instant at, QueueMode mode) {
     encoded.getApplicationProperties().put(NOT_BEFORE, at.toEpochMilli());
     if (mode == QueueMode.UNORDERED) {
@@ -92,7 +97,7 @@ final class MessageCodec {
     }
   }
 
-  /** Reads a message of any producer. One whose session id is not usable here has no session. */
+  /** Decodes a message of any producer. A session id that is not valid here is left out. */
   static Message decode(ServiceBusReceivedMessage received) {
     var all = received.getApplicationProperties();
     var properties = new HashMap<String, String>();
@@ -115,14 +120,13 @@ final class MessageCodec {
   }
 
   /**
-   * The dead letter as a message again. The broker would swallow an id that it knows, so it gets a
-   * new one; the same one for every attempt to replay, so that a repeated replay has one effect.
+   * Returns a new message for the replay of a dead letter. The broker would drop a known id, so it
+   * gets a new one, which is the same for every attempt, so that a repeated replay has one effect.
    */
   static ServiceBusMessage replay(ServiceBusReceivedMessage dead, QueueMode mode, long sequence) {
     var id = idOf(dead);
     int replays = number(dead, REPLAYS).orElse(0L).intValue() + 1;
-    // A copy of the message as the broker has it: every field and type stays as its producer wrote
-    // it.
+    // Copies the broker's message: every field and type stays as its producer wrote it.
     var copy = new ServiceBusMessage(dead);
     copy.getRawAmqpMessage().getProperties().setAbsoluteExpiryTime(null);
     copy.getRawAmqpMessage()
@@ -162,7 +166,7 @@ final class MessageCodec {
     }
   }
 
-  /** When a message may be handed out at the earliest, in milliseconds; 0 when at once. */
+  /** Returns the earliest time of delivery in milliseconds; 0 if there is none. */
   static long notBefore(ServiceBusReceivedMessage received) {
     return number(received, NOT_BEFORE).orElse(0L);
   }

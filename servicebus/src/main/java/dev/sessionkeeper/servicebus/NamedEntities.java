@@ -9,14 +9,14 @@ import java.util.Optional;
 
 /**
  * Queues and subscriptions that the application named with their settings. The namespace is not
- * asked about them, so the rights to listen and to send are enough.
+ * asked about them, so the rights to receive and to send suffice.
  */
 record NamedEntities(Map<QueueName, Named> all) {
   NamedEntities {
     all = Map.copyOf(all);
   }
 
-  /** One of them. */
+  /** A named queue or subscription with its settings. */
   record Named(BrokerEntity entity, QueueSettings settings) {}
 
   boolean isEmpty() {

@@ -12,11 +12,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields that Service Bus gives a message beside ours, as properties whose names begin with
+ * The native Service Bus fields that our messages do not have, as properties whose names begin with
  * {@value #PREFIX}.
  *
- * <p>A handler reads them there, and a sender sets them there. The scheduled time, and a session or
- * message id that is not one of ours, can only be read.
+ * <p>Handlers read them there, and senders set them there. The scheduled time, and a session or
+ * message id that is not valid here, can only be read.
  */
 final class NativeFields {
   static final String PREFIX = "servicebus.";
@@ -37,7 +37,7 @@ final class NativeFields {
    * Reads the fields that the producer has set.
    *
    * @param foreign whether another client sent the message: the broker shows its own time to live
-   *     where the sender gave none, and ours is kept elsewhere
+   *     if the sender gave none, and ours is stored elsewhere
    */
   static Map<String, String> read(ServiceBusReceivedMessage received, boolean foreign) {
     var fields = new HashMap<String, String>();
@@ -85,7 +85,7 @@ final class NativeFields {
   /**
    * Sets the field of this name.
    *
-   * @return whether the name is one of a native field; otherwise nothing was changed
+   * @return whether the name is that of a native field; otherwise nothing was changed
    * @throws KeeperException.Rejected if the value does not fit the field
    */
   static boolean write(ServiceBusMessage message, String name, String value) {
@@ -99,7 +99,7 @@ final class NativeFields {
         case PARTITION_KEY -> message.setPartitionKey(value);
         case TIME_TO_LIVE -> message.setTimeToLive(Duration.parse(value));
         case SCHEDULED, MESSAGE_ID, SESSION_ID -> {
-          // Told by the broker; a sender has notBefore, the id and the session for these.
+          // The broker sets these; senders use notBefore, the id and the session instead.
         }
         default -> {
           return false;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One queue in use: its settings for a while, and its clients, opened when first needed. */
+/** A queue in use, with its cached settings and its clients, opened when first needed. */
 final class OpenQueue {
   private static final Logger log = LoggerFactory.getLogger(OpenQueue.class);
   private static final Duration SETTINGS_KEPT = Duration.ofSeconds(30);
@@ -55,7 +55,10 @@ final class OpenQueue {
     return settings;
   }
 
-  /** While the administration is away, the last settings are good for another while. */
+  /**
+   * Reads the settings. While the administration API is away, the previous ones are used for
+   * another while.
+   */
   private QueueSettings readOr(QueueSettings last) {
     try {
       return read();

@@ -25,12 +25,12 @@ import reactor.core.publisher.Mono;
 /**
  * A session that this process has locked: its receiver, its inbox, and our record in its state.
  *
- * <p>Once the lock is lost or the connection broke, the receiver is dead for good and every call
- * fails with lock lost; settlements that were under way fail then, too, instead of hanging.
+ * <p>Once the lock is lost or the connection broke, the receiver has ended for good and every call
+ * fails with lock lost; settlements in progress fail then too, instead of hanging.
  *
- * <p>Nobody waits for the broker where it can be helped: the record is read while the first message
- * comes, and the mark that it is in hand is written while it is handled. I1: writes of the record
- * take effect one after the other. I2: a mark that could not be written ends the hold.
+ * <p>Waits for the broker are avoided: the record is read while the first message arrives, and
+ * marking that message as open is done while it is handled. I1: writes of the record take effect
+ * one after the other. I2: a mark that could not be written ends the hold.
  */
 final class OpenSession {
   private static final Logger log = LoggerFactory.getLogger(OpenSession.class);
@@ -83,12 +83,12 @@ final class OpenSession {
     }
   }
 
-  /** Waits for what the last owner left. */
+  /** Waits for the record of the previous owner. */
   void awaitRecord() {
     became(await(stored));
   }
 
-  /** Asks the broker for the state, which tells as well whether the session is still ours. */
+  /** Reads the state from the broker, which also tells whether the session is still ours. */
   SessionState readState() {
     await(marking);
     return await(askForRecord().toFuture()).state();
@@ -103,7 +103,7 @@ final class OpenSession {
     record = newRecord;
   }
 
-  /** Writes that this message is in hand; does not wait for it. */
+  /** Marks this message as open in the record, without waiting for the write. */
   void markInHand(long sequence) {
     record = record.handedOut(sequence);
     isStored = true;
@@ -127,12 +127,12 @@ final class OpenSession {
     became(newRecord);
   }
 
-  /** Returns whether the broker has a state of this session. */
+  /** Returns whether the broker stores a state of this session. */
   boolean isStored() {
     return isStored;
   }
 
-  /** Leaves no state behind. */
+  /** Deletes the session's state at the broker. */
   void forgetRecord() {
     await(marking);
     awaitWrite(receiver.setSessionState(null).thenReturn(true).toFuture());
@@ -153,8 +153,8 @@ final class OpenSession {
   }
 
   /**
-   * Dead-letters the message. The lock is renewed first: a refusal because of a lost lock looks to
-   * the SDK like a dead letter that was taken, and a renewal is refused plainly.
+   * Dead-letters the message. Renews the lock first, because the SDK takes a refusal for a lost
+   * lock as success, while a refused renewal is reported.
    */
   CompletableFuture<Void> deadLetter(
       ServiceBusReceivedMessage message, String reason, String error, Map<String, Object> more) {
@@ -191,7 +191,7 @@ final class OpenSession {
     return result;
   }
 
-  /** Called when the lock is lost or the connection broke, but not by a close. */
+  /** Runs the action when the lock is lost or the connection broke, but not after a close. */
   void onLost(Runnable action) {
     onLost = action;
   }
@@ -210,7 +210,7 @@ final class OpenSession {
     }
   }
 
-  /** Waits for a write; one whose answer is lost may have taken effect. */
+  /** Waits for a write; if its answer is lost, it may have taken effect. */
   private void awaitWrite(CompletableFuture<Boolean> answer) {
     requireHeld();
     try {
@@ -237,7 +237,7 @@ final class OpenSession {
     }
   }
 
-  /** The lock is known to be lost only if the broker says so; a cut connection says nothing. */
+  /** Only the broker can say that the lock is lost; a broken connection does not prove it. */
   private KeeperException afterSending(Throwable failure) {
     boolean refused = !inbox.isEnded() && Translate.isLockLost(Translate.causeOf(failure));
     return refused || inbox.hasLockEnded()
@@ -251,7 +251,7 @@ final class OpenSession {
         : Translate.underLock(queue, "session " + id, record.epoch(), failure);
   }
 
-  /** Releases the session; what was not settled is free again when this returns. */
+  /** Releases the session; unsettled messages are free when this returns. */
   void close() {
     if (!closed.compareAndSet(false, true)) {
       return;

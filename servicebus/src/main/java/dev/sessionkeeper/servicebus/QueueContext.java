@@ -59,7 +59,8 @@ final class QueueContext {
   }
 
   /**
-   * How many messages a worker here asks for at once: the first ones are best asked for so, too.
+   * Returns how many messages a worker usually requests at once; the first request should ask for
+   * as many.
    */
   int usualBatch() {
     return usualBatch;
@@ -71,7 +72,7 @@ final class QueueContext {
     }
   }
 
-  /** The record of a session as a new owner takes it, who finds this message first. */
+  /** Returns the record of a session for a new owner with this first message. */
   SessionRecord taken(SessionId session, SessionRecord last, ServiceBusReceivedMessage head) {
     long sequence = head.getSequenceNumber();
     var lockTaken = head.getLockedUntil().toInstant().minus(settings().lockDuration());
@@ -82,16 +83,14 @@ final class QueueContext {
         !takeUntouched(sequence) && expired);
   }
 
-  /** Remembers what the broker counts, to tell later whether it has counted a lost lock. */
+  /** Remembers the broker's delivery count, to tell later whether it has counted a lost lock. */
   void seen(ServiceBusReceivedMessage message) {
     synchronized (deliveryCounts) {
       deliveryCounts.put(message.getSequenceNumber(), message.getDeliveryCount());
     }
   }
 
-  /**
-   * Returns whether the message was in hand when a lock ran out, since this process saw it last.
-   */
+  /** Returns whether a lock on the open message expired since this process saw it last. */
   private boolean hasExpired(ServiceBusReceivedMessage message) {
     synchronized (deliveryCounts) {
       return message.getDeliveryCount()
@@ -99,7 +98,10 @@ final class QueueContext {
     }
   }
 
-  /** The owner lost the session before it was handed this message: that was no attempt. */
+  /**
+   * Records that the owner lost the session before it was delivered this message, which is no
+   * attempt.
+   */
   void untouched(long sequence) {
     synchronized (deliveryCounts) {
       untouched.add(sequence);
@@ -112,7 +114,7 @@ final class QueueContext {
     }
   }
 
-  /** How long a head has to wait: for its retry, or for its earliest time. */
+  /** Returns how long a head has to wait for its retry or its {@code notBefore}. */
   Duration dueIn(ServiceBusReceivedMessage message, SessionRecord record) {
     long due = MessageCodec.notBefore(message);
     if (record.head() == message.getSequenceNumber()) {
@@ -128,7 +130,7 @@ final class QueueContext {
   /** Returns the properties that a dead letter has in addition to the broker's (D-01). */
   Map<String, Object> deadLetterProperties(ServiceBusReceivedMessage message, int attempts) {
     var kept = new HashMap<String, Object>();
-    // One that was replayed before keeps the place that it had first.
+    // A message that was replayed before keeps its first sequence number.
     kept.put(
         MessageCodec.SEQUENCE,
         MessageCodec.number(message, MessageCodec.SEQUENCE).orElse(message.getSequenceNumber()));

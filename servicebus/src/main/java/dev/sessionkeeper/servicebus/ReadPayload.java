@@ -9,8 +9,8 @@ import java.util.Optional;
 /**
  * Reads the body of a message of any producer.
  *
- * <p>AMQP knows three kinds: bytes, one value, and a sequence of values. JMS clients send a text as
- * a value. A value or sequence that is neither text nor bytes is shown as text.
+ * <p>AMQP has three kinds: bytes, one value, and a sequence of values. JMS clients send a text as a
+ * value. A value or sequence that is neither text nor bytes is shown as text.
  */
 final class ReadPayload {
   private static final String BYTES = "application/octet-stream";
@@ -19,7 +19,7 @@ final class ReadPayload {
   private ReadPayload() {}
 
   /**
-   * Reads the body.
+   * Returns the payload.
    *
    * @param form the form that our own sender noted; empty for other producers
    */

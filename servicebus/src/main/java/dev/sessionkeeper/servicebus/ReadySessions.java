@@ -11,15 +11,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntConsumer;
 
 /**
- * Sessions that are locked and wait for a worker of this process, and the workers that wait.
+ * Locked sessions that wait for a worker of this process, and the waiting workers.
  *
- * <p>A lock without a waiting caller keeps other processes from working, so it is released at once,
- * or after {@link #KEPT} when a caller has just asked whether there is one.
+ * <p>A lock without a waiting worker keeps other processes from working, so it is released at once,
+ * or after {@link #KEPT} if a worker has just asked for one.
  */
 final class ReadySessions {
   private static final Duration KEPT = Duration.ofSeconds(1);
 
-  /** A session that the broker has granted is worth a moment more than was asked for. */
+  /** The extra wait for a session that the broker has already granted. */
   private static final Duration GRACE = Duration.ofMillis(500);
 
   private final TimeSource time;
@@ -37,9 +37,9 @@ final class ReadySessions {
   }
 
   /**
-   * The session that became ready first; waits for one.
+   * Returns the session that became ready first, and waits for one.
    *
-   * @param lockFor told how many workers wait, whenever more sessions are to be locked for them
+   * @param lockFor receives the number of waiting workers whenever more sessions should be locked
    */
   Optional<OpenSession> take(Duration wait, IntConsumer lockFor) throws InterruptedException {
     long end = time.nanoTime() + wait.toNanos();
@@ -67,7 +67,10 @@ final class ReadySessions {
     }
   }
 
-  /** A worker counts the lock from when it asked, so a lock that lay here is renewed first. */
+  /**
+   * Returns whether the session is still held. A worker counts the lock from its request, so a lock
+   * that has waited here is renewed first.
+   */
   private boolean isStillHeld(Ready first) {
     if (first.session().isLost()) {
       return false;
@@ -84,7 +87,7 @@ final class ReadySessions {
     }
   }
 
-  /** That session, if it is ready. */
+  /** Returns a chosen session, if it is ready. */
   Optional<OpenSession> take(SessionId id) {
     lock.lock();
     try {
@@ -125,7 +128,7 @@ final class ReadySessions {
     Thread.startVirtualThread(entry.session()::close);
   }
 
-  /** The broker has granted a session, which is offered soon or not at all. */
+  /** Records that the broker has granted a session, which is offered soon or not at all. */
   void expectOne() {
     lock.lock();
     try {
@@ -155,7 +158,7 @@ final class ReadySessions {
     }
   }
 
-  /** Wakes all callers, because another process has changed the queue. */
+  /** Wakes all waiting workers, because another process has changed the queue. */
   void wake() {
     lock.lock();
     try {

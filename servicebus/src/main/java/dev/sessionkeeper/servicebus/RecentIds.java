@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.function.Supplier;
 
-/** The ids that this process has sent within the duplicate window; the newest of them. */
+/** The newest ids that this process has sent within the duplicate window. */
 final class RecentIds {
   private static final int REMEMBERED = 100_000;
 
@@ -19,7 +19,7 @@ final class RecentIds {
     this.window = window;
   }
 
-  /** Remembers the id; false when it was sent within the window already. */
+  /** Adds an id. Returns false if it was sent within the window already. */
   synchronized boolean add(MessageId id) {
     if (window.get().isZero()) {
       return true;

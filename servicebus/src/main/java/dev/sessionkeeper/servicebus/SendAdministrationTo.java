@@ -9,7 +9,10 @@ import java.net.MalformedURLException;
 import java.net.URI;
 import reactor.core.publisher.Mono;
 
-/** Sends administration requests to an emulator: the SDK knows only HTTPS on the standard port. */
+/**
+ * Sends administration requests to an emulator, because the SDK supports only HTTPS on the standard
+ * port.
+ */
 record SendAdministrationTo(URI endpoint) implements HttpPipelinePolicy {
   @Override
   public Mono<HttpResponse> process(HttpPipelineCallContext context, HttpPipelineNextPolicy next) {

@@ -13,11 +13,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Sends messages in as few transfers as they fit into, one transfer after the other.
+ * Sends messages in as few transfers as possible, one after the other.
  *
- * <p>A transfer is stored as a whole or not at all. When one fails, nothing behind it is sent, so
- * no message overtakes another. The broker does not tell sequences to senders, so they are 0 here,
- * and does not tell duplicates; those that this process has sent itself are known to it.
+ * <p>A transfer is stored as a whole or not at all. When one fails, no later one is sent, so no
+ * message overtakes another. The broker tells senders neither sequence numbers, which are 0 here,
+ * nor duplicates; this process knows the duplicates of its own sends.
  */
 final class SendMessages {
   private final QueueName queue;
@@ -39,7 +39,7 @@ final class SendMessages {
       try {
         end = sendSome(encoded, next);
       } catch (KeeperException e) {
-        // Of a transfer whose answer was lost, no message may be called refused.
+        // If the answer of a transfer was lost, none of its messages may be reported as refused.
         if (next == 0 || e instanceof KeeperException.OutcomeUnknown) {
           throw e;
         }
@@ -72,7 +72,10 @@ final class SendMessages {
     return end;
   }
 
-  /** The broker tells how large a batch may be, so this fails while nothing has left. */
+  /**
+   * Creates an empty batch. The broker tells its largest size, so this may fail before anything was
+   * sent.
+   */
   private ServiceBusMessageBatch emptyBatch() {
     try {
       return sender.createMessageBatch();

@@ -11,8 +11,8 @@ import dev.sessionkeeper.QueueName;
 import java.time.Duration;
 
 /**
- * The vendor's clients on one connection. None renews a lock by itself: renewal belongs to the
- * processor, which knows when to stop.
+ * The vendor's clients on one connection. None renews locks by itself: the processor renews them,
+ * because it knows when to stop.
  */
 final class ServiceBusClients {
   private final ServiceBusClientBuilder builder;

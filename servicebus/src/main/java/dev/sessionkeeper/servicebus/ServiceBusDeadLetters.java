@@ -23,8 +23,8 @@ import java.util.stream.Collectors;
 /**
  * The dead-letter subqueue of one queue: read by peeking, changed by receiving.
  *
- * <p>A subqueue has no sessions, and no message of it can be received by choice, so a replay
- * receives all of it, keeps what it wants and gives the rest back.
+ * <p>A subqueue has no sessions, and single messages cannot be selected, so a replay receives all
+ * messages, keeps the selected ones and releases the rest.
  */
 final class ServiceBusDeadLetters {
   private static final String LIST = "servicebus-dead";
@@ -57,7 +57,7 @@ final class ServiceBusDeadLetters {
         letter -> PageCursor.after(LIST, letter.id()));
   }
 
-  /** One letter; empty when there is none of that id. */
+  /** Returns one dead letter; empty if there is none with that id. */
   Optional<DeadLetter> find(String id) {
     return NUMBER.matcher(id).matches()
         ? receiver.peekMessages(1, Long.parseLong(id)).stream()
@@ -87,8 +87,8 @@ final class ServiceBusDeadLetters {
   }
 
   /**
-   * Appends them to their queue in their original order, then removes them here: a replay that dies
-   * in between is repeated with the same ids, which the duplicate detection swallows.
+   * Appends dead letters to their queue in their original order, then removes them here. After a
+   * crash in between, the repeated replay uses the same ids, which duplicate detection drops.
    */
   int replay(Selection selection) {
     var chosen = new ArrayList<>(take(sequencesOf(peek(1, wanted(selection), Integer.MAX_VALUE))));
@@ -123,7 +123,7 @@ final class ServiceBusDeadLetters {
         .collect(Collectors.toSet());
   }
 
-  /** Locks the messages of these numbers; what comes with them is released. */
+  /** Locks the messages with these sequence numbers; releases others that come with them. */
   private List<ServiceBusReceivedMessage> take(Set<Long> sequences) {
     var chosen = new ArrayList<ServiceBusReceivedMessage>();
     var others = new ArrayList<ServiceBusReceivedMessage>();
@@ -169,7 +169,10 @@ final class ServiceBusDeadLetters {
         MessageCodec.number(dead, MessageCodec.REPLAYS).orElse(0L).intValue());
   }
 
-  /** The broker does not say when it set a message aside; an expired one was at its expiry. */
+  /**
+   * Returns when the broker set a message aside, which it does not say; an expired one at its
+   * expiry.
+   */
   private static Instant diedByItself(ServiceBusReceivedMessage dead, Instant enqueued) {
     var expiry = dead.getExpiresAt();
     return BROKER_EXPIRED.equals(dead.getDeadLetterReason()) && expiry != null

@@ -14,11 +14,11 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A session in the hands of an owner.
+ * A session that an owner holds.
  *
- * <p>Nothing is ever abandoned: after an abandon the broker sends later messages first. A message
- * that is tried again stays here, at the head, and its delay is written into the session, so that
- * another owner keeps to it as well.
+ * <p>No message is ever abandoned, because after an abandon the broker delivers later messages
+ * first. A retried message stays here, at the head, and its delay is written into the session's
+ * record, so that another owner obeys it too.
  */
 final class ServiceBusHeldSession implements HeldSession {
   private static final Duration LOOK_EVERY = Duration.ofMillis(20);

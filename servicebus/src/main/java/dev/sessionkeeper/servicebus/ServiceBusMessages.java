@@ -28,13 +28,13 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * The messages of a queue without sessions. A message that is tried again later stays locked here,
- * renewed, until it is due, and is then released to the broker, which counts the attempt.
+ * The messages of a queue without sessions. A message that is retried later stays locked here, with
+ * renewals, until it is due, and is then released to the broker, which counts the attempt.
  */
 final class ServiceBusMessages implements MessageSource, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ServiceBusMessages.class);
 
-  /** The broker sends what it has in one go; what comes behind the first is waited for. */
+  /** How long to wait for further messages: the broker sends available messages in one burst. */
   private static final Duration BURST = Duration.ofMillis(5);
 
   private final QueueContext queue;
@@ -80,7 +80,7 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
     }
   }
 
-  /** Forgets messages whose lock has expired: another consumer has them by now. */
+  /** Forgets messages whose lock has expired, because another consumer may have them. */
   private void forgetLost() {
     long longAgo = queue.nanoTime() - queue.settings().lockDuration().multipliedBy(2).toNanos();
     inHand.values().removeIf(held -> held.lockedAt() - longAgo < 0);
@@ -93,7 +93,7 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
     var age = from.ageOf(message, queue.nanoTime());
     queue.clock().lockTaken(until, lock, age);
     if (age.compareTo(lock.dividedBy(2)) > 0) {
-      // The message waited in the inbox: another consumer may have it by now.
+      // The message waited in the inbox; another consumer may have it by now.
       try {
         until = renewed(held);
       } catch (KeeperException e) {
@@ -118,7 +118,9 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
     return Optional.of(new Receipted(delivery, message.getLockToken(), until));
   }
 
-  /** A message that cannot be read would come again and again, so it is set aside. */
+  /**
+   * Reads a message. One that cannot be read is set aside, because it would come again and again.
+   */
   private Optional<Message> read(InHand held) {
     try {
       return Optional.of(MessageCodec.decode(held.message()));
@@ -129,7 +131,7 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
     }
   }
 
-  /** AMQP counts the failed deliveries before this one. */
+  /** Returns the attempt number. AMQP counts the failed deliveries before this one. */
   private static int attemptOf(ServiceBusReceivedMessage message) {
     return (int) message.getDeliveryCount() + 1;
   }
@@ -166,7 +168,7 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
     return CompletableFuture.completedFuture(null);
   }
 
-  /** Keeps the lock until then, in steps, and abandons the message. */
+  /** Keeps the lock until a moment, in steps, then abandons the message. */
   private void keep(InHand held, long dueAt) {
     var left = Duration.ofNanos(dueAt - queue.nanoTime());
     var step = queue.settings().lockDuration().dividedBy(3);
@@ -195,7 +197,7 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
             .setDeadLetterErrorDescription(error)
             .setPropertiesToModify(queue.deadLetterProperties(held.message(), attempts));
     var client = held.from().client;
-    // Renewed first: the SDK takes a refusal because of a lost lock for success.
+    // Renews first, because the SDK takes a refusal for a lost lock as success.
     return send(
         held,
         client.renewMessageLock(held.message()).then(client.deadLetter(held.message(), options)));
@@ -210,9 +212,9 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
   }
 
   /**
-   * The error of a settlement that failed.
+   * Returns the error of a settlement that failed.
    *
-   * @param wasCut whether the connection was gone before the settlement, which then never left
+   * @param wasCut whether the connection was lost before the settlement, which was then never sent
    */
   private KeeperException afterSending(InHand held, boolean wasCut, Throwable failure) {
     boolean isCutNow = !wasCut && held.from().inbox.isEnded();
@@ -279,7 +281,7 @@ final class ServiceBusMessages implements MessageSource, AutoCloseable {
   /**
    * A receiver.
    *
-   * @param arrivals when each message in the inbox came, by its lock token; monotonic
+   * @param arrivals when each message in the inbox arrived, by its lock token; monotonic
    */
   private record Receiver(
       ServiceBusReceiverAsyncClient client, Inbox inbox, Map<String, Long> arrivals) {

@@ -34,9 +34,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Queues of Azure Service Bus, with its native sessions.
  *
- * <p>Exclusive ownership, lock renewal and expiry, dead letters and duplicate detection are the
- * broker's. Epochs, attempts, delays of retries and the version of the state are ours, kept in the
- * native session state. What cannot be kept is in {@link #capabilities()}.
+ * <p>The broker provides exclusive ownership, lock renewal and expiry, dead letters and duplicate
+ * detection. This provider adds epochs, attempts, delays of retries and the version of the state,
+ * which it keeps in the native session state. {@link #capabilities()} lists what the provider
+ * cannot keep.
  */
 public final class ServiceBusQueueProvider
     implements QueueProvider, DeadLetterQueues, RemovableQueues, CountableQueues {
@@ -82,7 +83,7 @@ public final class ServiceBusQueueProvider
     clock = new BrokerClock(builder.time);
   }
 
-  /** A namespace by its connection string, which needs the right to manage. */
+  /** Returns queues of a namespace by its connection string, which needs the right to manage. */
   public static ServiceBusQueueProvider create(String connectionString) {
     return builder(connectionString).build();
   }
@@ -92,8 +93,8 @@ public final class ServiceBusQueueProvider
   }
 
   /**
-   * A namespace by its host, such as {@code shop.servicebus.windows.net}, and a credential of Entra
-   * ID, such as that of a managed identity.
+   * Builds a provider for a namespace by its host, such as {@code shop.servicebus.windows.net}, and
+   * a credential of Entra ID, such as that of a managed identity.
    */
   public static Builder builder(String namespace, TokenCredential credential) {
     return new Builder(new Access.Token(namespace, credential));
@@ -266,8 +267,8 @@ public final class ServiceBusQueueProvider
     }
 
     /**
-     * A queue that is there, with its settings. A provider that is given queues or subscriptions by
-     * name uses no others and asks the namespace about none, so it needs no right to manage.
+     * Names an existing queue with its settings. A provider with named queues or subscriptions uses
+     * no others and asks the namespace about none, so it needs no right to manage.
      */
     public Builder queue(QueueName queue, QueueSettings settings) {
       named.put(queue, new NamedEntities.Named(new BrokerEntity.Queue(queue), settings));
@@ -275,8 +276,8 @@ public final class ServiceBusQueueProvider
     }
 
     /**
-     * A subscription that is there, as a queue of this name: messages go to its topic and come from
-     * the subscription. Its dead letters can be read and discarded, but not replayed.
+     * Names an existing subscription as a queue of this name: messages are sent to its topic and
+     * received from the subscription. Its dead letters can be read and discarded, but not replayed.
      */
     public Builder subscription(
         QueueName queue, String topic, String subscription, QueueSettings settings) {
@@ -286,19 +287,21 @@ public final class ServiceBusQueueProvider
       return this;
     }
 
-    /** Where queues are created and described. The default is the namespace itself, by HTTPS. */
+    /**
+     * Sets where queues are created and described. The default is the namespace itself, over HTTPS.
+     */
     public Builder administrationEndpoint(URI endpoint) {
       administrationEndpoint = endpoint;
       return this;
     }
 
-    /** How the SDK tries again. The default is 20 seconds for a try and 3 more tries. */
+    /** Sets how the SDK retries. The default is 20 seconds per attempt and 3 further attempts. */
     public Builder retry(AmqpRetryOptions options) {
       retry = options;
       return this;
     }
 
-    /** The clock of this process. The default is the machine's. */
+    /** Sets the clock of this process. The default is the machine's. */
     public Builder time(TimeSource source) {
       time = source;
       return this;

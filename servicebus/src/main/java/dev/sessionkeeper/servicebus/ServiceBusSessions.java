@@ -14,14 +14,16 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The sessions of one queue: hands out what {@link LockSessions} has locked, and keeps the locks of
- * sessions whose head waits for its retry.
+ * The sessions of one queue: hands out sessions that {@link LockSessions} has locked, and keeps the
+ * locks of sessions whose head waits for its retry.
  */
 final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
-  /** The broker is a few round trips away; a wait that is shorter would never find anything. */
+  /**
+   * The shortest wait: the broker needs a few round trips, so a shorter one would never succeed.
+   */
   private static final Duration SHORTEST_WAIT = Duration.ofMillis(100);
 
-  /** As long as that it takes to ask the broker anew. */
+  /** The shortest wait of a first request, which must ask the broker. */
   private static final Duration SHORTEST_FIRST_WAIT = Duration.ofMillis(400);
 
   private final QueueContext queue;
@@ -70,7 +72,7 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
       case LockNamedSession.Taken taken -> new AcceptResult.Accepted(hold(taken.session(), owner));
       case LockNamedSession.Empty empty -> new AcceptResult.NoSession();
       case LockNamedSession.Elsewhere elsewhere ->
-          // The broker does not tell until when; it cannot be longer without a renewal.
+          // The broker does not tell when the lock ends; without a renewal it cannot be later.
           new AcceptResult.Locked(queue.clock().now().plus(queue.settings().lockDuration()));
     };
   }
@@ -98,7 +100,7 @@ final class ServiceBusSessions implements AddressableSessions, AutoCloseable {
     return true;
   }
 
-  /** The owner is done with it: shelved while its head waits, else free for everyone. */
+  /** Releases a session: shelves it while its head waits, otherwise returns it to the broker. */
   void givenBack(OpenSession open, long settledUpTo) {
     givingBack.giveBack(open, settledUpTo);
   }

@@ -12,16 +12,16 @@ import java.util.Arrays;
 /**
  * Our record in the native state of a session, around the state of the application.
  *
- * <p>Service Bus has no fencing token, no version of the state, no delay of a retry and no count of
- * attempts that leaves out batch-mates, so they are here: written under the session lock, read by
- * whoever takes the session next, in any process.
+ * <p>Service Bus has no fencing token, no version of the state, no delay of a retry, and no count
+ * of attempts that ignores messages no handler saw. So they are in this record: written under the
+ * session lock, read by the next owner, in any process.
  *
  * @param epoch of the last acquisition
- * @param head the sequence of the message that this tells about; 0 when there is none
+ * @param head the sequence number of the message that the record is about; 0 if there is none
  * @param failures how often that message has failed
- * @param inHand whether an owner had it and has not said how it ended
- * @param dueAt when that message may be tried again, in milliseconds since 1970
- * @param lastError what it failed with last; may be blank
+ * @param inHand whether an owner was delivered the message and has not settled it
+ * @param dueAt when that message may be retried, in milliseconds since 1970
+ * @param lastError its last error; may be blank
  * @param state of the application
  */
 record SessionRecord(
@@ -42,10 +42,10 @@ record SessionRecord(
   }
 
   /**
-   * Taken by a new owner, who has not been handed anything.
+   * Returns the record for a new owner without open deliveries.
    *
-   * @param expired whether the broker says that the message's last lock ran out; asked only when
-   *     nothing is known of it here
+   * @param expired returns whether the broker says that the message's last lock expired; asked only
+   *     if this process does not know
    */
   SessionRecord taken(long newEpoch, long newHead, boolean expired) {
     if (head != newHead) {
@@ -56,7 +56,7 @@ record SessionRecord(
         : new SessionRecord(newEpoch, head, failures, false, dueAt, lastError, state);
   }
 
-  /** An owner has this message in hand. */
+  /** Returns the record with this message open. */
   SessionRecord handedOut(long message) {
     return head == message
         ? new SessionRecord(epoch, head, failures, true, dueAt, lastError, state)
@@ -79,9 +79,9 @@ record SessionRecord(
   }
 
   /**
-   * Returns whether nothing would be missed if the session had no state.
+   * Returns whether the session can do without a record.
    *
-   * @param nextEpoch the lowest that it would have then
+   * @param nextEpoch the lowest epoch that it would have then
    */
   boolean isForgettable(long completedUpTo, long nextEpoch) {
     return state.bytes().length == 0
@@ -107,7 +107,7 @@ record SessionRecord(
     return bytes.toByteArray();
   }
 
-  /** Reads a record; bytes of another program count as state of the application. */
+  /** Decodes a record; bytes of another program count as state of the application. */
   static SessionRecord decode(byte[] bytes) {
     if (bytes.length == 0) {
       return NONE;

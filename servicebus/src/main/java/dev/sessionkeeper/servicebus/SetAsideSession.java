@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Dead-letters the messages of a session whose id cannot be a session id here, and releases the
- * session. Its lock would otherwise keep the messages out of sight.
+ * Dead-letters the messages of a session whose id is not valid here, and releases the session.
+ * Otherwise its lock would hide the messages.
  */
 final class SetAsideSession {
   static final String REASON = "unusable session id";

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
-/** Settles what is out, in order. The caller holds the session's lock. */
+/** Settles open deliveries in order. The caller holds the session's lock. */
 final class SettleDeliveries {
   private final OpenSession open;
   private final QueueContext queue;
@@ -22,7 +22,7 @@ final class SettleDeliveries {
     this.handOut = handOut;
   }
 
-  /** The last sequence of this hold that is settled for good; 0 when there is none. */
+  /** Returns the last sequence number of this hold that is settled for good; 0 if there is none. */
   long settledUpTo() {
     return settledUpTo;
   }
@@ -104,8 +104,8 @@ final class SettleDeliveries {
             reason,
             error,
             queue.deadLetterProperties(first.message(), first.attempt()));
-    // It takes two requests, so what is settled behind it must not be sent before it is through: if
-    // the connection broke in between, this one would come again after its successors were done.
+    // A dead letter takes two requests, so later settlements must wait for it: if the connection
+    // broke in between, its message would come again after its successors were done.
     waitFor(dead);
     return dead;
   }
@@ -114,7 +114,7 @@ final class SettleDeliveries {
     try {
       stage.join();
     } catch (CompletionException e) {
-      // The caller finds it in the stage.
+      // The caller finds the failure in the stage.
     }
   }
 

@@ -11,11 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the locks of sessions whose head waits, without a worker: released, the broker would hand
- * them out again and again until the head is due.
+ * Keeps the locks of sessions whose head waits, without a worker: if they were released, the broker
+ * would deliver them again and again until the head is due.
  *
- * <p>When the head is due the session goes to a worker that waits here, else back to the broker. If
- * this process dies, the lock runs out, and the next owner reads in the session how long to wait.
+ * <p>When the head is due the session goes to a waiting worker, otherwise back to the broker. If
+ * this process dies, the lock expires, and the next owner finds the delay in the session's record.
  */
 final class ShelveSessions {
   private static final Logger log = LoggerFactory.getLogger(ShelveSessions.class);

@@ -4,8 +4,8 @@ import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 
 /**
- * How long things may take.
+ * Time limits.
  *
- * @param patience how long one request to the broker may take, with the SDK's own retries
+ * @param patience how long one request to the broker may take, including the SDK's own retries
  */
 record Timing(TimeSource time, Duration patience) {}

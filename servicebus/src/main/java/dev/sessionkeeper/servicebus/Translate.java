@@ -10,7 +10,7 @@ import dev.sessionkeeper.QueueName;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
-/** Errors of the SDK as errors of ours. */
+/** Translates errors of the SDK to ours. */
 final class Translate {
   private Translate() {}
 
@@ -38,7 +38,10 @@ final class Translate {
     return new KeeperException.Unavailable("Service Bus queue " + queue, cause);
   }
 
-  /** For calls under a lock: a lost lock, or a receiver that is dead, is the end of the hold. */
+  /**
+   * Translates a failure of a call under a lock: a lost lock, or a receiver that has ended, ends
+   * the hold.
+   */
   static KeeperException underLock(QueueName queue, String what, long epoch, Throwable failure) {
     var cause = causeOf(failure);
     if (isLockLost(cause)) {
@@ -48,8 +51,8 @@ final class Translate {
   }
 
   /**
-   * For calls that change something and whose request has left: unless the broker has refused it,
-   * nothing is known about the outcome.
+   * Translates a failure of a changing call whose request was sent: unless the broker has refused
+   * it, the outcome is unknown.
    */
   static KeeperException afterSending(QueueName queue, String what, Throwable failure) {
     var known = error(queue, failure);
@@ -63,7 +66,7 @@ final class Translate {
       return e.getReason().equals(ServiceBusFailureReason.SESSION_LOCK_LOST)
           || e.getReason().equals(ServiceBusFailureReason.MESSAGE_LOCK_LOST);
     }
-    // A receiver whose connection broke is disposed of and says so with this exception.
+    // A receiver whose connection broke is disposed of and throws this exception.
     return cause instanceof IllegalStateException;
   }
 

@@ -236,7 +236,7 @@ class ForeignMessagesTest {
             ServiceBusQueueProvider.builder(broker.server().connectionString())
                 .administrationEndpoint(URI.create("http://127.0.0.1:1"))
                 .build()) {
-      // At the same time: the SDK repeats each call for more than five seconds.
+      // Concurrently, because the SDK repeats each call for more than five seconds.
       var failures =
           Stream.<Callable<?>>of(
                   () -> away.settings(queue),

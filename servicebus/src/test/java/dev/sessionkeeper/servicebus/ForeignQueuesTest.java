@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 
-/** A queue that another client created is used as it is. */
+/** A queue that another client created is used unchanged. */
 @DisabledIfEnvironmentVariable(named = "KEEPER_IT_SERVICEBUS_CONNECTION", matches = ".+")
 @Tag("slow")
 class ForeignQueuesTest {

@@ -70,7 +70,7 @@ class LostAnswersTest {
     send();
     try (var session = accept()) {
       var delivery = session.receive(1, PATIENCE).getFirst();
-      session.renew(); // Answered after the mark that the message is in hand.
+      session.renew(); // Answered after the mark that the message is open.
       broker.server().faults().loseSettlements(1);
 
       assertUnknown(
@@ -168,7 +168,7 @@ class LostAnswersTest {
           .failsWithin(PATIENCE)
           .withThrowableThat()
           .havingCause()
-          // Unknown where the link ended before the broker answered for this settlement.
+          // Unknown if the link ended before the broker answered this settlement.
           .isInstanceOfAny(KeeperException.LockLost.class, KeeperException.OutcomeUnknown.class);
     }
   }

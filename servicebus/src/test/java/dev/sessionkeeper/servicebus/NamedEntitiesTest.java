@@ -28,13 +28,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** Queues and subscriptions that exist, with the rights to listen and to send only. */
+/** Existing queues and subscriptions, with the rights to receive and to send only. */
 class NamedEntitiesTest {
   private static final QueueName ORDERS = QueueName.of("orders");
   private static final QueueName BILLING = QueueName.of("billing");
   private static final QueueName SHIPPING = QueueName.of("shipping");
 
-  /** Nobody answers there, as for a caller without the right to manage. */
+  /** Refuses connections, as for a caller without the right to manage. */
   private static final URI NO_ADMINISTRATION = URI.create("http://127.0.0.1:9");
 
   private ServiceBusTestServer server;

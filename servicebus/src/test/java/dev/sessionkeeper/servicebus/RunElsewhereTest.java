@@ -14,7 +14,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The variables that send the tests of this module to another broker do so. */
+/** Environment variables can direct the tests of this module to another broker. */
 @Tag("slow")
 class RunElsewhereTest {
 

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 
-/** The contract over AMQP: against our own server, or Azure where its address is given. */
+/** The contract over AMQP: against our own server, or against Azure if its address is set. */
 @Tag("slow")
 class ServiceBusContractTest extends QueueProviderContract {
   private static TestBroker broker;

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** What is particular to Service Bus, beyond the contract. */
+/** Tests what is particular to Service Bus, beyond the contract. */
 @Execution(ExecutionMode.SAME_THREAD)
 @DisabledIfEnvironmentVariable(named = "KEEPER_IT_SERVICEBUS_CONNECTION", matches = ".+")
 class ServiceBusQueueProviderTest {
@@ -73,14 +73,14 @@ class ServiceBusQueueProviderTest {
         .hasMessageContaining("PT5M");
   }
 
-  @Test // A1, S-04 across processes: another owner keeps to the delay as well.
+  @Test // S-04 across processes: another owner obeys the delay too.
   void anotherProcessKeepsToTheDelayOfARetry() throws Exception {
     send("a1");
     long started = System.nanoTime();
     try (var session = accept(provider)) {
       settle(session, Settlement.retryAfter(Duration.ofSeconds(2), "later"));
     }
-    provider.close(); // With it go the locks it kept.
+    provider.close(); // Closing the provider releases its locks.
     try (var other = broker.provider(TimeSource.system())) {
       try (var session = accept(other)) {
         var again = session.receive(1, PATIENCE).getFirst();
@@ -91,12 +91,12 @@ class ServiceBusQueueProviderTest {
     }
   }
 
-  @Test // A3: a receiver whose connection broke is dead for good.
+  @Test // A receiver whose connection broke has ended for good.
   void aBrokenConnectionIsALostLockAndTheMessageComesAgain() throws Exception {
     send("a1");
     var lost = accept(provider);
     var inHand = lost.receive(1, PATIENCE).getFirst();
-    lost.renew(); // Answered after the mark that the message is in hand.
+    lost.renew(); // Answered after the mark that the message is open.
 
     broker.server().faults().dropConnections();
 
@@ -153,7 +153,7 @@ class ServiceBusQueueProviderTest {
     }
   }
 
-  @Test // A2: what was dead-lettered and sent again has lost its place, and says so.
+  @Test // A replayed message has lost its place, and its dead letter says so.
   void replayedMessagesAreAppendedInTheirOldOrder() throws Exception {
     send("a1");
     send("a2");

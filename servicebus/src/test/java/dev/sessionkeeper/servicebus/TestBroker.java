@@ -11,12 +11,12 @@ import java.util.Optional;
 import org.awaitility.Awaitility;
 
 /**
- * The broker that the tests use: our own server, or the namespace of {@value #ADDRESS} where that
- * is set in the environment, with queues made at {@value #ADMINISTRATION} if that is set, too.
+ * The broker of the tests: our own server, or the namespace of {@value #ADDRESS} if set in the
+ * environment, with queues created at {@value #ADMINISTRATION} if that is set too.
  */
 final class TestBroker implements AutoCloseable {
   static {
-    // For all tests of the process: on a busy machine ten seconds are short.
+    // Applies to all tests of the process: on a busy machine ten seconds are short.
     Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
   }
 
@@ -43,7 +43,7 @@ final class TestBroker implements AutoCloseable {
             : Optional.of(ServiceBusTestServer.start()));
   }
 
-  /** Whether the broker is the environment's, and not one of ours. */
+  /** Returns whether the environment names the broker. */
   boolean isElsewhere() {
     return server.isEmpty();
   }
@@ -68,7 +68,7 @@ final class TestBroker implements AutoCloseable {
         .build();
   }
 
-  /** Tries three times, five seconds each. */
+  /** Returns three attempts of five seconds each. */
   static AmqpRetryOptions impatient() {
     return new AmqpRetryOptions()
         .setTryTimeout(Duration.ofSeconds(5))

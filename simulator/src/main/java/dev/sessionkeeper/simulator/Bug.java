@@ -2,32 +2,32 @@ package dev.sessionkeeper.simulator;
 
 /**
  * Bugs that are planted into a modelled store or its client, to prove that the simulation finds
- * them. Each one was made by somebody: in a published design, in a library, or here.
+ * them. Each is a real one: from a published design, a library, or this product.
  */
 public enum Bug {
-  /** A message that waits for its retry goes behind the others of its session. */
+  /** A retried message goes behind the others of its session. */
   RETRY_TO_TAIL("I1"),
-  /** A message whose lease ran out goes behind the others of its session. */
+  /** A message whose lease expired goes behind the others of its session. */
   EXPIRED_TO_TAIL("I1"),
   /** After a retry the rest of the batch may still be settled. */
   BATCH_GOES_ON_AFTER_RETRY("I1"),
   /** A settlement under an old epoch takes effect. */
   STALE_SETTLEMENT_COUNTS("I2"),
-  /** A settlement under a lease that ran out takes effect. */
+  /** A settlement under an expired lease takes effect. */
   LATE_SETTLEMENT_COUNTS("I2"),
-  /** An old owner gives the lease of the new one back. */
+  /** A former owner's close releases the lease of the new owner. */
   STALE_CLOSE_RELEASES("I2"),
-  /** An old owner renews the lease of the new one, and takes it for its own. */
+  /** A former owner renews the lease of the new owner, and takes it for its own. */
   STALE_RENEWAL_COUNTS("I2"),
-  /** A session is handed out although its lease still runs. */
+  /** A session is handed out although its lease has not expired. */
   LEASE_ENDS_EARLY("I2"),
   /** An owner believes in its lease for longer than the store grants it. */
   LEASE_TOLD_TOO_LONG("I2"),
-  /** A client decides by its own wall clock whether a lease still runs. */
+  /** A client decides by its own wall clock whether a lease has expired. */
   LEASE_BY_NODE_CLOCK("I13"),
-  /** The epochs of a promoted standby begin where its copy ends. */
+  /** A promoted standby continues with epochs that its predecessor has used. */
   PROMOTION_REPEATS_EPOCHS("I2"),
-  /** The same message id is stored again when its sender did not get the answer. */
+  /** A message id is stored again if its sender did not get the answer. */
   DUPLICATE_STORED("I4"),
   /** A state is written before its settlement, in a transaction of its own. */
   STATE_BEFORE_SETTLEMENT("I4"),
@@ -39,11 +39,11 @@ public enum Bug {
   ATTEMPT_NOBODY_USED("I8"),
   /** A settlement that may have taken effect is answered with "nothing was changed". */
   UNTRUE_ANSWER("I8"),
-  /** A message that arrives around a settlement does not make its session ready. */
+  /** A message that arrives at the same time as a settlement does not make its session ready. */
   SESSION_FORGOTTEN("I9"),
   /** A lock is held until the client has read its answer. */
   LOCK_UNTIL_ANSWER_IS_READ("I9"),
-  /** A released lease stays locked until it would have run out anyway, and then for good. */
+  /** A released lease stays locked until it would have expired, and then for good. */
   LEASE_OF_DEAD_OWNER_STAYS("I9");
 
   private final String invariant;
@@ -52,7 +52,7 @@ public enum Bug {
     this.invariant = invariant;
   }
 
-  /** The invariant that it breaks. */
+  /** Returns the invariant that the bug breaks. */
   public String invariant() {
     return invariant;
   }

@@ -1,19 +1,19 @@
 package dev.sessionkeeper.simulator;
 
-/** Bugs planted into the writing of cursors; most are those of published drafts. */
+/** Bugs planted into the writing of cursors; most come from published drafts. */
 public enum CursorBug {
   /** A delayed write of an older event replaces a newer one. */
   OLDER_OVERWRITES,
-  /** An event that comes while another one waits is dropped and called backpressure. */
+  /** An event that arrives while another one waits is dropped as backpressure. */
   NEWEST_DROPPED,
-  /** The last event is written only when another one comes. */
+  /** The last event is written only when another one arrives. */
   LAST_WAITS_FOR_NEXT,
-  /** A value whose attempts are used up is dropped and called saved. */
+  /** A value whose attempts are used up is dropped and reported as saved. */
   DROPPED_AFTER_RETRIES,
   /** The cursor moves when the event is sent, not when it is acknowledged. */
   MOVES_AHEAD_OF_ACKNOWLEDGEMENT,
   /** The store answers before the value is durable. */
   ANSWERED_BEFORE_DURABLE,
-  /** A close forgets what waits, and says that all is saved. */
+  /** Closing forgets waiting values, and reports that all are saved. */
   CLOSE_FORGETS
 }

@@ -24,7 +24,7 @@ import java.util.TreeSet;
 
 /**
  * Subscribers that acknowledge events, through the product's cursors and coalescing writer, in
- * processes that crash, stand still and close, on a modelled store that is slow and loses answers.
+ * processes that crash, freeze and close, on a modelled store that is slow and loses answers.
  */
 final class CursorRun {
   private static final Duration ACTIVE = Duration.ofSeconds(6);
@@ -143,7 +143,7 @@ final class CursorRun {
     }
   }
 
-  /** I3 and I7: what was called saved is there, and nothing that was acknowledged is missing. */
+  /** I3 and I7: saved values are stored, and no acknowledged event is missing. */
   private void checkEnd() {
     lastConnection.forEach(
         (key, connection) -> {
@@ -173,7 +173,7 @@ final class CursorRun {
     return entry == null ? 0 : entry.version();
   }
 
-  /** What a process took of one subscriber in one connection. */
+  /** The events that a process took from one subscriber in one connection. */
   private static final class Connection {
     final Host process;
     final World.Machine machine;
@@ -186,7 +186,7 @@ final class CursorRun {
       this.from = from;
     }
 
-    /** The last event without a gap. */
+    /** Returns the last event without a gap before it. */
     long point() {
       long point = from;
       while (taken.contains(point + 1)) {
@@ -204,7 +204,7 @@ final class CursorRun {
     return last;
   }
 
-  /** The statement of the store. */
+  /** Executes the store's statement. */
   private List<LastValueStore.Result> write(List<LastValueStore.Entry<String, String>> entries) {
     var results = new ArrayList<LastValueStore.Result>();
     for (var entry : entries) {
@@ -305,7 +305,7 @@ final class CursorRun {
     }
   }
 
-  /** A store at the other end of a link. */
+  /** A store on the other side of a link. */
   private final class RemoteStore implements LastValueStore<String, String> {
     private final Link link;
 
@@ -352,7 +352,7 @@ final class CursorRun {
       subscribers--;
     }
 
-    /** One connection; returns the last event without a gap. */
+    /** Makes one connection; returns the last event without a gap before it. */
     private long connect(Host process) {
       var machine = process.machine;
       var position = new long[] {-1};
@@ -402,7 +402,10 @@ final class CursorRun {
       return acknowledged.computeIfAbsent(text, k -> new TreeSet<>());
     }
 
-    /** The acknowledgement reaches the process, which may stand still, a little later. */
+    /**
+     * Sends an acknowledgement, which reaches the process a little later, even if the process is
+     * frozen.
+     */
     private void acknowledge(Connection connection, EventTracker tracker, List<Long> inHand) {
       Collections.shuffle(inHand, world.choices());
       for (long event : inHand) {

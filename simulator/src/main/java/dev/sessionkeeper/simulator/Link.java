@@ -9,8 +9,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection of one node to the store. Requests and answers take time, and get lost. A request
- * takes effect in the store even if the node that sent it is gone by then.
+ * The connection of one node to the store. Requests and answers are delayed and get lost. A request
+ * takes effect in the store even if its node has died by then.
  */
 final class Link {
   private static final Duration TIMEOUT = Duration.ofSeconds(1);
@@ -29,7 +29,7 @@ final class Link {
     this.bugs = bugs;
   }
 
-  /** A request on its way. */
+  /** A request in flight. */
   final class Call<T> {
     private final String what;
     private @Nullable T value;
@@ -93,7 +93,7 @@ final class Link {
       }
     }
 
-    /** No answer came: nothing is known of the outcome. */
+    /** Returns the failure of a call without an answer, whose outcome is unknown. */
     private RuntimeException unknown() {
       return bugs.contains(Bug.UNTRUE_ANSWER)
           ? new KeeperException.Unavailable("The store")
@@ -113,7 +113,7 @@ final class Link {
     return Duration.ofNanos(micros * 1000 * slowness);
   }
 
-  /** Sends a request and does not wait for its answer. */
+  /** Sends a request without waiting for its answer. */
   <T> Call<T> send(String what, Duration delay, Supplier<T> statement) {
     var call = new Call<T>(what);
     if (chance(store.lostRequests())) {
@@ -137,7 +137,7 @@ final class Link {
   /** Sends a request and waits for its answer, as a blocking driver does. */
   <T> T call(String what, Supplier<T> statement) {
     if (isCut && world.choices().nextBoolean()) {
-      // The connection cannot be opened: this much is known.
+      // The connection cannot be opened, so the request surely had no effect.
       world.await(() -> false, Duration.ofMillis(50));
       throw new KeeperException.Unavailable("The store");
     }

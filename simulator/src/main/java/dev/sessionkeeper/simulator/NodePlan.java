@@ -8,10 +8,10 @@ import java.util.Locale;
 import java.util.Random;
 
 /**
- * What happens to nodes and store in one run, and when. The same plan gives the same run.
+ * The faults and sends of one run, with their times. The same plan gives the same run.
  *
- * @param seed decides all that the plan leaves open: delays, losses, the order of threads
- * @param isPipelined whether a worker goes on before a settlement is durable
+ * @param seed decides everything that the plan leaves open: delays, losses, the order of threads
+ * @param isPipelined whether a worker continues before a settlement is durable
  */
 record NodePlan(
     long seed,
@@ -27,12 +27,12 @@ record NodePlan(
     steps = List.copyOf(steps);
   }
 
-  /** One thing that happens. */
+  /** One step of a plan. */
   sealed interface Step {
     Duration at();
   }
 
-  /** How a message fares with its handler. */
+  /** How a handler ends its attempts of a message. */
   enum Fate {
     FINE,
     SLOW,
@@ -42,7 +42,7 @@ record NodePlan(
     POISON
   }
 
-  /** A sender stores messages of one session, and repeats itself until it has an answer. */
+  /** A sender stores messages of one session, and repeats the send until it has an answer. */
   record Send(Duration at, int session, int first, List<Fate> fates) implements Step {
     @Override
     public String toString() {
@@ -62,7 +62,7 @@ record NodePlan(
     PROMOTION
   }
 
-  /** Something breaks for a while. */
+  /** A temporary fault. */
   record Fault(Duration at, Kind kind, int node, Duration length) implements Step {
     @Override
     public String toString() {
@@ -144,7 +144,7 @@ record NodePlan(
     return withSteps(kept);
   }
 
-  /** The steps for a reader. */
+  /** Returns the steps as text. */
   List<String> items() {
     return steps.stream()
         .map(step -> String.format(Locale.ROOT, "at %6d ms  %s", step.at().toMillis(), step))

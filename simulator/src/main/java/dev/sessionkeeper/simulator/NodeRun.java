@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** Nodes with the product's session processor on a modelled store, for one plan. */
+/** Nodes with the product's session processor on a modelled store, executing one plan. */
 final class NodeRun {
   static final Duration LOCK = Duration.ofSeconds(2);
   static final int MAX_DELIVERIES = 4;
@@ -196,7 +196,7 @@ final class NodeRun {
     world.after(fault.length(), environment, mend);
   }
 
-  /** The store goes on from a moment ago. */
+  /** Sets the store back to an earlier moment. */
   private void goBack(Duration by, boolean isPromotion) {
     var before = snapshots.floorEntry(world.now() - by.toNanos());
     if (before == null) {
@@ -219,7 +219,7 @@ final class NodeRun {
     }
   }
 
-  /** I9 while the run goes on: with a healthy node and few sessions, none waits for long. */
+  /** I9 during the run: with a healthy node and few sessions, none waits for long. */
   private void look() {
     var now = store.now();
     var waiting = store.isDown() ? Set.<SessionId>of() : referee.waiting(now);

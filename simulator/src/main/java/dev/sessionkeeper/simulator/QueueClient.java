@@ -27,7 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
-/** A provider whose queue is in a modelled store at the other end of a link. */
+/** A provider whose queue is in a modelled store on the other side of a link. */
 final class QueueClient implements QueueProvider {
   static final QueueName QUEUE = QueueName.of("simulation");
   private static final Duration POLL = Duration.ofMillis(150);
@@ -190,7 +190,7 @@ final class QueueClient implements QueueProvider {
       if (!isPipelined) {
         return done(() -> held(text(settlements), statement));
       }
-      // One connection: what is sent later arrives later.
+      // One connection: later requests arrive later.
       long arrival = Math.max(lastArrival + 1000, world.now() + link.delay().toNanos());
       lastArrival = arrival;
       return link.send(named(text(settlements)), Duration.ofNanos(arrival - world.now()), statement)
@@ -201,7 +201,7 @@ final class QueueClient implements QueueProvider {
       return "settle " + settlements;
     }
 
-    @SuppressWarnings("NullAway") // A statement without a result.
+    @SuppressWarnings("NullAway") // Executes a statement without a result.
     private Void settleNow(List<Settled> settlements, Optional<SessionState.Write> write) {
       store.tables().settle(id, epoch(), settlements, write, store.now());
       return null;

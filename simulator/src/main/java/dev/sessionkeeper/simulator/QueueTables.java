@@ -21,11 +21,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The modelled store: rows of messages and of sessions, and the statements that change them. Each
+ * The modelled store: rows of messages and sessions, and the statements that change them. Each
  * method is one statement, and takes effect at once.
  *
- * <p>The contract is docs/reference/contract.md; the model keeps the part of it that concerns
- * order, leases, retries, dead letters and states.
+ * <p>The contract is docs/reference/contract.md; the model covers order, leases, retries, dead
+ * letters and states.
  */
 final class QueueTables {
   private static final long FIRST_EPOCH_AFTER_PROMOTION = 1_000_000;
@@ -48,7 +48,7 @@ final class QueueTables {
     this.maxDeliveries = maxDeliveries;
   }
 
-  /** A copy of everything, as a standby has it. */
+  /** A copy of all tables, as a standby has it. */
   record Copy(
       Map<SessionId, Lane> lanes,
       Map<MessageId, Long> known,
@@ -56,7 +56,7 @@ final class QueueTables {
       long lastSequence,
       long lastEpoch) {}
 
-  /** What an accept returns. */
+  /** The result of an accept. */
   record Granted(SessionId session, long epoch, Instant until) {}
 
   private static final class Row {
@@ -188,7 +188,7 @@ final class QueueTables {
                     && isReady(lane, now));
   }
 
-  /** Takes the lease from an owner that let it run out. Its open messages come again. */
+  /** Ends an expired lease. Its open messages are delivered again. */
   private void expire(Lane lane, Instant now) {
     if (!lane.isLeased || lane.until.isAfter(now) || bugs.contains(Bug.LEASE_OF_DEAD_OWNER_STAYS)) {
       return;
@@ -272,7 +272,7 @@ final class QueueTables {
   private void apply(Lane lane, long epoch, Settled settled, Instant now) {
     int place = placeOf(lane, settled.sequence());
     if (place < 0) {
-      return; // Only where an order that does not hold was planted.
+      return; // Happens only with a planted bug that breaks the order.
     }
     var row = lane.rows.get(place);
     referee.settling(lane.id, epoch, settled.sequence(), now);
@@ -324,7 +324,7 @@ final class QueueTables {
     lane.handed = Math.max(0, lane.handed - 1);
   }
 
-  /** What was handed out behind a retried message is void, and that was no attempt. */
+  /** Makes deliveries behind a retried message void, without counting an attempt. */
   private void takeBack(Lane lane, int place) {
     if (bugs.contains(Bug.BATCH_GOES_ON_AFTER_RETRY)) {
       return;
@@ -384,7 +384,7 @@ final class QueueTables {
     return lane;
   }
 
-  // What a run asks about the store itself.
+  // Reads of the simulation itself.
 
   Copy copy() {
     var rows = new LinkedHashMap<SessionId, Lane>();
@@ -392,7 +392,7 @@ final class QueueTables {
     return new Copy(rows, new HashMap<>(known), new ArrayList<>(dead), lastSequence, lastEpoch);
   }
 
-  /** Goes on from a copy, as a promoted standby does: what came after it is lost. */
+  /** Continues from a copy, as a promoted standby does: later changes are lost. */
   void promote(Copy copy) {
     restore(copy);
     promotions++;

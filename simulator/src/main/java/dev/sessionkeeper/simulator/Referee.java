@@ -17,8 +17,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks the invariants while a run goes on, from what took effect in the store and from what
- * handlers saw. It keeps books of its own and never reads those of the store.
+ * Checks the invariants during a run, from what took effect in the store and from what handlers
+ * saw. It keeps records of its own and never reads the store's tables.
  */
 final class Referee {
   private final List<Violation> violations = new ArrayList<>();
@@ -58,7 +58,7 @@ final class Referee {
 
   private record Grant(long epoch, String owner, Instant until, boolean isReleased) {}
 
-  /** The books of a moment, for a store that goes back to it. */
+  /** A copy of the records, for a store that is set back to it. */
   record Copy(Map<SessionId, Book> books) {}
 
   boolean isContent() {
@@ -85,7 +85,7 @@ final class Referee {
     return books.computeIfAbsent(session, id -> new Book());
   }
 
-  // What the store did.
+  // Reports of the store.
 
   void stored(SessionId session, MessageId id, long sequence) {
     if (book(session).open.containsValue(id) || book(session).ended.containsKey(id)) {
@@ -130,7 +130,7 @@ final class Referee {
     }
   }
 
-  /** A close by somebody else than the owner. */
+  /** Checks a close by a node other than the owner. */
   void closedBy(SessionId session, long epochOfCaller) {
     var grant = grants.get(session);
     if (grant != null && grant.isReleased && grant.epoch > epochOfCaller) {
@@ -146,7 +146,7 @@ final class Referee {
     return grant == null || grant.isReleased;
   }
 
-  /** A settlement takes effect. */
+  /** Records that a settlement takes effect. */
   void settling(SessionId session, long epoch, long sequence, Instant now) {
     var grant = grants.get(session);
     if (grant == null || grant.epoch != epoch || grant.isReleased || !grant.until.isAfter(now)) {
@@ -185,17 +185,17 @@ final class Referee {
     book(session).isParked = true;
   }
 
-  // What clients saw.
+  // Reports of clients.
 
   void acknowledged(MessageId id) {
     acknowledged.add(id);
   }
 
   /**
-   * A handler begins.
+   * Records that a handler begins.
    *
    * @param now by the clock of the store
-   * @param tolerance for how long after its end a node may believe in its lease
+   * @param tolerance how long after its end a node may still believe in its lease
    */
   void started(
       String node,
@@ -233,20 +233,20 @@ final class Referee {
     }
   }
 
-  /** Settlements of earlier messages may be on their way; what was not handled may not be open. */
+  /** Settlements of earlier messages may be in flight, but no earlier message may be unhandled. */
   private static boolean isPipelined(Book book, long epoch, Delivery delivery) {
     return book.open.headMap(delivery.sequence()).keySet().stream()
         .allMatch(earlier -> book.finished.contains(new Handled(epoch, earlier)));
   }
 
-  /** A handler ended a message, as its node sees it. */
+  /** Records that a handler ended a message, as its node sees it. */
   void finished(SessionId session, long epoch, long sequence, boolean isFinal) {
     if (isFinal) {
       book(session).finished.add(new Handled(epoch, sequence));
     }
   }
 
-  /** A node was told that it lost its lease. */
+  /** Records that a node learned that it lost its lease. */
   void toldLost(String node, SessionId session, long epoch, Instant now) {
     if (isHeld(session, epoch, now)) {
       broken(
@@ -261,7 +261,7 @@ final class Referee {
     return grant != null && grant.epoch == epoch && !grant.isReleased && grant.until.isAfter(now);
   }
 
-  /** Returns the sessions that have a message open and no valid lease, by the books. */
+  /** Returns the sessions with an open message and no valid lease, by the records. */
   Set<SessionId> waiting(Instant now) {
     var waiting = new java.util.LinkedHashSet<SessionId>();
     books.forEach(
@@ -292,7 +292,7 @@ final class Referee {
     return null;
   }
 
-  /** I3, I4 and I8, from the tables as they are at the end. */
+  /** Checks I3, I4 and I8 against the tables at the end. */
   void checkEnd(Set<MessageId> dead, Map<SessionId, List<Long>> effects) {
     var there = new HashSet<MessageId>();
     for (var entry : books.entrySet()) {
@@ -326,7 +326,7 @@ final class Referee {
     return new Copy(copies);
   }
 
-  /** The store lost what came after the copy, and says so: it is no fault of the store. */
+  /** Forgets what came after the copy: the store lost it and says so, which is no violation. */
   void forgetSince(Copy copy) {
     books = new TreeMap<>((a, b) -> a.value().compareTo(b.value()));
     copy.books.forEach((id, book) -> books.put(id, book.copy()));

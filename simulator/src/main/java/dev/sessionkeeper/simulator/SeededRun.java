@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * One run: what, with which seed, with which planted bug, and without which steps of its plan. The
- * same value is the same run, step by step.
+ * One run: its subject, seed, planted bug and skipped steps. The same value is the same run, step
+ * by step.
  *
  * @param bug a name out of {@link Subject#bugs}
  * @param skipped the numbers of steps that are left out
@@ -24,12 +24,12 @@ public record SeededRun(Subject subject, long seed, Optional<String> bug, List<I
         });
   }
 
-  /** Runs a seed of the product as it is. */
+  /** Returns a run of the unmodified product with this seed. */
   public static SeededRun of(Subject subject, long seed) {
     return new SeededRun(subject, seed, Optional.empty(), List.of());
   }
 
-  /** The same with a bug planted. */
+  /** Returns the same run with a planted bug. */
   public SeededRun with(String planted) {
     return new SeededRun(subject, seed, Optional.of(planted), skipped);
   }
@@ -38,12 +38,12 @@ public record SeededRun(Subject subject, long seed, Optional<String> bug, List<I
     return new SeededRun(subject, seed, bug, steps);
   }
 
-  /** Runs it and keeps no trace. */
+  /** Executes the run without a trace. */
   public SimulationReport run() {
     return run(false);
   }
 
-  /** Runs it and keeps what happened, line by line. */
+  /** Executes the run and records a trace of its events. */
   public SimulationReport runWithTrace() {
     return run(true);
   }
@@ -55,8 +55,8 @@ public record SeededRun(Subject subject, long seed, Optional<String> bug, List<I
   }
 
   /**
-   * Leaves out as many steps as possible while the same invariant breaks: first halves of the plan,
-   * then smaller parts, in the end single steps.
+   * Returns a run with as few steps as possible that breaks the same invariant: first leaves out
+   * halves of the plan, then smaller parts, finally single steps.
    */
   public SeededRun shrunk() {
     var first = run();

@@ -19,11 +19,12 @@ import java.util.Random;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A process with the product's session processor. It may crash, stand still, and come back. */
+/** A process with the product's session processor. It may crash, freeze, and restart. */
 final class SimulatedNode {
   static final String FATE = "fate";
   private static final Duration DRAIN = Duration.ofSeconds(5);
-  // The processor looks at its leases every twentieth of one; the rest is for its threads' turns.
+  // The processor checks its leases every twentieth of their length; the rest is for the scheduling
+  // of its threads.
   private static final Duration TOLERANCE = NodeRun.LOCK.dividedBy(10);
 
   private final World world;
@@ -132,7 +133,7 @@ final class SimulatedNode {
     time.jump(by);
   }
 
-  /** Drains and starts anew, as a deployment does. */
+  /** Drains the processor and starts it again, as a deployment does. */
   void restart() {
     if (isClosing) {
       return;
@@ -144,7 +145,7 @@ final class SimulatedNode {
         });
   }
 
-  /** Closes the processor, which must not take longer than it was told. */
+  /** Closes the processor, which must not take longer than its drain timeout. */
   void drain(Runnable then) {
     var closing = processor;
     if (closing == null) {
@@ -165,7 +166,7 @@ final class SimulatedNode {
           var report = closing.drain();
           long took = world.now() - began;
           world.note(machine.name, "drained: " + report);
-          // A process that stands still cannot keep a deadline.
+          // A frozen process cannot keep a deadline.
           if (thawedAt < began && took > DRAIN.plusSeconds(2).toNanos()) {
             store
                 .referee()

@@ -19,7 +19,7 @@ import java.util.Random;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** One owner of a {@link Simulation}: does one small thing whenever it is its turn. */
+/** One owner of a {@link Simulation}: makes one small step at each turn. */
 final class SimulatedOwner {
   private final Owner owner;
   private final Random random;
@@ -33,7 +33,7 @@ final class SimulatedOwner {
   private @Nullable Delivery inWork;
   private int finished;
 
-  /** A hold whose owner stands still with a message in work, until its lease is surely gone. */
+  /** A hold whose owner is frozen with an open message, until its lease has surely expired. */
   private record Stalled(HeldSession session, Delivery delivery, long until) {}
 
   SimulatedOwner(
@@ -95,7 +95,9 @@ final class SimulatedOwner {
     }
   }
 
-  /** Asks the store first: a person may have taken the session away since the last call. */
+  /**
+   * Asks the store first, because an operator may have taken the session away since the last call.
+   */
   private void begin(HeldSession session, Delivery delivery) {
     if (!isStillHeld(session)) {
       lost(session);
@@ -168,7 +170,7 @@ final class SimulatedOwner {
     if (History.isFinal(settlement)) {
       finished++;
     } else {
-      batch.clear(); // What came behind it is void.
+      batch.clear(); // Messages behind it are void.
     }
   }
 

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 
-/** The clocks of one machine: its wall clock may be wrong, its monotonic clock never is. */
+/** The clocks of one machine: its wall clock may be wrong, its monotonic clock is right. */
 final class SimulatedTime implements TimeSource {
   static final Instant BEGIN = Instant.parse("2026-01-01T00:00:00Z");
 

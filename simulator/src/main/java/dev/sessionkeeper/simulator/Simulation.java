@@ -29,13 +29,12 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Owners who take, settle, crash, stall and come back too late, senders who repeat themselves, a
- * person who steps in, and a clock that jumps over leases: all on one thread and on virtual time,
- * so a seed gives the same run, step by step, every time.
+ * Owners that accept, settle, crash, freeze and return too late, senders that repeat themselves, an
+ * operator who acts, and a clock that jumps over leases: all on one thread and on virtual time, so
+ * a seed always gives the same run, step by step.
  *
- * <p>The provider must run by the clock it is given and do nothing on threads of its own; the
- * memory provider is one. What happened is judged by the checkers of order (I1), ownership (I2) and
- * conservation (I3, I8).
+ * <p>The provider must use the given clock and no threads of its own; the memory provider does.
+ * Checkers of order (I1), ownership (I2) and conservation (I3, I8) judge the history.
  */
 public final class Simulation {
   private static final QueueName QUEUE = QueueName.of("simulation");
@@ -62,7 +61,7 @@ public final class Simulation {
     }
   }
 
-  /** How large a run is, and which one. */
+  /** The size and the seed of a run. */
   public record Plan(long seed, int owners, int sessions, int messages) {
     public Plan {
       requirePositive("owners", owners);
@@ -78,10 +77,10 @@ public final class Simulation {
   }
 
   /**
-   * What came of it.
+   * The result of a run.
    *
    * @param simulated how much time passed on the clock of the run
-   * @param fingerprint the same for the same run: of everything that happened, in order
+   * @param fingerprint a hash of all events in order; equal for equal runs
    */
   public record Outcome(
       long steps,
@@ -92,11 +91,11 @@ public final class Simulation {
       String fingerprint,
       List<Violation> violations) {}
 
-  /** Runs it against a provider that is made for the clock of the run. */
+  /** Runs the plan against a provider that is created with the clock of the run. */
   public static Outcome run(Plan plan, Function<TimeSource, QueueProvider> provider) {
     var clock = SettableClock.create();
     try (var queues = provider.apply(clock)) {
-      // No limit of attempts: what the store decides by itself is not in the history.
+      // Unlimited attempts, because the history does not contain the store's own decisions.
       queues.declare(
           QUEUE, QueueSettings.ordered().withLockDuration(LOCK).withMaxDeliveryCount(1000));
       return new Simulation(plan, queues, clock).run(clock);
@@ -153,7 +152,7 @@ public final class Simulation {
         .withId(MessageId.of("m-" + number));
   }
 
-  /** A person pauses, resumes or takes away a session. */
+  /** An operator pauses, resumes or takes away a session. */
   private void stepIn() {
     if (!(provider instanceof OperableSessions sessions)) {
       return;

@@ -11,9 +11,9 @@ import java.util.List;
  * @param steps turns of threads and timers
  * @param handled messages that handlers began with, or acknowledgements
  * @param simulated how much time passed in the run
- * @param fingerprint the same for the same run: of everything that happened, in order
- * @param plan what was to happen, one line each; the place of a line is its number
- * @param trace what happened, line by line, if it was asked for
+ * @param fingerprint a hash of all events in order; equal for equal runs
+ * @param plan the steps of the plan, one line each; the index of a line is its number
+ * @param trace the events, line by line, if requested
  */
 public record SimulationReport(
     List<Violation> violations,

@@ -3,7 +3,7 @@ package dev.sessionkeeper.simulator;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** The modelled store with its clock, and what is wrong with it at the moment. */
+/** The modelled store with its clock, and its present faults. */
 final class Store {
   private final World.Machine machine = new World.Machine("store");
   private final SimulatedTime time;
@@ -43,7 +43,7 @@ final class Store {
     isDown = down;
   }
 
-  /** How many answers of a thousand get lost. */
+  /** Returns how many of a thousand answers get lost. */
   int lostAnswers() {
     return lost;
   }

@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
-/** What can be simulated. */
+/** The parts of the product that can be simulated. */
 public enum Subject {
   /** Nodes with the product's session processor, on a modelled store. */
   NODES("nodes with the session processor: leases, order, effects, drains") {
@@ -41,12 +41,12 @@ public enum Subject {
     this.description = description;
   }
 
-  /** Says in a line what is simulated. */
+  /** Returns a description in one line. */
   public String description() {
     return description;
   }
 
-  /** Returns the name as the command line has it. */
+  /** Returns the name on the command line. */
   public String text() {
     return name().toLowerCase(Locale.ROOT);
   }

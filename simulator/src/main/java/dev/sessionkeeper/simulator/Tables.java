@@ -17,7 +17,7 @@ import java.util.function.Supplier;
  * <p>Between two statements of a transaction any other process may run.
  */
 final class Tables {
-  /** How a row is locked. */
+  /** The mode of a row lock. */
   enum Mode {
     /** FOR KEY SHARE. */
     SHARED,
@@ -34,16 +34,16 @@ final class Tables {
   private long incarnation;
 
   /**
-   * Prepares.
+   * Creates empty tables.
    *
-   * @param afterCommit looks at the tables after every commit
+   * @param afterCommit checks the tables after every commit
    */
   Tables(World world, Runnable afterCommit) {
     this.world = world;
     this.afterCommit = afterCommit;
   }
 
-  /** Grows with every commit; a snapshot is a value of it. */
+  /** Returns a number that grows with every commit; a snapshot is such a number. */
   long commits() {
     return commits;
   }
@@ -54,7 +54,7 @@ final class Tables {
     locks.clear();
   }
 
-  /** Ends the transactions of a process that stands still, as a timeout for idle ones does. */
+  /** Ends the transactions of a frozen process, as a timeout for idle ones does. */
   void endIdle(World.Machine process) {
     for (var holders : locks.values()) {
       for (var holder : List.copyOf(holders.keySet())) {
@@ -66,7 +66,7 @@ final class Tables {
     }
   }
 
-  /** The connection is gone, and with it the transaction. */
+  /** Reports a broken connection, which ended the transaction. */
   static final class Broken extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -75,7 +75,7 @@ final class Tables {
     }
   }
 
-  /** Runs a transaction on the thread of a process: statement by statement. */
+  /** Runs a transaction on the thread of a process, statement by statement. */
   <T> T transaction(World.Machine process, Supplier<Duration> delay, Function<T> work) {
     var transaction = new Transaction(process, delay, incarnation);
     try {
@@ -108,7 +108,7 @@ final class Tables {
       this.began = began;
     }
 
-    /** The way to the database and the turn of the next statement there. */
+    /** Simulates the way to the database and the turn of the next statement. */
     void statement() {
       world.await(() -> false, delay.get());
       requireConnection();
@@ -123,7 +123,7 @@ final class Tables {
       }
     }
 
-    /** Locks a row, and waits for whoever has it. */
+    /** Locks a row, and waits while another transaction holds it. */
     void lock(String row, Mode mode) {
       BooleanSupplier isFree = () -> began != incarnation || isFree(row, mode);
       if (!isFree.getAsBoolean()) {
@@ -158,7 +158,7 @@ final class Tables {
       return true;
     }
 
-    /** Changes rows at the commit. */
+    /** Schedules a change of rows for the commit. */
     void write(Runnable change) {
       writes.add(change);
     }
@@ -172,7 +172,7 @@ final class Tables {
       writes.forEach(Runnable::run);
       release();
       afterCommit.run();
-      // The way of the answer: the process may crash or stand still before it hears of the commit.
+      // The way of the answer: the process may crash or freeze before it learns of the commit.
       world.await(() -> false, delay.get());
     }
 

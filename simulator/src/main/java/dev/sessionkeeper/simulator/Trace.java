@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** What happened in a run, line by line, and a fingerprint of it. */
+/** The events of a run, line by line, and a hash of them. */
 final class Trace {
   private final boolean isKept;
   private final List<String> lines = new ArrayList<>();

@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Virtual time, and threads of which one runs at a time, in an order that a seed decides.
  *
- * <p>The product's code runs on the threads of {@link #threads}. A thread gives its turn back
- * whenever it waits: for time, for a signal, or for an answer of a store. So one seed gives the
- * same run every time, although each thread is a real one.
+ * <p>The product's code runs on the threads of {@link #threads}. A thread yields its turn whenever
+ * it waits: for time, for a signal, or for an answer of a store. So one seed always gives the same
+ * run, although the threads are real.
  *
- * <p>I1: at most one simulated thread runs, and only between {@link #run} handing it the turn and
+ * <p>I1: at most one simulated thread runs, and only between {@link #run} giving it the turn and
  * taking the turn back. I2: time moves only while no thread can run.
  */
 final class World {
@@ -40,7 +40,7 @@ final class World {
     this.trace = trace;
   }
 
-  /** Ends a thread of a machine that crashed. No product code catches it for good. */
+  /** Ends a thread of a machine that crashed. No product code may swallow it. */
   static final class Killed extends Error {
     private static final long serialVersionUID = 1;
 
@@ -53,7 +53,7 @@ final class World {
     return now;
   }
 
-  /** Returns the machine of everything that is part of no node: senders, faults, checks. */
+  /** Returns the machine of everything outside the nodes: senders, faults, checks. */
   Machine environment() {
     return environment;
   }
@@ -70,7 +70,7 @@ final class World {
     trace.add(now, who, what);
   }
 
-  /** Makes threads that belong to a machine: they stand still and end with it. */
+  /** Returns a factory of threads that belong to a machine: they freeze and end with it. */
   ThreadFactory threads(Machine machine) {
     return task -> newThread(machine, task);
   }
@@ -86,14 +86,14 @@ final class World {
     newThread(machine, task).start();
   }
 
-  /** Runs the task after the delay, on no thread of its own: it must not wait. */
+  /** Runs the task after the delay, outside any simulated thread: the task must not wait. */
   Timer after(Duration delay, Machine machine, Runnable task) {
     var timer = new Timer(now + Math.max(0, delay.toNanos()), order++, machine, task);
     timers.add(timer);
     return timer;
   }
 
-  /** Lets the running thread wait for a condition, at most for so long. */
+  /** Makes the running thread wait for a condition, with a time limit. */
   void await(BooleanSupplier isReady, Duration atMost) {
     try {
       await(isReady, atMost, false);
@@ -125,7 +125,7 @@ final class World {
     strands.removeIf(strand -> strand.machine.equals(machine));
   }
 
-  /** Ends all threads of all machines: a run leaves nothing behind. */
+  /** Ends all threads of all machines, so that a run leaves none behind. */
   void end() {
     timers.clear();
     while (!strands.isEmpty()) {
@@ -138,7 +138,10 @@ final class World {
     }
   }
 
-  /** Runs until the condition holds or nothing is left to do; returns whether it holds. */
+  /**
+   * Runs until the condition holds or no thread or timer is left. Returns whether the condition
+   * holds.
+   */
   boolean run(BooleanSupplier isOver, long mostSteps) {
     while (!isOver.getAsBoolean()) {
       if (steps++ >= mostSteps) {
@@ -229,7 +232,7 @@ final class World {
     }
   }
 
-  /** A task that waits for its time. */
+  /** A task that is scheduled for later. */
   static final class Timer {
     private final long at;
     private final long order;
@@ -253,7 +256,7 @@ final class World {
     timers.remove(timer);
   }
 
-  /** A thread and what it waits for. */
+  /** A thread with the condition that it waits for. */
   private final class Strand {
     private final Machine machine;
 
@@ -330,7 +333,7 @@ final class World {
       while (!hasTurn) {
         LockSupport.park(this);
         if (thread.isInterrupted()) {
-          // In this order, so that the interrupt is seen by whoever looks at any moment.
+          // In this order, so that every observer sees the interrupt.
           wasInterrupted = true;
           Thread.interrupted();
         }

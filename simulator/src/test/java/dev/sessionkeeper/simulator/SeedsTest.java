@@ -27,7 +27,7 @@ class SeedsTest {
   private static final Set<String> NOT_FOUND_YET =
       Set.of("lock-until-answer-is-read", "close-forgets");
 
-  /** How many seeds a planted bug may take to be found. */
+  /** The most seeds that may be needed to find a planted bug. */
   private static final int UNTIL_FOUND = 1000;
 
   @ParameterizedTest
@@ -55,7 +55,7 @@ class SeedsTest {
     WriteProof.write();
   }
 
-  /** Seeds are independent runs, so each core takes its share. */
+  /** Seeds are independent runs, so each core takes a part. */
   private static List<String> failures(Subject subject, int seeds) {
     var next = new AtomicLong();
     var failures = new ArrayList<String>();

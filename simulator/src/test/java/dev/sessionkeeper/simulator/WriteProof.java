@@ -11,7 +11,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * Writes the page that says what was simulated, how often, on which commit, and what came of it.
+ * Writes the page that reports which subjects were simulated, with how many seeds, on which commit,
+ * and the results.
  */
 final class WriteProof {
   private static final Map<String, String> SEEDS = new ConcurrentSkipListMap<>();

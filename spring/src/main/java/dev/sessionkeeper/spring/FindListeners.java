@@ -44,7 +44,7 @@ public final class FindListeners
     return bean;
   }
 
-  /** Returns whether beans of this type have listeners. */
+  /** Refused below, with the name of the setting. */
   public static boolean hasListeners(Class<?> type) {
     return !listenersOf(type).isEmpty();
   }

@@ -4,8 +4,8 @@ import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thread that keeps the Java process alive while listeners run. Processors use virtual threads,
- * so an application without a web server would end after its {@code main} method.
+ * A thread that keeps the Java process alive while listeners run. Processors use virtual threads,
+ * so an application without a web server would otherwise end after its {@code main} method.
  */
 final class KeepAlive {
   private @Nullable CountDownLatch stopped;

@@ -5,9 +5,9 @@ import java.lang.reflect.Method;
 import java.util.OptionalInt;
 
 /**
- * A listener as it was declared.
+ * A declared listener.
  *
- * @param concurrency sessions at once; the registry's default where it is empty
+ * @param concurrency sessions at once; if empty, the default of all listeners
  * @param batch messages per call; empty for one
  */
 record ListenerDefinition(

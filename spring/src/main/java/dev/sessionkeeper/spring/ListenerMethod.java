@@ -17,7 +17,10 @@ import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ReflectionUtils;
 
-/** A method of a bean as a handler. Its signature is checked when it is found, not when called. */
+/**
+ * A method of a bean as a handler. Its signature is checked when the method is found, not when it
+ * is called.
+ */
 final class ListenerMethod {
   private static final String UNREADABLE = "unreadable body";
 
@@ -102,7 +105,7 @@ final class ListenerMethod {
     };
   }
 
-  /** Handles what can be read first; the message that cannot is a dead letter then. */
+  /** Handles the messages before an unreadable one, which then becomes a dead letter. */
   private BatchSettlement beforeUnreadable(
       List<Delivery> deliveries, SessionContext session, UnreadableInBatch unreadable)
       throws Exception {

@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 interface ListenerParameter {
 
   /**
-   * The value for these messages: one, or several of a batch.
+   * Returns the value for these messages: one, or several of a batch.
    *
-   * @throws KeeperException.Rejected if the message cannot be read; no attempt would help
+   * @throws KeeperException.Rejected if the message cannot be read; another attempt cannot help
    */
   @Nullable Object valueOf(List<Delivery> deliveries, SessionContext session);
 

@@ -8,13 +8,13 @@ import dev.sessionkeeper.processor.MessageHandler;
 public interface ListenerTransactions {
 
   /**
-   * The same handler in transactions.
+   * Returns the same handler in transactions.
    *
-   * @throws dev.sessionkeeper.KeeperException.Misconfigured if the transactions are those of
-   *     another database than the queue's
+   * @throws dev.sessionkeeper.KeeperException.Misconfigured if the transactions belong to another
+   *     database than the queue
    */
   MessageHandler transactional(QueueName queue, MessageHandler handler);
 
-  /** As {@link #transactional}, for a handler of batches. */
+  /** Returns a handler of batches as {@link #transactional} does. */
   BatchHandler transactionalBatches(QueueName queue, BatchHandler handler);
 }

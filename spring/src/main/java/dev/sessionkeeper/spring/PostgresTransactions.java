@@ -83,7 +83,7 @@ public final class PostgresTransactions implements ListenerTransactions, Message
     }
   }
 
-  /** Wakes consumers of the queues that one transaction sent to, once it is committed. */
+  /** Notifies consumers of the queues to which one transaction sent, after its commit. */
   private static final class WakeAfterCommit implements TransactionSynchronization {
     private final PostgresQueueProvider provider;
     private final Set<QueueName> queues = new LinkedHashSet<>();

@@ -6,7 +6,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** Marks a parameter that takes a property of the message: a {@code String}. */
+/** Marks a {@code String} parameter that takes a property of the message. */
 @Target(ElementType.PARAMETER)
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
@@ -16,7 +16,8 @@ public @interface Property {
   String value();
 
   /**
-   * Returns whether a message without the property is a dead letter. Else the parameter is null.
+   * Returns whether a message without the property becomes a dead letter; otherwise the parameter
+   * is null.
    */
   boolean required() default true;
 }

@@ -6,7 +6,7 @@ import dev.sessionkeeper.processor.SessionProcessor;
 /** A listener of the application: its state, and how operators change it. */
 public interface RunningListener {
 
-  /** Returns the id of the annotation, or else bean and method. */
+  /** Returns the id of the annotation, by default bean and method. */
   String id();
 
   QueueName queue();
@@ -24,13 +24,13 @@ public interface RunningListener {
   int concurrency();
 
   /**
-   * Takes no new session until {@link #resume()}.
+   * Accepts no new session until {@link #resume()}.
    *
    * @throws IllegalStateException if the listener does not run
    */
   void pause();
 
-  /** Takes sessions again. Also starts a listener that was stopped or did not start yet. */
+  /** Accepts sessions again. Also starts a listener that was stopped or has not started yet. */
   void resume();
 
   /** Changes how many sessions the listener holds at most. */

@@ -25,13 +25,16 @@ import org.springframework.aot.hint.annotation.Reflective;
 @Reflective(SessionListenerHints.class)
 public @interface SessionListener {
 
-  /** The queue; placeholders such as {@code ${orders.queue}} are resolved. */
+  /** Returns the queue; placeholders such as {@code ${orders.queue}} are resolved. */
   String queue();
 
-  /** Names the listener in health, metrics and actuator. The default is bean and method. */
+  /**
+   * Returns the name of the listener in health, metrics and actuator. The default is bean and
+   * method.
+   */
   String id() default "";
 
-  /** How many sessions are handled at once; a number or a placeholder. */
+  /** Returns how many sessions are handled at once; a number or a placeholder. */
   String concurrency() default "";
 
   /**
@@ -41,11 +44,12 @@ public @interface SessionListener {
   boolean transactional() default false;
 
   /**
-   * The most messages of one session in one call; a number or a placeholder. The payload is then a
-   * {@code List}, and the method may return a {@link dev.sessionkeeper.processor.BatchSettlement}.
+   * Returns the most messages of one session in one call; a number or a placeholder. The payload is
+   * then a {@code List}, and the method may return a {@link
+   * dev.sessionkeeper.processor.BatchSettlement}.
    */
   String batch() default "";
 
-  /** Whether the listener starts with the application; a boolean or a placeholder. */
+  /** Returns whether the listener starts with the application; a boolean or a placeholder. */
   String autoStartup() default "";
 }

@@ -7,7 +7,7 @@ import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.aot.hint.annotation.ReflectiveProcessor;
 
-/** Tells ahead-of-time processing that a listener is invoked and its payload bound. */
+/** Registers listener methods and payload types for ahead-of-time processing. */
 final class SessionListenerHints implements ReflectiveProcessor {
   private final BindingReflectionHintsRegistrar bindings = new BindingReflectionHintsRegistrar();
 

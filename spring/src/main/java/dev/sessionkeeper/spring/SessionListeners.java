@@ -17,7 +17,8 @@ import org.springframework.context.SmartLifecycle;
 /**
  * All listeners of an application. They start after all other beans, and stop before them.
  *
- * <p>Listeners drain together, so a stop takes one drain timeout. They stop before the web server.
+ * <p>All listeners drain at the same time, so a stop takes one drain timeout. They stop before the
+ * web server.
  */
 public final class SessionListeners implements SmartLifecycle {
   /** The phase of listeners: they start after the web server and stop before it. */
@@ -122,7 +123,10 @@ public final class SessionListeners implements SmartLifecycle {
     return builder.build();
   }
 
-  /** The settings say how long retries wait, and the queue how many attempts there are. */
+  /**
+   * Returns the options of a listener: the delays of retries come from the properties, the number
+   * of attempts from the queue.
+   */
   private ProcessorOptions options(QueueName queue) {
     var options = settings.options();
     return provider

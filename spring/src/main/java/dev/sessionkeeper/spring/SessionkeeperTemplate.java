@@ -18,12 +18,11 @@ import java.util.function.UnaryOperator;
 
 /**
  * Sends values to queues. With queues in PostgreSQL a send joins the current transaction: the
- * message exists exactly if the transaction commits.
+ * message is stored if and only if the transaction commits.
  *
- * <pre>{@code
- * template.send("orders", order.customerId(), order);
- * template.to("orders").session("c-42").id(key).notBefore(t).ttl(ofHours(1)).send(order);
- * }</pre>
+ * <pre>
+ * {@code template.send("orders", order.customerId(), order); template.to("orders").session("c-42").id(key).notBefore(t).ttl(ofHours(1)).send(order); }
+ * </pre>
  *
  * <p>Safe for many threads.
  */
@@ -36,7 +35,7 @@ public final class SessionkeeperTemplate {
     this(sender, codecs, ObservationRegistry.NOOP);
   }
 
-  /** A template whose sends are observed as {@code keeper.send}. */
+  /** Creates a template whose sends are observed as {@code keeper.send}. */
   public SessionkeeperTemplate(
       MessageSender sender, Codecs codecs, ObservationRegistry observations) {
     this.sender = new ObserveListeners(observations).sender(sender);
@@ -69,12 +68,12 @@ public final class SessionkeeperTemplate {
         : known.computeIfAbsent(value.getClass(), this::codec).encode(value);
   }
 
-  @SuppressWarnings("unchecked") // the codec of a value's own class takes the value
+  @SuppressWarnings("unchecked") // The codec of a value's own class accepts the value.
   private Codec<Object> codec(Class<?> type) {
     return (Codec<Object>) codecs.of(type);
   }
 
-  /** A message to be sent. Immutable: every method returns a changed copy. */
+  /** A message to send. Immutable: every method returns a changed copy. */
   public final class Outgoing {
     private final QueueName queue;
     private final UnaryOperator<Message> more;
@@ -93,12 +92,15 @@ public final class SessionkeeperTemplate {
       return and(message -> message.inSession(SessionId.fromKey(key)));
     }
 
-    /** Sets the id. The queue stores a second message of the same id only after its window. */
+    /**
+     * Sets the id. The queue stores a second message with the same id only after the duplicate
+     * window.
+     */
     public Outgoing id(String id) {
       return and(message -> message.withId(MessageId.of(id)));
     }
 
-    /** Adds a short text beside the body. */
+    /** Adds a property: a short text beside the body. */
     public Outgoing property(String name, String value) {
       return and(message -> message.withProperty(name, value));
     }

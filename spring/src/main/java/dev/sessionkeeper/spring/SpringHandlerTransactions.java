@@ -12,8 +12,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Handlers and their settlements in Spring's own transactions, on the connection that Spring has
- * bound: {@code afterCommit} runs after both are durable.
+ * Runs handlers and their settlements in Spring's own transactions, on the connection that Spring
+ * has bound: {@code afterCommit} runs after both are durable.
  */
 final class SpringHandlerTransactions implements HandlerTransactions {
   private static final Logger log = LoggerFactory.getLogger(SpringHandlerTransactions.class);
@@ -26,7 +26,10 @@ final class SpringHandlerTransactions implements HandlerTransactions {
     this.source = source;
   }
 
-  /** Tries an empty transaction: a wrong manager must be found at the start, not by a message. */
+  /**
+   * Tries an empty transaction, so that a wrong transaction manager fails at the start and not with
+   * the first message.
+   */
   void requireSameDataSource() {
     template.executeWithoutResult(
         status -> {
@@ -60,7 +63,7 @@ final class SpringHandlerTransactions implements HandlerTransactions {
     return run.result();
   }
 
-  /** One transaction and what is known about its end. */
+  /** One transaction, with what is known about its end. */
   private final class Run<T> implements TransactionSynchronization {
     private final Work<T> work;
     private @Nullable T result;
@@ -90,14 +93,15 @@ final class SpringHandlerTransactions implements HandlerTransactions {
 
     T result() {
       if (!committed || result == null) {
-        // A rollback that the listener asked for is silent in Spring; the message is not settled.
+        // Spring does not report a rollback that the listener asked for; the message must not be
+        // settled.
         throw new IllegalStateException("The listener marked its transaction for rollback");
       }
       return result;
     }
   }
 
-  /** Takes a checked exception through Spring's template, which rolls back for it. */
+  /** Carries a checked exception through Spring's template, which rolls back for it. */
   private static final class Carried extends RuntimeException {
     private static final long serialVersionUID = 1;
     private final transient Exception failure;

@@ -2,7 +2,7 @@ package dev.sessionkeeper.spring;
 
 import dev.sessionkeeper.KeeperException;
 
-/** A message of a batch cannot be read; those before it can. */
+/** Reports that a message of a batch cannot be read, while those before it can. */
 final class UnreadableInBatch extends RuntimeException {
   private static final long serialVersionUID = 1;
   private final int index;

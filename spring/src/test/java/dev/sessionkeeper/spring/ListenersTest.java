@@ -268,9 +268,7 @@ class ListenersTest {
         .hasBeenStopped();
   }
 
-  /**
-   * Does what a bridge to a tracer does: writes the context when sending, reads it when handling.
-   */
+  /** Does what a tracer's bridge does: writes the context when sending, reads it when handling. */
   private record Propagate(String trace, List<String> read)
       implements ObservationHandler<Observation.Context> {
     @Override

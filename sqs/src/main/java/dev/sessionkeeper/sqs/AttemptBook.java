@@ -4,13 +4,13 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * How often each message has failed, as far as this process knows.
+ * Counts how often each message has failed, as far as this process knows.
  *
- * <p>SQS counts every receive, also of a batch-mate that no handler saw. Here only the first
- * message in hand of a hold that was lost counts, and what was settled as a retry. Receives of
- * other processes may have been attempts or not: they show in the number of the attempt, but a
- * message is tried at least once here before it can become a dead letter. The newest {@value
- * #REMEMBERED} messages are remembered.
+ * <p>SQS counts every receive, also of messages that no handler saw. Here an attempt counts for the
+ * first open message of a lost hold, and for a message that was settled as a retry. Receives of
+ * other processes may have been attempts or not: they raise the attempt number, but a message is
+ * tried at least once here before it can become a dead letter. The newest {@value #REMEMBERED}
+ * messages are remembered.
  */
 final class AttemptBook {
   private static final int REMEMBERED = 100_000;
@@ -28,12 +28,12 @@ final class AttemptBook {
   /**
    * The known attempts of a message that was just received.
    *
-   * @param failures how often it has failed for certain
+   * @param failures how often it has certainly failed
    * @param elsewhere how often other processes have received it, whether they handled it or not
    */
   record Known(int failures, int elsewhere, boolean keepsTrying, String lastError) {}
 
-  /** The message was received, for the n-th time by SQS's count. */
+  /** Records that the message was received, for the n-th time by SQS's count. */
   synchronized Known received(String messageId, int receives) {
     var entry = entries.computeIfAbsent(messageId, unseen -> new Line());
     entry.elsewhere += Math.max(0, receives - entry.receives - 1);
@@ -46,7 +46,10 @@ final class AttemptBook {
     return new Known(entry.failures, entry.elsewhere, entry.keepsTrying, entry.lastError);
   }
 
-  /** It is the first one that its owner has to settle: if he is lost now, that was an attempt. */
+  /**
+   * Records that the message is the first open one of its owner: if the owner is lost now, that was
+   * an attempt.
+   */
   synchronized void inHand(String messageId, boolean isInHand) {
     var entry = entries.get(messageId);
     if (entry != null) {
@@ -54,7 +57,9 @@ final class AttemptBook {
     }
   }
 
-  /** Its owner asked for a retry, which was an attempt or, with {@code tried} 0, none. */
+  /**
+   * Records that its owner asked for a retry, which was an attempt or, with {@code tried} 0, none.
+   */
   synchronized void again(String messageId, int tried, String error) {
     var entry = entries.get(messageId);
     if (entry != null) {

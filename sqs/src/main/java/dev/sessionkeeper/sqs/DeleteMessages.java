@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Deletes completed messages of all sessions of a queue, ten with one call.
  *
- * <p>One call at a time, so the deletions of a session take effect in order; whatever comes while a
- * call is under way goes with the next one.
+ * <p>One call at a time, so the deletions of a session take effect in order; deletions that arrive
+ * during a call go into the next one.
  */
 final class DeleteMessages {
   private static final Logger log = LoggerFactory.getLogger(DeleteMessages.class);
@@ -46,11 +46,11 @@ final class DeleteMessages {
   }
 
   /**
-   * Deletes a message. Fails with {@link ReceiptRefused} if it is no longer ours.
+   * Deletes a message. Fails with {@link ReceiptRefused} if the message is no longer ours.
    *
-   * @param lane what the deletions of one hold have in common: after one that failed, none behind
-   *     it is done, or a message would come again after its successors are gone
-   * @param isStillHidden whether the message is in flight here, by the monotonic clock
+   * @param lane shared by the deletions of one hold: after one that failed, no later one is done,
+   *     or a message would come again after its successors are gone
+   * @param isStillHidden returns whether the message is in flight here, by the monotonic clock
    */
   CompletableFuture<Void> delete(String receipt, Lane lane, BooleanSupplier isStillHidden) {
     var deletion = new Deletion(receipt, lane, isStillHidden);
@@ -62,7 +62,7 @@ final class DeleteMessages {
     return deletion.done;
   }
 
-  /** Waits for what is under way: whoever closed a session does not have to. */
+  /** Waits for deletions in progress, so that closing a session need not. */
   void close() {
     var all = CompletableFuture.allOf(underWay.values().toArray(new CompletableFuture<?>[0]));
     try {
@@ -114,7 +114,7 @@ final class DeleteMessages {
       try {
         left = tryToDelete(left, isLast);
       } catch (KeeperException.OutcomeUnknown | KeeperException.Unavailable e) {
-        // To delete twice is to delete once, so an attempt without an answer is repeated.
+        // Deleting twice equals deleting once, so an attempt without an answer is repeated.
         boolean isUnknown = e instanceof KeeperException.OutcomeUnknown;
         left.forEach(deletion -> deletion.mayBeDone |= isUnknown);
         if (isLast) {
@@ -131,7 +131,7 @@ final class DeleteMessages {
     }
   }
 
-  /** Those that may be tried again. */
+  /** Deletes a batch. Returns the deletions that may be tried again. */
   private List<Deletion> tryToDelete(List<Deletion> batch, boolean isLast) {
     var failures = calls.delete(batch.stream().map(deletion -> deletion.receipt).toList());
     var again = new ArrayList<Deletion>();
@@ -167,20 +167,19 @@ final class DeleteMessages {
     }
   }
 
-  /** One hold. */
+  /** The deletions of one hold. */
   static final class Lane {
     private volatile boolean isBroken;
   }
 
-  /** A message to delete. Only the thread that deletes changes it. */
+  /** A message to delete. Only the deleting thread changes it. */
   private static final class Deletion {
     private final String receipt;
     private final Lane lane;
     private final BooleanSupplier isStillHidden;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
 
-    // Complete when every waiter of "done" has been told: a stage completes its dependents one
-    // after
+    // Completes when every dependent of "done" has run. A stage completes its dependents one after
     // the other, and a close must not be the first of them.
     private final CompletableFuture<Void> told = new CompletableFuture<>();
     private boolean mayBeDone;
@@ -197,8 +196,8 @@ final class DeleteMessages {
     }
 
     /**
-     * SQS does not know the receipt. While the message is hidden no other receiver can have got it,
-     * so after an attempt without an answer that attempt has deleted it.
+     * Handles an unknown receipt. While the message is hidden no other consumer can have received
+     * it, so if an earlier attempt had no answer, that attempt has deleted the message.
      */
     void refused(String reason) {
       if (mayBeDone && isStillHidden.getAsBoolean()) {
@@ -219,7 +218,7 @@ final class DeleteMessages {
     }
   }
 
-  /** SQS no longer knows the receipt: its time was over. */
+  /** Reports that SQS no longer accepts the receipt, because its time was over. */
   static final class ReceiptRefused extends RuntimeException {
     private static final long serialVersionUID = 1;
 

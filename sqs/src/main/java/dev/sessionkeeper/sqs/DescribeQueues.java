@@ -26,9 +26,9 @@ import software.amazon.awssdk.services.sqs.model.QueueDoesNotExistException;
  * Creates, changes and finds queues, each with its dead-letter queue. Settings that SQS does not
  * have are tags.
  *
- * <p>Messages are retained for as long as SQS can, 14 days: their time to live is ours, because
- * what SQS drops is gone. Its own redrive is a safety net at a thousand receives: it counts
- * batch-mates, and gives no reason.
+ * <p>Messages are retained as long as SQS allows, 14 days: the provider enforces the time to live
+ * itself, because SQS drops old messages. SQS's own redrive is a safety net at a thousand receives,
+ * because it also counts receives that no handler saw, and gives no reason.
  */
 final class DescribeQueues {
   private static final Duration RETENTION = Duration.ofDays(14);
@@ -36,7 +36,7 @@ final class DescribeQueues {
   private static final String TAG = "sessionkeeper-";
   private static final String ADOPTED = TAG + "adopted";
 
-  /** The settings that are attributes of SQS, too. */
+  /** The settings that are SQS attributes as well. */
   private static final List<QueueSetting<?>> OF_ATTRIBUTES =
       List.of(
           QueueSetting.LOCK_DURATION, QueueSetting.MESSAGE_TTL, QueueSetting.MAX_DELIVERY_COUNT);
@@ -62,10 +62,10 @@ final class DescribeQueues {
   }
 
   /**
-   * Where a queue and its dead letters are.
+   * The addresses of a queue and its dead letters.
    *
-   * @param deadLettersUrl empty where another client created the queue without dead letters
-   * @param isShared whether other queues may have their dead letters in the same place
+   * @param deadLettersUrl empty if another client created the queue without dead letters
+   * @param isShared whether other queues may use the same dead-letter queue
    */
   record Found(String url, Optional<String> deadLettersUrl, boolean isShared, QueueMode mode) {
     String sqsName() {
@@ -82,7 +82,7 @@ final class DescribeQueues {
           return Optional.of(found(queue, url.get(), mode));
         }
       } catch (KeeperException.Misconfigured e) {
-        // A narrow right is about one of the two names, with and without .fifo.
+        // A narrow right may cover only one of the two names, with or without .fifo.
         refused = Optional.of(e);
       }
     }
@@ -92,7 +92,10 @@ final class DescribeQueues {
     return Optional.empty();
   }
 
-  /** Dead letters are where the queue's redrive policy says, else where our own name for it is. */
+  /**
+   * Finds the dead letters by the queue's redrive policy, otherwise by the name that this product
+   * uses.
+   */
   private Found found(QueueName queue, String url, QueueMode mode) {
     var ours = names.deadLettersOf(queue, mode);
     var theirs = redriveTarget(queue, url).filter(name -> !name.equals(ours));
@@ -102,7 +105,7 @@ final class DescribeQueues {
         : new Found(url, urlIfAllowed(queue, ours), false, mode);
   }
 
-  /** A consumer may have no right on the dead letters; SQS's own redrive is left then. */
+  /** A consumer may have no right on the dead letters; then SQS's own redrive remains. */
   private Optional<String> urlIfAllowed(QueueName queue, String name) {
     try {
       return urlOf(queue, name);
@@ -135,7 +138,10 @@ final class DescribeQueues {
     return whereAllowed(() -> client.listQueueTags(request -> request.queueUrl(url)).tags());
   }
 
-  /** Nothing, where the right to read it is missing: the rights to listen and send are enough. */
+  /**
+   * Returns nothing if the right to read is missing, because the rights to receive and send
+   * suffice.
+   */
   private static <K> Map<K, String> whereAllowed(Supplier<Map<K, String>> read) {
     try {
       return read.get();
@@ -147,7 +153,7 @@ final class DescribeQueues {
     }
   }
 
-  /** Creates the dead-letter queue of a queue that has none; the queue itself stays as it is. */
+  /** Creates the dead-letter queue of a queue that has none; the queue itself is not changed. */
   String createDeadLetters(QueueName queue, QueueMode mode) {
     var settings = mode == QueueMode.ORDERED ? QueueSettings.ordered() : QueueSettings.unordered();
     try {
@@ -296,7 +302,10 @@ final class DescribeQueues {
     client.tagQueue(request -> request.queueUrl(existing.url()).tags(changed));
   }
 
-  /** A queue that another client created gets tags for what was changed, and to be found again. */
+  /**
+   * Returns tags for changed settings of a queue that another client created, so that they are
+   * found again.
+   */
   private static Map<String, String> tagsOfAdopted(
       QueueName queue, QueueSettings before, QueueSettings after) {
     var changed = new HashMap<>(tags(queue, after));
@@ -321,8 +330,7 @@ final class DescribeQueues {
   }
 
   /**
-   * The settings of a queue: its tags, where they say nothing its attributes, and where SQS has no
-   * attribute our defaults.
+   * Returns the settings of a queue: its tags, otherwise its attributes, otherwise the defaults.
    */
   private QueueSettings settings(Found found, Map<String, String> tags) {
     boolean isTagged =
@@ -367,7 +375,7 @@ final class DescribeQueues {
         .filter(Duration::isPositive);
   }
 
-  /** Those that bear our tag. */
+  /** Returns the queues with this product's tag. */
   List<QueueName> queues() {
     return client
         .listQueuesPaginator(request -> request.queueNamePrefix(prefix))

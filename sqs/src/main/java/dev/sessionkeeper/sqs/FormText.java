@@ -7,7 +7,10 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** A map of texts as one attribute, which takes only ten: {@code a=1&b=2}, percent-encoded. */
+/**
+ * Encodes a map of texts as one attribute, because a message has at most ten: {@code a=1&b=2},
+ * percent-encoded.
+ */
 final class FormText {
   private FormText() {}
 

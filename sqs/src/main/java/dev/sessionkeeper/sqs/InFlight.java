@@ -14,12 +14,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The messages of one group that are in flight to this process: handed out, or waiting behind
- * those.
+ * The messages of one group that are in flight to this process: delivered, or waiting behind those.
  *
  * <p>I1: they are renewed together and released together, in one call and the last one first; a
- * head that became visible before its batch-mates would be delivered to another consumer. The
- * caller holds the session's lock.
+ * head that became visible before the others would be delivered to another consumer. The caller
+ * holds the session's lock.
  */
 final class InFlight {
   private static final Logger log = LoggerFactory.getLogger(InFlight.class);
@@ -53,14 +52,15 @@ final class InFlight {
     return out.isEmpty() && waiting.isEmpty();
   }
 
-  /**
-   * Returns whether nothing may be done any more: closed, or what is in flight is so for too long.
-   */
+  /** Returns whether the group is lost: closed, or in flight for too long. */
   boolean isLost() {
     return closed || (!isEmpty() && queue.time().nanoTime() - deadline >= 0);
   }
 
-  /** Tells later whether what is in flight now is still hidden then, if it is not renewed. */
+  /**
+   * Returns a check of whether the messages in flight now will still be hidden later without a
+   * renewal.
+   */
   BooleanSupplier isHiddenNow() {
     long until = deadline;
     return () -> until - queue.time().nanoTime() > 0;
@@ -94,13 +94,13 @@ final class InFlight {
     return Optional.ofNullable(out.peek());
   }
 
-  /** The first one is settled for good; the one behind it is in hand now. */
+  /** Records that the first message is settled for good; the next one is open now. */
   void settled() {
     out.remove();
     markHead(true);
   }
 
-  /** The first one is tried again, and those behind it with it, after a delay. */
+  /** Retries the first message after a delay, together with those behind it. */
   void again(Item failed, Duration delay) {
     out.remove();
     out.addFirst(failed);
@@ -108,7 +108,7 @@ final class InFlight {
     dueAt = queue.time().nanoTime() + delay.toNanos();
   }
 
-  /** Makes what is handed out void. */
+  /** Makes open deliveries void. */
   void takeBack() {
     markHead(false);
     for (var item : List.copyOf(out).reversed()) {
@@ -117,7 +117,7 @@ final class InFlight {
     out.clear();
   }
 
-  /** Hides all of them for as long; false when one was no longer ours. */
+  /** Hides all messages for this long. Returns false if one was no longer ours. */
   boolean hideAll(int seconds) {
     var all = new ArrayList<Hidden>();
     out.forEach(item -> all.add(new Hidden(item.received().receipt(), seconds)));
@@ -155,7 +155,9 @@ final class InFlight {
     }
   }
 
-  /** In one call, the last one first; the head stays hidden while it has to wait. */
+  /**
+   * Releases messages in one call, the last one first; the head stays hidden while it has to wait.
+   */
   static void giveBack(SqsQueue queue, List<Item> items, Duration headDelay) {
     var entries = new ArrayList<Hidden>();
     for (int i = items.size() - 1; i > 0; i--) {

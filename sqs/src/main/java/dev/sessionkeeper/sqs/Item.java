@@ -3,7 +3,7 @@ package dev.sessionkeeper.sqs;
 import dev.sessionkeeper.Delivery;
 
 /**
- * A message in the hands of this process.
+ * A message that this process has received.
  *
  * @param failures how often it has failed before this attempt
  */
@@ -21,7 +21,10 @@ record Item(Received received, AttemptBook.Known known, int failures, String las
     return received.sequence();
   }
 
-  /** Receives of other processes count, but leave at least one attempt to this process. */
+  /**
+   * Returns the attempt number. Receives of other processes count, but leave at least one attempt
+   * to this process.
+   */
   int attempt(int maxDeliveryCount) {
     int certain = failures + 1;
     return certain >= maxDeliveryCount

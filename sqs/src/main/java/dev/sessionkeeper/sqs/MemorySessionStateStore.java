@@ -7,7 +7,7 @@ import dev.sessionkeeper.SessionState;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A state store in this process, for tests and for a single process that may forget. */
+/** A state store in memory, for tests and for a single process that may lose state. */
 public final class MemorySessionStateStore implements SessionStateStore {
   private final Map<Key, Entry> entries = new ConcurrentHashMap<>();
 

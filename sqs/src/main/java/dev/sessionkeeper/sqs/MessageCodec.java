@@ -15,10 +15,10 @@ import java.util.regex.Pattern;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 /**
- * Translates our messages to those of SQS, and back.
+ * Translates between our messages and those of SQS.
  *
- * <p>A text is the body as it is; bytes, and texts with characters that SQS refuses, are Base64.
- * Fields that SQS does not have are in the attribute {@value #META}, the properties are in {@value
+ * <p>A text is the SQS body itself; bytes, and texts with characters that SQS refuses, are Base64.
+ * Fields that SQS does not have are in the attribute {@value #META}, properties in {@value
  * #PROPERTIES}. A message of another producer, without these, is a text whose properties are its
  * {@link NativeAttributes}.
  */
@@ -34,9 +34,9 @@ final class MessageCodec {
   private MessageCodec() {}
 
   /**
-   * A message on its way to SQS.
+   * A message to send to SQS.
    *
-   * @param trace the header of AWS X-Ray; empty when there is none
+   * @param trace the header of AWS X-Ray; empty if there is none
    * @param size in bytes, as SQS counts them
    */
   record Outgoing(
@@ -59,10 +59,11 @@ final class MessageCodec {
   /**
    * Encodes a message.
    *
-   * @param natives what its producer and SQS wrote beside it; they are among its properties, too
-   * @param replays how often it was put back from the dead letters
-   * @param sequence the first one it ever had; 0 when it has none yet
-   * @param dead why it is a dead letter; empty when it is none
+   * @param natives attributes from another producer or from SQS, which are among the message's
+   *     properties too
+   * @param replays how often it was replayed
+   * @param sequence its first sequence number; 0 if it has none yet
+   * @param dead why it is a dead letter; empty if it is none
    */
   static Outgoing encode(
       Message message,
@@ -124,8 +125,9 @@ final class MessageCodec {
   }
 
   /**
-   * A group id has letters, digits and punctuation of ASCII. A session with other characters, or
-   * one that looks like a digest, gets a digest, and its name is in the attribute.
+   * Returns the group id, which may contain ASCII letters, digits and punctuation only. A session
+   * with other characters, or one that looks like a digest, gets a digest, and its name is stored
+   * in an attribute.
    */
   private static String groupOf(SessionId session) {
     var id = session.value();
@@ -135,8 +137,9 @@ final class MessageCodec {
   }
 
   /**
-   * The caller's id, so that his repetition is known as one. A replay has its own: SQS would
-   * swallow the old one, and a replay that is repeated must have one effect.
+   * Returns the deduplication id. It is the caller's id, so that SQS detects a repeated send. A
+   * replay has an id of its own, because SQS would drop the old one, and the same id when it is
+   * repeated.
    */
   private static String duplicateId(MessageId id, int replays) {
     var plain = replays == 0 ? id.value() : id.value() + "~r" + replays;

@@ -13,9 +13,9 @@ import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 /**
  * The attributes of a message that another producer, or SQS itself, wrote beside the body.
  *
- * <p>Handlers see both as properties: an attribute by its own name, one of SQS with {@value
- * #PREFIX} in front of its name. Bytes are shown as Base64. A dead letter and its replay have the
- * attributes again, with their types.
+ * <p>Handlers see both as properties: an attribute under its own name, an SQS attribute with the
+ * prefix {@value #PREFIX}. Bytes are shown as Base64. A dead letter and its replay keep the
+ * attributes with their types.
  *
  * @param attributes those of the producer
  * @param system those of SQS, by their names as properties
@@ -25,7 +25,7 @@ record NativeAttributes(Map<String, MessageAttributeValue> attributes, Map<Strin
   static final String TRACE = PREFIX + "AWSTraceHeader";
   static final NativeAttributes NONE = new NativeAttributes(Map.of(), Map.of());
 
-  /** SQS takes ten attributes. Those that find no place beside ours are in this one. */
+  /** SQS allows ten attributes. Those that do not fit beside ours are packed into this one. */
   private static final String PACKED = "keeper-native";
 
   private static final int MOST = 10;
@@ -35,7 +35,8 @@ record NativeAttributes(Map<String, MessageAttributeValue> attributes, Map<Strin
   /**
    * Reads the attributes of a message.
    *
-   * @param meta ours, where a message was sent from here: it keeps what SQS said of the original
+   * @param meta our metadata, if this product sent the message: it keeps the SQS attributes of the
+   *     original
    */
   static NativeAttributes of(Message received, Map<String, String> meta) {
     var attributes = new HashMap<String, MessageAttributeValue>();
@@ -92,7 +93,7 @@ record NativeAttributes(Map<String, MessageAttributeValue> attributes, Map<Strin
     return dataType.startsWith(BINARY);
   }
 
-  /** Adds the producer's attributes to ours, as they were where there is place. */
+  /** Adds the producer's attributes to ours, unchanged if there is room. */
   void addTo(Map<String, MessageAttributeValue> ours) {
     int room = MOST - ours.size();
     var sorted = new TreeMap<>(attributes);

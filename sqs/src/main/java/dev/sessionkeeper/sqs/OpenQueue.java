@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.sqs.SqsClient;
 
-/** One queue in use: its settings for a while, and what works on it. */
+/** A queue in use, with its cached settings and its workers. */
 final class OpenQueue {
   private static final Logger log = LoggerFactory.getLogger(OpenQueue.class);
   private static final Duration SETTINGS_KEPT = Duration.ofSeconds(30);
@@ -55,7 +55,7 @@ final class OpenQueue {
     this.deadLetters = new SqsDeadLetters(queue, found.sqsName(), found.isShared());
   }
 
-  /** A queue that another client created may have no place for dead letters: it gets one here. */
+  /** Returns the dead-letter queue, which is created if another client's queue has none. */
   private synchronized String deadLettersUrl() {
     var url = deadLettersUrl;
     if (url == null) {
@@ -79,7 +79,10 @@ final class OpenQueue {
     return settings;
   }
 
-  /** While SQS does not answer, the settings that were read last are good for another while. */
+  /**
+   * Reads the settings. While SQS does not answer, the previous settings are used for another
+   * while.
+   */
   private QueueSettings readOr(QueueSettings last) {
     try {
       return read();

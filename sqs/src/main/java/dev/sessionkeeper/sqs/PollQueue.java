@@ -11,18 +11,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Receives from one queue as long as a caller waits, a few receives at once.
+ * Receives from one queue while a caller waits, with a few concurrent receives.
  *
- * <p>A receive runs on a thread of its own and not on the waiter's: a waiter may be interrupted,
- * and what SQS had answered him would stay in flight for nobody. A wait of a second and more is a
- * long poll that ends with it; the rest of it is a few short ones.
+ * <p>A receive runs on a thread of its own and not on the caller's: a caller may be interrupted,
+ * and the messages in the answer would stay in flight unused. A wait of a second or more begins
+ * with a long poll that ends with it, followed by a few short ones.
  */
 final class PollQueue {
   static final Duration PAUSE = Duration.ofMillis(50);
   private static final Logger log = LoggerFactory.getLogger(PollQueue.class);
   private static final Duration AFTER_FAILURE = Duration.ofMillis(500);
 
-  /** The extra wait for an answer that is already under way. */
+  /** The extra wait for an answer that is already on its way. */
   private static final Duration GRACE = Duration.ofMillis(600);
 
   private static final int AT_ONCE = 4;
@@ -45,7 +45,7 @@ final class PollQueue {
   }
 
   /**
-   * Waits until something is there, receiving meanwhile; at least one receive is made.
+   * Waits until the condition holds, receiving meanwhile; makes at least one receive.
    *
    * @param isThere must be quick
    */
@@ -128,7 +128,7 @@ final class PollQueue {
     }
   }
 
-  /** A receive that is under way. */
+  /** A receive in progress. */
   private static final class Poll {
     private boolean done;
   }

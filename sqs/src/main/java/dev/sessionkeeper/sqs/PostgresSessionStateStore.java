@@ -8,7 +8,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 
-/** A state store in one table of PostgreSQL; every call is one statement of its own. */
+/** A state store in one table of PostgreSQL; every call is one statement. */
 public final class PostgresSessionStateStore implements SessionStateStore {
   private final DataSource dataSource;
 

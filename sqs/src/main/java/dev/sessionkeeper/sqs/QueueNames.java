@@ -5,11 +5,11 @@ import dev.sessionkeeper.QueueName;
 import java.util.regex.Pattern;
 
 /**
- * The names of our queues in SQS: letters, digits, hyphens and underscores, at most 80 of them, and
- * {@code .fifo} at the end of those with order.
+ * The names of our queues in SQS: at most 80 letters, digits, hyphens and underscores, with the
+ * suffix {@code .fifo} for ordered queues.
  *
- * <p>A name that fits is used as it is. Another one is shortened and made unique by a digest; the
- * queue's tags have the name in full.
+ * <p>A name that fits is used unchanged. Any other is shortened and made unique by a digest; the
+ * queue's tags contain the full name.
  */
 final class QueueNames {
   private static final String FIFO = ".fifo";

@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Groups whose messages are in flight to this process and wait for a worker.
  *
- * <p>They keep other processes from working, so they wait for {@link #KEPT} at most.
+ * <p>Waiting groups are kept from other processes, so they wait for {@link #KEPT} at most.
  */
 final class ReadyGroups {
   private static final Logger log = LoggerFactory.getLogger(ReadyGroups.class);
@@ -34,7 +34,7 @@ final class ReadyGroups {
     wantedUntil = queue.time().nanoTime() + KEPT.toNanos();
   }
 
-  /** A worker begins to wait. */
+  /** Records that a worker begins to wait. */
   synchronized void enter() {
     workers++;
   }
@@ -47,7 +47,7 @@ final class ReadyGroups {
     return ready.isEmpty();
   }
 
-  /** False when there is no worker for it, and none is to be expected. */
+  /** Offers a group. Returns false if no worker waits for it, and none is expected. */
   synchronized boolean offer(Batch batch) {
     if (workers == 0 && wantedUntil - queue.time().nanoTime() <= 0) {
       return false;
@@ -57,7 +57,7 @@ final class ReadyGroups {
     return true;
   }
 
-  /** The first one that is still in flight. */
+  /** Returns the first group that is still in flight. */
   Optional<Batch> take() {
     while (true) {
       Batch first;
@@ -74,7 +74,9 @@ final class ReadyGroups {
     }
   }
 
-  /** A worker counts the lock from when it asked, so what lay here is hidden anew. */
+  /**
+   * Hides a group again that has waited here, because a worker counts the lock from its request.
+   */
   private Optional<Batch> renewed(Batch batch) {
     if (queue.time().since(batch.arrivedAt()).compareTo(FRESH) < 0) {
       return Optional.of(batch);

@@ -8,12 +8,12 @@ import java.util.Optional;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 /**
- * A message as SQS handed it out once.
+ * A message as SQS delivered it once.
  *
- * @param receipt proves that it was handed out to us; ends with its visibility timeout
- * @param sequence its place in the queue; of a queue without order, its time
- * @param receives how often SQS has handed it out, this time included
- * @param deadSource the queue that SQS moved it from, as an ARN, if SQS made it a dead letter
+ * @param receipt the receipt handle, which expires with the visibility timeout
+ * @param sequence its sequence number; in a queue without order, its time
+ * @param receives how often SQS has delivered it, including this time
+ * @param deadSource the ARN of the queue from which SQS moved it to the dead letters, if SQS did
  */
 record Received(
     String messageId,
@@ -56,7 +56,7 @@ record Received(
     return Integer.parseInt(meta.getOrDefault("replays", "0"));
   }
 
-  /** The sequence that it had when it was first sent: a replay gives it a new one. */
+  /** Returns the sequence number of the first send, because a replay gets a new one. */
   long originalSequence() {
     return meta.containsKey("sequence") ? Long.parseLong(meta.get("sequence")) : sequence;
   }

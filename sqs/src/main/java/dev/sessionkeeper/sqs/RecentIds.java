@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** The ids that this process has sent within the duplicate window, with their sequences. */
+/** The ids that this process has sent within the duplicate window, with their sequence numbers. */
 final class RecentIds {
   private static final int REMEMBERED = 100_000;
 

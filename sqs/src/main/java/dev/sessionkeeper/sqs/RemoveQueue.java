@@ -33,7 +33,7 @@ final class RemoveQueue {
   }
 
   /**
-   * Deletes everything in a part.
+   * Purges a part of the queue.
    *
    * @param letters opens the dead letters, which may share one SQS queue with those of other queues
    */
@@ -56,7 +56,7 @@ final class RemoveQueue {
         });
   }
 
-  /** Deletes the queue, and its dead letters unless other queues have theirs in the same place. */
+  /** Deletes the queue, and its dead-letter queue unless other queues use it too. */
   void delete() {
     call(
         () -> {

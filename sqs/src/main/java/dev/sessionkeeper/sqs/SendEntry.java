@@ -6,7 +6,7 @@ import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeNameForSe
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeValue;
 import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
 
-/** An entry of a batch that is sent. */
+/** An entry of a batch to send. */
 final class SendEntry {
   private SendEntry() {}
 

@@ -14,10 +14,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Sends messages in batches of at most ten and a mebibyte, one batch after the other.
+ * Sends messages in batches of at most ten messages and a mebibyte, one batch after the other.
  *
- * <p>SQS may refuse single messages of a batch. After a refusal no later batch has a message of the
- * same session, so that none overtakes it; the outcome names each one.
+ * <p>SQS may refuse single messages of a batch. After a refusal no later batch contains a message
+ * of the same session, so that none overtakes the refused one; the outcome names each refused
+ * message.
  */
 final class SendMessages {
   private static final int BATCH_BYTES = 1 << 20;
@@ -63,7 +64,7 @@ final class SendMessages {
       if (each.message().session().isPresent() && stopped.contains(each.message().session())) {
         outcomes.put(each.place(), refused(each, "an earlier message of its session was refused"));
       } else if (earlier.isPresent() && !calls.isOrdered()) {
-        // A standard queue does not know duplicates; this process knows its own.
+        // A standard queue does not detect duplicates; this process knows its own.
         outcomes.put(each.place(), new SendOutcome.Duplicate(each.message().id(), earlier.get()));
       } else {
         wanted.add(each);
@@ -84,7 +85,7 @@ final class SendMessages {
       results = calls.send(batch.stream().map(Numbered::encoded).toList());
     } catch (KeeperException e) {
       batch.forEach(each -> forgetUnordered(each));
-      // Of a batch whose answer was lost, no message may be called refused.
+      // If the answer of a batch was lost, none of its messages may be reported as refused.
       if (outcomes.isEmpty() || e instanceof KeeperException.OutcomeUnknown) {
         throw e;
       }
@@ -113,7 +114,10 @@ final class SendMessages {
     }
   }
 
-  /** SQS answers a duplicate with the sequence of the first one, which this process may know. */
+  /**
+   * SQS answers a duplicate with the sequence number of the first message, which this process may
+   * know.
+   */
   private SendOutcome stored(Numbered each, long sequence) {
     var id = each.message().id();
     var earlier = recent.find(id);

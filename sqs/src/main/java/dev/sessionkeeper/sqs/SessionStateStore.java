@@ -6,8 +6,8 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
 
 /**
- * Keeps what SQS has no place for: the memory of sessions, and an epoch that grows across
- * processes. Optional; without it sessions have no state.
+ * Stores what SQS cannot: the state of sessions, and an epoch that grows across processes.
+ * Optional; without it sessions have no state.
  *
  * <p>Implementations are safe for use by many threads.
  */
@@ -20,18 +20,18 @@ public interface SessionStateStore {
    */
   long open(QueueName queue, SessionId session, long atLeast);
 
-  /** The session's state; {@link SessionState#none()} when there is none. */
+  /** Returns the session's state; {@link SessionState#none()} if there is none. */
   SessionState read(QueueName queue, SessionId session);
 
   /**
    * Replaces the state, if no newer owner is registered and the version matches.
    *
-   * @return the state as it is now
+   * @return the new state
    * @throws KeeperException.LockLost if there is a newer owner
    * @throws KeeperException.StaleState if the version does not match
    */
   SessionState write(QueueName queue, SessionId session, long epoch, SessionState.Write write);
 
-  /** Deletes the state of all sessions of a queue that was deleted. */
+  /** Deletes the states of all sessions of a deleted queue. */
   void forget(QueueName queue);
 }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
-/** Settles what is in flight, in order. The caller holds the session's lock. */
+/** Settles open deliveries in order. The caller holds the session's lock. */
 final class SettleDeliveries {
   private final SqsQueue queue;
   private final SessionId session;
@@ -90,7 +90,7 @@ final class SettleDeliveries {
   }
 
   private CompletableFuture<Void> deadLetter(Item first, String reason, String error) {
-    // Renewed first: another consumer may have the message by now, and a copy would be a duplicate.
+    // Renews first: if another consumer has received the message, a copy would be a duplicate.
     if (!inFlight.hideAll(queue.lockSeconds())) {
       return CompletableFuture.failedFuture(
           inFlight.isClosed()

@@ -39,7 +39,7 @@ final class SqsCalls {
           "MessageNotInflight",
           "AWS.SimpleQueueService.MessageNotInflight");
 
-  /** A connection that was never made carried no request. */
+  /** Failures to connect: no request was sent. */
   private static final Set<Class<? extends Throwable>> NOT_CONNECTED =
       Set.of(ConnectException.class, UnknownHostException.class, NoRouteToHostException.class);
 
@@ -90,7 +90,7 @@ final class SqsCalls {
   /**
    * Sends at most ten messages.
    *
-   * @return by their place in the list: a sequence number, or why it was refused
+   * @return by their index in the list: a sequence number, or the reason of a refusal
    * @throws KeeperException.OutcomeUnknown if the answer was lost
    */
   Map<Integer, Sent> send(List<Outgoing> messages) {
@@ -123,8 +123,9 @@ final class SqsCalls {
   }
 
   /**
-   * Deletes by receipt; tells the places in the list that failed, and why. The SDK does not try
-   * again by itself: a refusal would not tell whether an attempt before it had deleted the message.
+   * Deletes by receipt. Returns the indexes in the list that failed, with the reason. The SDK must
+   * not retry this call, because a refusal would not tell whether an earlier attempt had deleted
+   * the message.
    *
    * @throws KeeperException.OutcomeUnknown if the answer was lost
    */
@@ -151,7 +152,10 @@ final class SqsCalls {
         .collect(HashMap::new, SqsCalls::note, Map::putAll);
   }
 
-  /** Sets for how long messages stay hidden; tells the places in the list that failed, and why. */
+  /**
+   * Sets how long messages stay hidden. Returns the indexes in the list that failed, with the
+   * reason.
+   */
   Map<Integer, Failure> hide(List<Hidden> messages) {
     return call(
             () ->
@@ -174,7 +178,7 @@ final class SqsCalls {
         .collect(HashMap::new, SqsCalls::note, Map::putAll);
   }
 
-  /** As {@link #hide}, for any number of messages, where a failure does not matter. */
+  /** Hides any number of messages as {@link #hide} does, and ignores failures. */
   void hideAll(List<Hidden> messages) {
     for (int from = 0; from < messages.size(); from += BATCH) {
       hide(messages.subList(from, Math.min(messages.size(), from + BATCH)));
@@ -202,7 +206,7 @@ final class SqsCalls {
     }
   }
 
-  /** Returns whether SQS may have got the request of a call that failed, in any attempt. */
+  /** Returns whether SQS may have received the request of a failed call, in any attempt. */
   static boolean mayHaveArrived(SdkException failure) {
     if (failure instanceof AwsServiceException service) {
       return service.statusCode() >= 500;
@@ -219,7 +223,10 @@ final class SqsCalls {
     return hadOtherFailures(failure, failure);
   }
 
-  /** The SDK keeps only the words of the attempts before the last one. */
+  /**
+   * Returns whether an earlier attempt failed differently; the SDK keeps only the messages of
+   * attempts before the last one.
+   */
   private static boolean hadOtherFailures(SdkException failure, Throwable last) {
     var words = String.valueOf(last.getMessage());
     return Arrays.stream(failure.getSuppressed())
@@ -266,7 +273,7 @@ final class SqsCalls {
     return new KeeperException.Unavailable("SQS queue " + queue, e);
   }
 
-  /** The result of one message: a sequence, or the reason of its refusal. */
+  /** The result of one message: a sequence number, or the reason of its refusal. */
   record Sent(long sequence, String refusal) {
     boolean isRefused() {
       return !refusal.isEmpty();
@@ -276,10 +283,10 @@ final class SqsCalls {
   /** Why one entry of a batch failed. */
   record Failure(boolean isReceiptRefused, String reason) {}
 
-  /** A message and for how long it is to be hidden. */
+  /** A message, and how long to hide it. */
   record Hidden(String receipt, int seconds) {}
 
-  /** Entries of a batch, numbered by their place. */
+  /** Entries of a batch, numbered by their index. */
   private interface Numbered<T, E> {
     E entry(int number, T item);
 

@@ -22,7 +22,8 @@ import java.util.function.Predicate;
  * The dead-letter queue of one queue.
  *
  * <p>SQS has no call that only lists: every call receives all dead letters, hides them for half a
- * minute, and releases what it does not take. Two processes that look at once see a part each.
+ * minute, and releases those it does not take. Two processes that list at the same time see a part
+ * each.
  */
 final class SqsDeadLetters {
   private static final String LIST = "sqs-dead";
@@ -34,10 +35,10 @@ final class SqsDeadLetters {
   private final boolean isShared;
 
   /**
-   * The dead letters of a queue.
+   * Creates the dead letters of a queue.
    *
-   * @param sqsName what SQS calls the queue
-   * @param isShared whether other queues may have their letters in the same place
+   * @param sqsName the queue's name in SQS
+   * @param isShared whether other queues may have their dead letters in the same SQS queue
    */
   SqsDeadLetters(SqsQueue queue, String sqsName, boolean isShared) {
     this.queue = queue;
@@ -71,7 +72,10 @@ final class SqsDeadLetters {
     return withAll(all -> (int) all.stream().filter(wanted(selection)).count());
   }
 
-  /** Sends them again in their original order; each is deleted here after it is stored there. */
+  /**
+   * Sends dead letters again in their original order; each is deleted here after it is stored
+   * there.
+   */
   int replay(Selection selection) {
     return withAll(
         all -> {
@@ -100,7 +104,7 @@ final class SqsDeadLetters {
     queue.deadLetters().delete(List.of(dead.receipt()));
   }
 
-  /** Deletes the chosen ones and returns how many they were. */
+  /** Deletes the selected dead letters and returns how many there were. */
   int discard(Selection selection) {
     return withAll(
         all -> {
@@ -124,7 +128,9 @@ final class SqsDeadLetters {
         });
   }
 
-  /** Receives all of it, oldest first, and releases what the action leaves in the list. */
+  /**
+   * Receives all dead letters, oldest first, and releases those that the action leaves in the list.
+   */
   private synchronized <T> T withAll(Function<List<Received>, T> action) {
     var all = new ArrayList<Received>();
     var others = new ArrayList<Received>();
@@ -146,7 +152,10 @@ final class SqsDeadLetters {
     }
   }
 
-  /** Returns whether the letter is of this queue: several may share one dead-letter queue. */
+  /**
+   * Returns whether the dead letter is from this queue: several queues may share one dead-letter
+   * queue.
+   */
   private boolean isOurs(Received dead) {
     if (dead.dead().containsKey("queue")) {
       return dead.dead().get("queue").equals(queue.name().value());
@@ -172,7 +181,10 @@ final class SqsDeadLetters {
         : dead.originalSequence();
   }
 
-  /** A letter that SQS itself set aside, after a thousand receives, has no words of ours. */
+  /**
+   * Describes a dead letter. One that SQS itself moved, after a thousand receives, has no reason of
+   * ours.
+   */
   private static DeadLetter describe(Received dead) {
     var words = dead.dead();
     return new DeadLetter(

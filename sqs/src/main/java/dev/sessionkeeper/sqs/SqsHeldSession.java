@@ -15,9 +15,9 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * A message group with messages in flight to this process.
  *
- * <p>SQS knows no owner: a group is ours while a message of it is in flight here. When the last one
- * is settled the group is free, and the next {@link #receive} may take it anew, with a higher
- * epoch, unless another owner is faster.
+ * <p>SQS has no owners: a group belongs to this process while one of its messages is in flight
+ * here. When the last one is settled the group is free, and the next {@link #receive} may take it
+ * anew, with a higher epoch, unless another owner is faster.
  */
 final class SqsHeldSession implements HeldSession {
   private static final Duration LOOK_EVERY = Duration.ofMillis(20);
@@ -57,7 +57,10 @@ final class SqsHeldSession implements HeldSession {
     return lease;
   }
 
-  /** Takes messages that arrived for this group while it had none; false when it is not free. */
+  /**
+   * Takes messages that arrived for this group while it had none. Returns false if the group is not
+   * free.
+   */
   boolean refill(Batch batch, long epoch) {
     lock.lock();
     try {
@@ -197,7 +200,7 @@ final class SqsHeldSession implements HeldSession {
     return new KeeperException.LockLost("session " + id, lease.epoch());
   }
 
-  /** A message stays in flight until its deletion, and keeps other consumers out that long. */
+  /** A message stays in flight until its deletion, and keeps other consumers out until then. */
   @Override
   public boolean closesBehindSettlements() {
     return true;

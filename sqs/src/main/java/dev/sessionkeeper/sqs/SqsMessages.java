@@ -17,7 +17,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** The messages of a standard queue. Each receive of one is an attempt, as SQS counts it. */
+/** The messages of a standard queue. Each receive is an attempt, as SQS counts it. */
 final class SqsMessages implements MessageSource, AutoCloseable {
   private final SqsQueue queue;
   private final DeleteMessages deleting;
@@ -56,7 +56,10 @@ final class SqsMessages implements MessageSource, AutoCloseable {
     return batch;
   }
 
-  /** A worker counts the lock from when it asked; what lay here for a while is hidden anew. */
+  /**
+   * Returns whether the message is still ours. A worker counts the lock from its request, so a
+   * message that has waited here is hidden again.
+   */
   private boolean isStillOurs(InHand next) {
     var age = queue.time().since(next.deadline()).plus(lock());
     return age.compareTo(Duration.ofMillis(100)) < 0 || hide(next, queue.lockSeconds());
@@ -159,7 +162,10 @@ final class SqsMessages implements MessageSource, AutoCloseable {
     return queue.clock().now().plus(queue.settings().lockDuration());
   }
 
-  /** A standard queue accepts a late delete until another consumer receives; we refuse it. */
+  /**
+   * Returns whether the lock has expired. A standard queue would accept a late delete until another
+   * consumer receives the message, so the provider refuses it here.
+   */
   private boolean isOver(InHand held) {
     return queue.time().nanoTime() - held.deadline() >= 0;
   }

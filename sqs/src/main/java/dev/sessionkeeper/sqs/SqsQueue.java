@@ -14,7 +14,7 @@ import java.util.function.Supplier;
 /**
  * The state that all workers of one queue share.
  *
- * @param io threads that may block in a request for as long as it takes
+ * @param io threads for requests that may block for long
  */
 record SqsQueue(
     QueueName name,
@@ -37,7 +37,7 @@ record SqsQueue(
     return seconds(settings().lockDuration());
   }
 
-  /** SQS counts in whole seconds, up to twelve hours. */
+  /** Converts to whole seconds, as SQS counts, up to twelve hours. */
   static int seconds(Duration duration) {
     if (!duration.isPositive()) {
       return 0;
@@ -51,7 +51,7 @@ record SqsQueue(
     return !clock.now().isBefore(received.sentAt().plus(ttl));
   }
 
-  /** How long the message has to wait for its earliest time. */
+  /** Returns how long the message has to wait for its {@code notBefore}. */
   Duration dueIn(Received received) {
     return received
         .message()
@@ -61,8 +61,9 @@ record SqsQueue(
   }
 
   /**
-   * Writes the dead letter. It is deleted from its queue afterwards and not before: if that fails
-   * it is there twice, and never lost. The copy's duplicate id makes a repetition one letter.
+   * Writes the dead letter. The message is deleted from its queue afterwards and not before: after
+   * a failure it exists twice, and is never lost. The copy's deduplication id makes repeated copies
+   * one dead letter.
    */
   void setAside(Received received, int attempts, String reason, String error) {
     var dead = new HashMap<String, String>();

@@ -32,8 +32,8 @@ import software.amazon.awssdk.services.sqs.SqsClient;
  * Queues of AWS SQS: FIFO queues whose message groups are sessions, and standard queues.
  *
  * <p>SQS gives order within a group, durability and duplicate detection. Ownership is emulated: a
- * group is held while messages of it are in flight, at most ten at a time, renewed together. What
- * cannot be kept is in {@link #capabilities()}.
+ * group is held while messages of it are in flight, at most ten at a time, renewed together. {@link
+ * #capabilities()} lists what the provider cannot keep.
  */
 public final class SqsQueueProvider
     implements QueueProvider, DeadLetterQueues, RemovableQueues, CountableQueues {
@@ -74,7 +74,7 @@ public final class SqsQueueProvider
     return new Capabilities("sqs", LIMITS, true, false, false, impossible);
   }
 
-  /** Queues of an account and region; the client stays the caller's and is not closed. */
+  /** Returns queues of an account and region; the caller closes the client. */
   public static SqsQueueProvider create(SqsClient client) {
     return builder(client).build();
   }
@@ -171,8 +171,8 @@ public final class SqsQueueProvider
   }
 
   /**
-   * As {@link RemovableQueues} says; SQS needs up to a minute, and takes one purge of a queue per
-   * minute.
+   * Purges as {@link RemovableQueues} says; SQS needs up to a minute, and allows one purge of a
+   * queue per minute.
    */
   @Override
   public long purge(QueueName queue, Part part) {
@@ -202,7 +202,7 @@ public final class SqsQueueProvider
     return new RemoveQueue(client, queue, found);
   }
 
-  /** Ends the use of a queue in this process; its next use begins anew. */
+  /** Closes this process's handle of a queue; the next use opens it anew. */
   private void forget(QueueName queue) {
     Optional.ofNullable(queues.remove(queue)).ifPresent(OpenQueue::close);
   }
@@ -249,13 +249,13 @@ public final class SqsQueueProvider
       return this;
     }
 
-    /** Where session state is kept. The default is nowhere: sessions have none. */
+    /** Sets where session state is stored. By default sessions have no state. */
     public Builder states(SessionStateStore store) {
       states = Optional.of(store);
       return this;
     }
 
-    /** The clock of this process. The default is the machine's. */
+    /** Sets the clock of this process. The default is the machine's. */
     public Builder time(TimeSource source) {
       time = source;
       return this;

@@ -16,8 +16,8 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * The message groups of one FIFO queue.
  *
- * <p>A receive brings messages of any groups. Those of a group that an owner here holds and has
- * used up go to him, the others to whoever waits for a session; what nobody wants is released at
+ * <p>A receive brings messages of any groups. Messages of a group that an owner here holds go to
+ * that owner, others to a worker that waits for a session; messages without either are released at
  * once.
  */
 final class SqsSessions implements SessionSource, AutoCloseable {
@@ -54,7 +54,7 @@ final class SqsSessions implements SessionSource, AutoCloseable {
         if (batch.isPresent()) {
           return new AcceptResult.Accepted(hold(batch.get(), owner));
         }
-        // Another worker may have been faster; then there is time left.
+        // Another worker may have been faster, while time is left.
         if (end - queue.time().nanoTime() <= 0) {
           return new AcceptResult.NoSession();
         }
@@ -77,9 +77,9 @@ final class SqsSessions implements SessionSource, AutoCloseable {
     return !ready.isEmpty();
   }
 
-  /** Waits until messages of the session's group came, for a session that has used up its own. */
+  /** Waits for messages of the session's group, after the session's messages are used up. */
   void awaitArrival(SqsHeldSession session, Duration wait) throws InterruptedException {
-    // While others wait for a worker, asking for more would only take messages from other nodes.
+    // While others wait for a worker, receiving more would only take messages from other nodes.
     if (ready.isEmpty()) {
       polling.await(wait, () -> closed || session.hasArrived() || !ready.isEmpty());
     } else {
@@ -108,7 +108,7 @@ final class SqsSessions implements SessionSource, AutoCloseable {
     }
   }
 
-  /** Sorts what a receive brought. Runs on the thread of the receive. */
+  /** Distributes the messages of a receive. Runs on the thread of the receive. */
   private boolean arrived(List<Received> messages) {
     var groups = new LinkedHashMap<String, ArrayDeque<Item>>();
     for (var received : messages) {
@@ -147,7 +147,7 @@ final class SqsSessions implements SessionSource, AutoCloseable {
     return false;
   }
 
-  /** Sets aside expired messages that no consumer received; some hundred messages at most. */
+  /** Dead-letters expired messages that no consumer received; some hundred messages at most. */
   void sweep() {
     for (int i = 0; i < SWEEP_CALLS; i++) {
       var messages = queue.calls().receive(SqsCalls.BATCH, 0, queue.lockSeconds());

@@ -9,11 +9,11 @@ import java.time.format.DateTimeFormatter;
 import java.util.Optional;
 
 /**
- * The time of SQS, from the dates of its answers: a node whose clock is wrong must not make
- * messages too old.
+ * The time of SQS, from the dates of its answers, so that a node with a wrong clock does not make
+ * messages expire.
  *
- * <p>A date has whole seconds. Our own clock is used as long as it agrees with the dates. It goes
- * on by the monotonic clock, so a wall clock that jumps changes nothing.
+ * <p>A date has whole seconds. The local clock is used while it agrees with the dates. Monotonic
+ * time is added, so a jump of the wall clock changes nothing.
  */
 final class StoreClock {
   private static final Duration RESOLUTION = Duration.ofSeconds(1);
@@ -33,7 +33,7 @@ final class StoreClock {
     return begun.plus(time.since(begunNanos));
   }
 
-  /** An answer came now and bears this date. */
+  /** Records that an answer with this date has just arrived. */
   void answered(Optional<String> date) {
     date.flatMap(StoreClock::parse).ifPresent(this::seen);
   }
@@ -44,7 +44,7 @@ final class StoreClock {
     if (least.isPositive()) {
       ahead = least;
     } else if (most.plus(RESOLUTION).isNegative()) {
-      // A second more is allowed for: the answer was on its way.
+      // Allows for a second more, while the answer was on its way.
       ahead = most;
     } else {
       ahead = Duration.ZERO;

@@ -6,7 +6,7 @@ import java.util.Deque;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Looks at a message before it is handed out: it may be too old, used up, or not yet due. */
+/** Checks messages before their delivery: one may be expired, out of attempts, or not yet due. */
 final class VetMessages {
   private static final Logger log = LoggerFactory.getLogger(VetMessages.class);
 
@@ -19,7 +19,8 @@ final class VetMessages {
   }
 
   /**
-   * Sets aside what is too old or used up, from the head on; true when a good one is at the head.
+   * Dead-letters messages that are expired or out of attempts, from the head on. Returns whether a
+   * good one is at the head.
    */
   boolean findGoodHead(Deque<Item> items) {
     while (!items.isEmpty()) {
@@ -56,7 +57,7 @@ final class VetMessages {
         reason);
   }
 
-  /** As {@link #findGoodHead}, where a failure of SQS means that there is none. */
+  /** Checks as {@link #findGoodHead} does; a failure of SQS means that there is none. */
   boolean findGoodHeadNow(Deque<Item> items) {
     try {
       return findGoodHead(items);

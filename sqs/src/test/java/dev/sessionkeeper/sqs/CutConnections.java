@@ -37,12 +37,12 @@ final class CutConnections implements AutoCloseable {
     return URI.create("http://127.0.0.1:" + server.getLocalPort());
   }
 
-  /** The answers to the next calls of this operation are lost. */
+  /** Loses the answers to the next calls of this operation. */
   void loseAnswers(String operation, int count) {
     cuts.put(operation, new AtomicInteger(count));
   }
 
-  /** While it is away every connection is closed at once. */
+  /** While away, the proxy closes every connection at once. */
   void away(boolean isAway) {
     away = isAway;
   }
@@ -60,7 +60,7 @@ final class CutConnections implements AutoCloseable {
         Thread.ofVirtual().start(() -> requests(client, upstream, operation));
         Thread.ofVirtual().start(() -> answers(client, upstream, operation));
       } catch (IOException e) {
-        // Closed, or the server is not there; the client sees that by itself.
+        // The connection is closed, or the server is away; the client notices by itself.
       }
     }
   }
@@ -82,7 +82,7 @@ final class CutConnections implements AutoCloseable {
         out.flush();
       }
     } catch (IOException e) {
-      // One side is gone, and so is the other.
+      // One side has closed, so the other one is closed too.
     }
   }
 
@@ -100,7 +100,7 @@ final class CutConnections implements AutoCloseable {
         out.flush();
       }
     } catch (IOException e) {
-      // As above.
+      // The connection is closed, or the server is away; the client notices by itself.
     }
   }
 

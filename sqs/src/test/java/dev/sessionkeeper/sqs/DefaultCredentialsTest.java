@@ -16,7 +16,9 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.api.parallel.Resources;
 import software.amazon.awssdk.services.sqs.SqsClient;
 
-/** A client without a word about credentials, region or address: AWS's default chain has them. */
+/**
+ * A client without credentials, region or address of its own: AWS's default chain provides them.
+ */
 @DisabledIfEnvironmentVariable(named = "KEEPER_IT_SQS_REGION", matches = ".+")
 class DefaultCredentialsTest {
 

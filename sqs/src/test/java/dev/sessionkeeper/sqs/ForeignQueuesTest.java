@@ -270,7 +270,7 @@ class ForeignQueuesTest {
                                 .build())));
   }
 
-  /** Looks at the next message and leaves it there. */
+  /** Reads the next message without removing it. */
   private software.amazon.awssdk.services.sqs.model.Message receiveNatively() {
     return sqs.client()
         .receiveMessage(

@@ -7,7 +7,7 @@ import software.amazon.awssdk.core.interceptor.Context;
 import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 
-/** Breaks some calls before they are sent, and some after SQS has done what they ask for. */
+/** Breaks some calls before they are sent, and some after SQS has executed them. */
 final class LoseAnswers implements ExecutionInterceptor {
   private final Random random;
   private final AtomicInteger count = new AtomicInteger();
@@ -17,7 +17,7 @@ final class LoseAnswers implements ExecutionInterceptor {
     random = new Random(seed);
   }
 
-  /** From now on one of so many calls is broken, before and after. */
+  /** Breaks one of so many calls from now on, before and after. */
   void begin(int part) {
     oneOf = part;
   }

@@ -143,7 +143,8 @@ class LostAnswersTest {
     try (var other = SqsQueueProvider.builder(client).time(clock).build()) {
       var message = message();
       other.send(queue, List.of(message));
-      other.send(queue, List.of(message)); // How long the id is remembered, the settings tell.
+      other.send(
+          queue, List.of(message)); // The settings contain the length of the duplicate window.
       cut.loseAnswers("ListQueueTags", 1000);
       clock.advance(Duration.ofMinutes(1));
       assertThat(other.send(queue, List.of(message))).hasSize(1);

@@ -16,7 +16,7 @@ import software.amazon.awssdk.http.HttpExecuteResponse;
 import software.amazon.awssdk.http.SdkHttpClient;
 import software.amazon.awssdk.http.SdkHttpResponse;
 
-/** Answers calls that a policy does not allow as AWS does, and lets the others through. */
+/** Refuses calls outside a policy as AWS does, and lets the others through. */
 final class NarrowRights implements SdkHttpClient {
   private static final Pattern QUEUE =
       Pattern.compile("\"Queue(?:Url|Name)\":\"(?:[^\"]*/)?([^\"/]+)\"");
@@ -26,14 +26,16 @@ final class NarrowRights implements SdkHttpClient {
   private final Queue<String> refused = new ConcurrentLinkedQueue<>();
 
   /**
-   * @param allowed the actions that are allowed, by the name of the queue
+   * Creates the client.
+   *
+   * @param allowed the allowed actions, by the name of the queue
    */
   NarrowRights(SdkHttpClient client, Map<String, Set<String>> allowed) {
     this.client = client;
     this.allowed = allowed;
   }
 
-  /** What was asked for in vain, such as {@code ListQueueTags orders.fifo}. */
+  /** Returns the refused calls, such as {@code ListQueueTags orders.fifo}. */
   Queue<String> refused() {
     return refused;
   }

@@ -33,7 +33,7 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** Queues that exist, and credentials that may send or listen and nothing else. */
+/** Existing queues, and credentials that may only send or receive. */
 @Execution(ExecutionMode.SAME_THREAD)
 @DisabledIfEnvironmentVariable(named = "KEEPER_IT_SQS_REGION", matches = ".+")
 class NarrowRightsTest {

@@ -14,8 +14,8 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /**
- * Refuses deletes and extensions after the visibility timeout, as AWS does: the emulator takes
- * them, and so would hide a worker that is too slow.
+ * Refuses deletes and extensions after the visibility timeout, as AWS does: the emulator accepts
+ * them, and would hide a worker that is too slow.
  */
 final class RefuseExpiredReceipts implements ExecutionInterceptor {
   private static final String REFUSED = "an expired receipt";
@@ -70,7 +70,7 @@ final class RefuseExpiredReceipts implements ExecutionInterceptor {
     }
   }
 
-  /** Ends all receipts now; SQS itself keeps the messages hidden until their time is over. */
+  /** Expires all receipts now; SQS itself keeps the messages hidden until their time is over. */
   int expireAll() {
     int count = 0;
     for (var receipt : ends.entrySet()) {

@@ -12,13 +12,13 @@ import software.amazon.awssdk.services.sqs.model.BatchResultErrorEntry;
 import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequest;
 import software.amazon.awssdk.services.sqs.model.SendMessageBatchResponse;
 
-/** Lets SQS refuse one message of a batch, as it may when it is overloaded. */
+/** Makes SQS refuse one message of a batch, as an overloaded SQS may. */
 final class RefuseSomeEntries implements ExecutionInterceptor {
   private static final ExecutionAttribute<String> REFUSED = new ExecutionAttribute<>("refused");
 
   private final AtomicReference<String> next = new AtomicReference<>("");
 
-  /** The message at this place of the next batch is refused. */
+  /** Refuses the message at this index of the next batch. */
   void nextSend(String place) {
     next.set(place);
   }
@@ -30,7 +30,7 @@ final class RefuseSomeEntries implements ExecutionInterceptor {
     }
     var refused = next.getAndSet("");
     attributes.putAttribute(REFUSED, refused);
-    // A batch must not be empty: then the entry is sent somewhere else, where it does no harm.
+    // A batch must not be empty, so its only entry is sent to another queue, where it does no harm.
     return refused.isEmpty()
         ? request
         : request.copy(

@@ -10,13 +10,13 @@ import org.elasticmq.rest.sqs.SQSRestServerBuilder;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The variables that send the tests of this module to another SQS do so. */
+/** Environment variables can direct the tests of this module to another SQS. */
 @Tag("slow")
 class RunElsewhereTest {
 
   @Test
   void theTestsUseTheSqsOfTheEnvironment() {
-    // Where the SDK looks for credentials; the server takes any.
+    // The SDK looks for credentials here; the test server accepts any.
     System.setProperty("aws.accessKeyId", "any");
     System.setProperty("aws.secretAccessKey", "any");
     var elsewhere = SQSRestServerBuilder.withInterface("127.0.0.1").withDynamicPort().start();

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 
-/** The contract over HTTP: against ElasticMQ, or AWS where its region is given. */
+/** The contract over HTTP: against ElasticMQ, or against AWS if its region is set. */
 @Tag("slow")
 class SqsContractTest extends QueueProviderContract {
   private static final SessionStateStore STATES = new MemorySessionStateStore();

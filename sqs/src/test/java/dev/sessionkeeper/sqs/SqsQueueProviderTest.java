@@ -36,7 +36,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** What is particular to SQS, beyond the contract. */
+/** Tests what is particular to SQS, beyond the contract. */
 @Execution(ExecutionMode.SAME_THREAD)
 class SqsQueueProviderTest {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -100,7 +100,7 @@ class SqsQueueProviderTest {
     }
   }
 
-  @Test // R2: a name with a dot could not be FIFO, and FIFO needs a dot.
+  @Test // A name with a dot once could not be FIFO, although FIFO needs a dot.
   void aQueueIsProvisionedAsFifoWithItsDeadLettersAndASafetyNet() {
     var url =
         sqs
@@ -127,7 +127,7 @@ class SqsQueueProviderTest {
     assertThat(provider.queues()).contains(queue);
   }
 
-  @Test // R4: the dead letter is written before the message is deleted.
+  @Test // The dead letter is written before the message is deleted.
   void aMessageWhoseDeadLetterCannotBeWrittenIsNotDeleted() throws Exception {
     send("a", "a1");
     try (var session = accept()) {
@@ -142,7 +142,7 @@ class SqsQueueProviderTest {
     assertThat(drain()).containsExactly("a1");
   }
 
-  @Test // R17: a batch is not atomic, and says so.
+  @Test // A batch is not atomic, and the outcome says so.
   void aRefusedMessageIsNamedAndStopsItsSession() throws Exception {
     var batch =
         IntStream.range(0, 15).mapToObj(i -> message(i % 2 == 0 ? "a" : "b", "m" + i)).toList();
@@ -151,7 +151,7 @@ class SqsQueueProviderTest {
     var outcomes = provider.send(queue, batch);
 
     assertThat(outcomes.get(8)).isInstanceOf(SendOutcome.Refused.class);
-    // The next batch has no message of that session; the other session goes on.
+    // The next batch has no message of that session; the other session continues.
     assertThat(outcomes.subList(10, 15))
         .extracting(outcome -> outcome instanceof SendOutcome.Refused)
         .containsExactly(true, false, true, false, true);
@@ -174,7 +174,7 @@ class SqsQueueProviderTest {
       }
     }
 
-    provider.close(); // Waits for them.
+    provider.close(); // Awaits each stage.
 
     assertThat(stages).allSatisfy(stage -> assertThat(stage).isCompleted());
     provider = SqsQueueProvider.create(sqs.client());
@@ -195,7 +195,7 @@ class SqsQueueProviderTest {
     assertThat(ids).containsExactlyInAnyOrder("a b", "~a");
   }
 
-  @Test // R3: messages of groups that nobody wants go back.
+  @Test // Messages of groups that no worker takes are released.
   void whatAReceiveBringsBesidesIsNotKeptFromOthers() throws Exception {
     send("a", "a1");
     send("b", "b1");

@@ -14,8 +14,8 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.sqs.SqsClient;
 
 /**
- * The SQS that the tests use: ElasticMQ in this process, or that of the environment's {@value
- * #REGION}, with the default credentials and, where it is set, {@value #ENDPOINT}.
+ * The SQS of the tests: ElasticMQ in this process, or that of the environment's {@value #REGION},
+ * with the default credentials and, if set, {@value #ENDPOINT}.
  */
 final class TestSqs implements AutoCloseable {
   static final String REGION = "KEEPER_IT_SQS_REGION";
@@ -49,7 +49,7 @@ final class TestSqs implements AutoCloseable {
     return new TestSqs(Optional.of(server), client, port);
   }
 
-  /** A client of a server of ours, or of a proxy in front of it. */
+  /** Returns a client of our own server, or of a proxy in front of it. */
   SqsClient clientTo(URI endpoint) {
     return clientTo(endpoint, new RefuseExpiredReceipts());
   }
@@ -70,7 +70,7 @@ final class TestSqs implements AutoCloseable {
         .build();
   }
 
-  /** Where the server of ours listens. */
+  /** Returns the port of our own server. */
   int port() {
     return port;
   }
@@ -86,7 +86,7 @@ final class TestSqs implements AutoCloseable {
     return builder.build();
   }
 
-  /** Whether the server is one of the environment's, and not one of ours. */
+  /** Returns whether the environment names the server. */
   boolean isElsewhere() {
     return server.isEmpty();
   }

@@ -13,7 +13,10 @@ import dev.sessionkeeper.spi.QueueProvider;
 import java.time.Duration;
 import java.util.List;
 
-/** Loads the classes of the vendor's SDK: the first call takes longer than the kit's locks last. */
+/**
+ * Loads the classes of the vendor's SDK, because the first call takes longer than the kit's locks
+ * last.
+ */
 final class WarmUp {
   private WarmUp() {}
 

@@ -5,24 +5,24 @@ package dev.sessionkeeper.store;
  *
  * @param name the name of the credential, {@code local} on an open server, or the part of the
  *     product
- * @param source the network address that the act came from; blank where there was none
- * @param reason why, in the person's own words; blank where no reason was given
+ * @param source the network address of the caller; blank if there is none
+ * @param reason why, in the person's own words; blank if none was given
  */
 public record Actor(String name, String source, String reason) {
-  /** The name of callers of an open server, who have no credential. */
+  /** The name of callers of an open server, which have no credential. */
   public static final String LOCAL = "local";
 
-  /** An actor that gave no reason. */
+  /** Creates an actor without a reason. */
   public Actor(String name, String source) {
     this(name, source, "");
   }
 
-  /** The same actor, with a reason for its next act. */
+  /** Returns the same actor with a reason for its act. */
   public Actor because(String why) {
     return new Actor(name, source, why);
   }
 
-  /** An actor in this process, without a network address. */
+  /** Returns an actor inside this process, without a network address. */
   public static Actor of(String name) {
     return new Actor(name, "");
   }

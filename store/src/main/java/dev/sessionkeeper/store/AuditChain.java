@@ -15,16 +15,16 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Seals audit rows into a chain of hashes, so that a changed, removed or inserted row is found.
+ * Seals audit rows into a chain of hashes, so that a changed, removed or inserted row is detected.
  *
- * <p>The hash of a row is SHA-256 over the hash before it and the row's texts, each as {@code
+ * <p>The hash of a row is SHA-256 over the previous hash and the row's texts, each as {@code
  * length:text,} in UTF-8. I1: sequence numbers have no gap. I2: only {@link #seal} appends, under
  * the lock of the row of {@code audit_chain}. Unsealed rows are not protected yet; an export seals
  * first.
  */
 public final class AuditChain {
   private static final int AT_ONCE = 1_000;
-  // As the API writes times: the database keeps microseconds.
+  // The API's time format: the database keeps microseconds.
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSSSS'Z'", Locale.ROOT)
           .withZone(ZoneOffset.UTC);
@@ -62,21 +62,22 @@ public final class AuditChain {
    * A sealed row.
    *
    * @param seq its number in the chain, from 1
-   * @param previous the hash before it; empty for the first one
+   * @param previous the previous hash; empty for the first row
    */
   public record Link(long seq, AuditLog.Row row, byte[] previous, byte[] hash) {}
 
-  /** Whether the chain holds. */
+  /** Whether the chain is intact. */
   public sealed interface Verdict {
     /**
-     * Every hash fits.
+     * Every hash matches.
      *
      * @param forgotten how many rows retention has removed from the front
-     * @param last the hash of the newest row; keep it elsewhere to prove that no row was cut off
+     * @param last the hash of the newest row; store it elsewhere to prove later that no row was cut
+     *     off
      */
     record Intact(long forgotten, long rows, byte[] last) implements Verdict {}
 
-    /** The first row that does not fit. */
+    /** The first row that does not match. */
     record Broken(long seq, String why) implements Verdict {}
   }
 
@@ -109,7 +110,7 @@ public final class AuditChain {
     return rows.size();
   }
 
-  /** Returns the links behind a number, in order. */
+  /** Returns the links after a number, in order. */
   public static List<Link> after(Connection connection, long seq, int limit) throws SQLException {
     var ends = ends(connection);
     byte[] previous = seq <= ends.forgotten() ? ends.forgotHash() : hashOf(connection, seq);
@@ -121,7 +122,7 @@ public final class AuditChain {
     return links;
   }
 
-  /** Computes every hash again. Reads the whole chain, a thousand rows at a time. */
+  /** Recomputes every hash. Reads the whole chain, a thousand rows at a time. */
   public static Verdict verify(Connection connection) throws SQLException {
     var ends = ends(connection);
     long seq = ends.forgotten();
@@ -146,9 +147,7 @@ public final class AuditChain {
     return new Verdict.Intact(ends.forgotten(), seq - ends.forgotten(), hash);
   }
 
-  /**
-   * Removes sealed rows from the front that are older; returns how many of at most {@code limit}.
-   */
+  /** Removes older sealed rows from the front, at most {@code limit}; returns how many. */
   public static int forget(Connection connection, Duration age, int limit) throws SQLException {
     try (var statement = connection.prepareStatement(FORGET)) {
       statement.setInt(1, limit);
@@ -160,7 +159,7 @@ public final class AuditChain {
     }
   }
 
-  /** The hash of a row behind another one. */
+  /** Returns the hash of a row that follows another one. */
   public static byte[] hash(byte[] previous, long seq, AuditLog.Row row) {
     var entry = row.entry();
     var text = new ByteArrayOutputStream();

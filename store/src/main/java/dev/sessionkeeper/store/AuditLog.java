@@ -37,7 +37,7 @@ public final class AuditLog {
    */
   public record Entry(
       Actor actor, String action, String target, String reason, String details, int count) {
-    /** The actor's own reason comes first; what the act itself says stands behind it. */
+    /** The actor's own reason comes first, then the description of the act. */
     public Entry {
       if (!actor.reason().isBlank()) {
         reason = reason.isBlank() ? actor.reason() : actor.reason() + "; " + reason;
@@ -53,7 +53,7 @@ public final class AuditLog {
   /** An entry as it was stored. */
   public record Row(long id, Instant at, Entry entry) {}
 
-  /** The rows to read; what is empty does not matter. */
+  /** Selects rows; an empty field selects all. */
   public record Filter(
       Optional<String> actor,
       Optional<String> action,
@@ -101,7 +101,7 @@ public final class AuditLog {
     }
   }
 
-  /** The cursor of the page behind this row. */
+  /** Returns the cursor of the page after this row. */
   public static String cursorAfter(Row row) {
     return PageCursor.after(LIST, Long.toString(row.id()));
   }
@@ -134,7 +134,7 @@ public final class AuditLog {
             rows.getInt(9)));
   }
 
-  /** PostgreSQL stores no NUL in texts, and an act must not fail for the sake of one. */
+  /** PostgreSQL cannot store NUL in texts, and an act must not fail because of one. */
   private static String text(String text) {
     return text.replace('\0', '\uFFFD');
   }

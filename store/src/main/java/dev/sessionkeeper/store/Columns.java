@@ -13,27 +13,27 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 
 /**
- * Binds array parameters: one array per column of many rows, one after the other, for {@code
- * unnest}; or one list of values.
+ * Binds array parameters for {@code unnest}: one array per column of many rows, in order; or one
+ * list of values.
  */
 public final class Columns<T> {
   private final PreparedStatement statement;
   private final List<T> rows;
   private int index;
 
-  /** The columns are the first parameters of the statement. */
+  /** Creates columns that are the first parameters of the statement. */
   public Columns(PreparedStatement statement, List<T> rows) {
     this(statement, rows, 1);
   }
 
-  /** The columns are parameters from this one on. */
+  /** Creates columns that begin at this parameter. */
   public Columns(PreparedStatement statement, List<T> rows, int first) {
     this.statement = statement;
     this.rows = rows;
     this.index = first - 1;
   }
 
-  /** A column of any type; its values travel as text. */
+  /** Adds a column of any type; its values are sent as text. */
   public Columns<T> add(String type, Function<T, ? extends @Nullable Object> value)
       throws SQLException {
     var values = new Object[rows.size()];
@@ -71,13 +71,13 @@ public final class Columns<T> {
     return this;
   }
 
-  /** Sets one text that belongs to no row. */
+  /** Adds one text that belongs to no row. */
   public Columns<T> addText(String value) throws SQLException {
     statement.setString(++index, value);
     return this;
   }
 
-  /** Sets a list of texts that belong to no row. */
+  /** Adds a list of texts that belong to no row. */
   public Columns<T> addTexts(Collection<String> values) throws SQLException {
     bind("text", values.toArray());
     return this;
@@ -94,7 +94,7 @@ public final class Columns<T> {
     return driver(connection).createArrayOf(type, values.toArray());
   }
 
-  // The driver's own call takes arrays of primitives, which travel in binary form.
+  // The driver's own method sends arrays of primitives in binary form.
   private void bind(String type, Object values) throws SQLException {
     var array = driver(statement.getConnection()).createArrayOf(type, values);
     statement.setArray(++index, array);

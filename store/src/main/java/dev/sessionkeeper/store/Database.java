@@ -12,14 +12,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs units of work against a database, each on one connection and in one transaction, and speaks
- * the product's errors.
+ * Runs units of work against a database, each on one connection and in one transaction, and
+ * translates its errors.
  *
- * <p>A deadlock or a serialisation failure has changed nothing, so the unit is run again, a bounded
- * number of times with jitter. A connection that is lost while COMMIT, or a statement that commits
- * by itself, is on its way leaves the outcome open. The database reports that as {@link
- * KeeperException.OutcomeUnknown} and never repeats it; a caller that can tell looks and decides
- * ({@link #untilKnown}).
+ * <p>A deadlock or a serialisation failure has changed nothing, so the unit is repeated, a bounded
+ * number of times with jitter. If the connection breaks during COMMIT, or during a statement that
+ * commits by itself, the outcome is unknown. The database class reports that as {@link
+ * KeeperException.OutcomeUnknown} and never repeats the unit; a caller that can find out the
+ * outcome decides ({@link #untilKnown}).
  *
  * <p>A process that freezes in the middle of a transaction keeps its locks until the database ends
  * the transaction: the connections of {@code source} should have {@code
@@ -50,7 +50,7 @@ public final class Database {
     T run(Connection connection) throws SQLException;
   }
 
-  /** Work on a connection that gives nothing back. */
+  /** Work on a connection without a result. */
   @FunctionalInterface
   public interface Act {
     void run(Connection connection) throws SQLException;
@@ -58,7 +58,7 @@ public final class Database {
 
   /**
    * Runs the work in a transaction of its own and commits it. The work may run several times, each
-   * time from the start and after a rollback, so it must change nothing outside of the database.
+   * time after a rollback, so it must change nothing outside the database.
    *
    * @throws KeeperException.Unavailable if the database did not answer; nothing was changed
    * @throws KeeperException.OutcomeUnknown if the connection was lost during COMMIT
@@ -79,7 +79,7 @@ public final class Database {
     return failure instanceof SQLException e && SqlErrors.isWorthRepeating(e);
   }
 
-  /** As {@link #inTransaction}, for work without a result. */
+  /** Runs work without a result as {@link #inTransaction} does. */
   public void doInTransaction(Act act) {
     inTransaction(
         connection -> {
@@ -89,8 +89,8 @@ public final class Database {
   }
 
   /**
-   * Runs one statement that is a transaction by itself. After a deadlock or a serialisation failure
-   * nothing has changed, and it is run again.
+   * Runs one statement that is a transaction by itself, and repeats it after a deadlock or a
+   * serialisation failure, which change nothing.
    *
    * @throws KeeperException.Unavailable if there was no connection; nothing was changed
    * @throws KeeperException.OutcomeUnknown if the connection was lost during the statement
@@ -100,8 +100,8 @@ public final class Database {
   }
 
   /**
-   * Wraps a statement that commits by itself: a connection that is lost in it leaves the outcome
-   * open, and the wrapped work says so.
+   * Wraps a statement that commits by itself: if the connection breaks during the statement, the
+   * wrapped work throws OutcomeUnknown.
    *
    * @param what the subject of the message
    */
@@ -119,11 +119,11 @@ public final class Database {
   }
 
   /**
-   * Runs a call again whose outcome is unknown, where a repetition finds what the call before it
-   * did. A database that does not answer the repetition leaves the outcome unknown.
+   * Repeats a call whose outcome is unknown, if a repetition finds the effect of the first call. If
+   * the database does not answer the repetition, the outcome stays unknown.
    *
    * @param mostTries at least 1
-   * @throws KeeperException.OutcomeUnknown if no try has told
+   * @throws KeeperException.OutcomeUnknown if no attempt could tell
    */
   public static <T> T untilKnown(int mostTries, Supplier<T> call) {
     KeeperException.OutcomeUnknown unknown = null;
@@ -145,13 +145,13 @@ public final class Database {
     }
   }
 
-  /** The same database for work that may take long: each statement has as much time as this. */
+  /** Returns the same database for slow work, with this time limit for each statement. */
   public Database patient(Duration statement) {
     return new Database(new PatientSource(source, statement), retry);
   }
 
   /**
-   * Reads, without a transaction around the statements. A statement that writes belongs into {@link
+   * Reads, without a transaction around the statements. For a statement that writes, use {@link
    * #inStatement}.
    */
   public <T> T withConnection(Work<T> work) {
@@ -179,7 +179,7 @@ public final class Database {
         });
   }
 
-  /** A connection that cannot be closed makes no answer untrue. */
+  /** A failure to close the connection does not change the result. */
   private <T> T withOwn(Work<T> work) throws SQLException {
     var connection = source.getConnection();
     try {
@@ -208,7 +208,7 @@ public final class Database {
     try {
       connection.rollback();
     } catch (SQLException e) {
-      // The server rolls back by itself when the connection is gone.
+      // The database rolls back by itself when the connection is gone.
       failure.addSuppressed(e);
     }
   }

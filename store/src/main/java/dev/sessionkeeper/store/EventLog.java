@@ -5,24 +5,24 @@ import java.sql.SQLException;
 import java.util.List;
 
 /**
- * Appends to the streams of the event log, on the connection of the caller: the event is there
- * exactly if the caller's transaction commits.
+ * Appends to the streams of the event log, on the caller's connection: the event is stored if and
+ * only if the caller's transaction commits.
  *
- * <p>Events of one stream are numbered by commit order, so a reader who has seen number n has seen
- * everything before it. That costs a lock on the stream's row until the transaction ends; append
- * last.
+ * <p>Events of one stream are numbered by commit order, so a reader that has seen number n has seen
+ * every earlier event. That needs a lock on the stream's row until the transaction ends, so append
+ * as the last step.
  */
 public final class EventLog {
   /** Registered sessions: created, upgraded, expired, ended, renewed. */
   public static final String REGISTRY = "keeper.registry";
 
-  /** Queues and their sessions: dead letters, parked sessions, operator acts. */
+  /** The stream of registered sessions: created, upgraded, expired, ended, renewed. */
   public static final String QUEUES = "keeper.queues";
 
-  /** GitHub events that were taken in: which, of what, and to whom they went. */
+  /** The stream of queues and their sessions: dead letters, parked sessions, operators' acts. */
   public static final String GITHUB = "keeper.github";
 
-  /** Where {@link Notices} tells that events were added; the payload is the stream, or blank. */
+  /** The stream of stored GitHub events and the bots they were routed to. */
   public static final String CHANNEL = "keeper_streams";
 
   private static final String APPEND =
@@ -34,7 +34,7 @@ public final class EventLog {
       INSERT INTO keeper.stream_event (stream, id, event, data)
       SELECT name, last_id, ?, ? FROM head
       RETURNING id
-      """; // stream_pkey (name)
+      """; // The notification channel for new events; the payload is the stream, or blank for any.
 
   private static final String APPEND_LATER =
       """
@@ -44,15 +44,15 @@ public final class EventLog {
   private EventLog() {}
 
   /**
-   * An event that is about to be appended.
+   * An event to append.
    *
    * @param data a JSON document
    */
   public record Entry(String event, String data) {}
 
   /**
-   * Appends events whose numbers come later, from {@link NumberEvents}: it locks nothing, so
-   * writers of one stream do not wait for each other's commits.
+   * Appends events whose numbers {@link NumberEvents} assigns later. This takes no lock, so writers
+   * of one stream do not wait for each other's commits.
    */
   public static void appendLater(Connection connection, String stream, List<Entry> entries)
       throws SQLException {

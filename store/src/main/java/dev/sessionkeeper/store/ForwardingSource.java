@@ -7,7 +7,7 @@ import java.sql.SQLFeatureNotSupportedException;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 
-/** A source whose connections are those of another one, each prepared by a subclass. */
+/** A data source whose connections come from another one and are prepared by a subclass. */
 public abstract class ForwardingSource implements DataSource {
   private final DataSource source;
 
@@ -15,7 +15,7 @@ public abstract class ForwardingSource implements DataSource {
     this.source = source;
   }
 
-  /** Prepares a connection; closes it when that fails. */
+  /** Prepares a connection; closes it if that fails. */
   protected abstract Connection prepared(Connection own) throws SQLException;
 
   @Override

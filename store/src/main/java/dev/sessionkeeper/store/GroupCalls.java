@@ -8,14 +8,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * Lets calls that come while another one is under way leave together: natural batching. A call that
- * finds nothing under way leaves at once, or when its {@link Rhythm} lets it.
+ * Batches calls that arrive while another one is in progress. A call that finds none in progress
+ * starts at once, or when its {@link Rhythm} allows.
  *
- * <p>One group at a time; calls leave in the order in which they came. The group's task answers
- * every call itself and must not throw.
+ * <p>One batch at a time; calls leave in the order of arrival. The batch's task answers every call
+ * and must not throw.
  */
 public final class GroupCalls<C> {
-  /** Calls of one group that mean load. */
+  /** The least number of calls in one batch that counts as load. */
   private static final int MANY = 3;
 
   private static final int UNKNOWN = -1;
@@ -29,13 +29,16 @@ public final class GroupCalls<C> {
   private final Rhythm rhythm;
   private volatile boolean isUnderLoad;
 
-  /** How many came while the group was under way; only the thread that runs groups knows. */
+  /**
+   * How many calls arrived while the batch was in progress; used only by the thread that runs
+   * batches.
+   */
   private int cameMeanwhile = UNKNOWN;
 
   /**
-   * Prepares.
+   * Creates the batcher.
    *
-   * @param most calls of one group
+   * @param most the most calls of one batch
    */
   public GroupCalls(String name, int most, Rhythm rhythm, Consumer<List<C>> task) {
     this.name = name;
@@ -44,7 +47,7 @@ public final class GroupCalls<C> {
     this.task = task;
   }
 
-  /** Adds a call; it is answered by the task. */
+  /** Adds a call, which the task will answer. */
   public void add(C call) {
     waiting.add(call);
     rhythm.arrived(count.incrementAndGet());
@@ -52,9 +55,10 @@ public final class GroupCalls<C> {
   }
 
   /**
-   * The task tells that it will now answer its group: who waits already is not one of those. A
-   * caller is back before the last one is answered, and must not be taken for somebody else. A task
-   * that does not tell this has a rhythm that does not ask.
+   * Marks that the task begins to answer its batch. Calls that wait already come from other callers
+   * than those being answered. A caller may call again before the last one is answered, and must
+   * not be counted as another caller. A task that never calls this must use a rhythm that ignores
+   * the number of other callers.
    */
   public void answers() {
     if (cameMeanwhile == UNKNOWN) {
@@ -62,7 +66,7 @@ public final class GroupCalls<C> {
     }
   }
 
-  /** Returns whether callers come as fast as they are answered. */
+  /** Returns whether callers send the next call as fast as they are answered. */
   public boolean areCallersHeldUp() {
     return rhythm.areCallersHeldUp();
   }
@@ -91,7 +95,7 @@ public final class GroupCalls<C> {
     }
   }
 
-  /** Returns whether another thread continues; otherwise no call waits any more. */
+  /** Runs batches. Returns whether another thread continues; otherwise no call waits any more. */
   private boolean runGroups() {
     for (var group = next(); !group.isEmpty(); group = next()) {
       cameMeanwhile = UNKNOWN;

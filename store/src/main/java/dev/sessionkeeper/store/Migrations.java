@@ -8,23 +8,23 @@ import org.flywaydb.core.api.FlywayException;
 import org.flywaydb.core.api.MigrationState;
 
 /**
- * Brings the tables of a module up to date. Forward only, under Flyway's lock, so that nodes may
- * start together.
+ * Migrates the tables of a module. Forward only, under Flyway's lock, so that nodes may start
+ * together.
  *
  * <p>All tables are in the schema {@code keeper}. Each module has its own scripts, in {@code
- * db/keeper/<module>}, and its own history, so that it can be used without the others.
+ * db/keeper/<module>}, and its own history, so that each module can be used without the others.
  */
 public final class Migrations {
-  /** An index over a large table may take its time. */
+  /** The time limit of a statement: creating an index on a large table takes long. */
   private static final Duration LONGEST = Duration.ofHours(1);
 
   private Migrations() {}
 
   /**
-   * Applies what is missing of a module: {@code store}, {@code queues}, {@code jobs}, {@code
+   * Applies the missing migrations of a module: {@code store}, {@code queues}, {@code jobs}, {@code
    * registry}, …
    *
-   * @throws KeeperException.Misconfigured if a newer release has changed the tables already
+   * @throws KeeperException.Misconfigured if a newer release has migrated the tables already
    */
   public static void apply(DataSource source, String module) {
     try {
@@ -46,7 +46,7 @@ public final class Migrations {
     }
   }
 
-  /** This release does not know what a newer one expects of the rows it would write. */
+  /** This release does not know the constraints of a newer one, and must not write its tables. */
   private static void refuseNewer(Flyway flyway, String module) {
     for (var migration : flyway.info().all()) {
       if (migration.getState() == MigrationState.FUTURE_SUCCESS) {

@@ -31,13 +31,14 @@ import org.slf4j.LoggerFactory;
 public final class Notices implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Notices.class);
   private static final Pattern CHANNEL = Pattern.compile("[a-z][a-z0-9_]{0,62}");
-  // A crash ends all who listen, so that nothing need be written for one before they are told.
+  // Asynchronous commit: a crash of the database also disconnects all listeners, so the row need
+  // not survive.
   private static final String NOTIFY =
       """
       SELECT set_config('synchronous_commit', 'off', true), pg_notify(n.channel, n.payload)
         FROM unnest(?, ?) AS n (channel, payload)
       """;
-  // Wakes the listening thread, so that it sees what has changed for it.
+  // The channel that wakes the listening thread after its set of channels has changed.
   private static final String WAKE = "keeper_wake";
   private static final Duration QUIET = Duration.ofMillis(5);
   private static final int HEAR_MILLIS = 5_000;
@@ -64,23 +65,23 @@ public final class Notices implements AutoCloseable {
    * Connects when the first listener is added.
    *
    * @param sending for short statements; may be a pool
-   * @param listening for one connection that is kept as long as there are listeners
+   * @param listening for one connection, kept while there are listeners
    */
   public static Notices over(DataSource sending, DataSource listening) {
     return new Notices(sending, listening);
   }
 
-  /** The action for a notification. */
+  /** Handles a notification. */
   public interface Ear {
     void heard(String payload);
 
-    /** Something may have been missed. */
+    /** Handles the possible loss of notifications. */
     void everything();
   }
 
   private record Notice(String channel, String payload) {}
 
-  /** Tells it soon; the same notice many times in a moment is told once. Never blocks or fails. */
+  /** Sends a notification soon; equal ones within a moment are sent once. Never blocks or fails. */
   public void tell(String channel, String payload) {
     requireChannel(channel);
     boolean starts;
@@ -111,7 +112,7 @@ public final class Notices implements AutoCloseable {
     }
   }
 
-  /** Sends later notifications although an earlier one failed. */
+  /** Continues with later notifications if an earlier one failed. */
   private void trySend(List<Notice> notices) {
     try {
       send(notices);
@@ -148,7 +149,7 @@ public final class Notices implements AutoCloseable {
         });
   }
 
-  /** Hears a channel from now on. A channel has one ear. */
+  /** Listens to a channel from now on. A channel has one listener. */
   public void listen(String channel, Ear ear) {
     requireChannel(channel);
     if (ears.putIfAbsent(channel, ear) != null) {
@@ -161,7 +162,7 @@ public final class Notices implements AutoCloseable {
     }
   }
 
-  /** Hears a channel no more. */
+  /** Stops listening to a channel. */
   public void forget(String channel) {
     ears.remove(channel);
   }
@@ -211,7 +212,10 @@ public final class Notices implements AutoCloseable {
     }
   }
 
-  /** A listener whose database has vanished hears silence for ever; a question ends it. */
+  /**
+   * Queries the database: a listener whose database has vanished would otherwise wait silently for
+   * ever.
+   */
   private static void probe(Connection connection) throws SQLException {
     try (var statement = connection.createStatement()) {
       statement.execute("SELECT 1");
@@ -259,7 +263,7 @@ public final class Notices implements AutoCloseable {
       return;
     }
     try {
-      // It hears the word, gives its connection back and ends.
+      // The listening thread receives this, returns its connection and ends.
       send(List.of(new Notice(WAKE, "")));
       if (!ear.join(Duration.ofSeconds(1))) {
         ear.interrupt();

@@ -4,16 +4,16 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * Gives the events of the outbox their numbers and moves them into their streams.
+ * Assigns numbers to the events of the outbox and moves them into their streams.
  *
- * <p>Order: an event that is committed when the step begins comes before every event that commits
- * after the step has ended, and events of one step are in the order in which they were written. So
- * two events of which the second was written after the first was committed keep their order, and a
- * reader who has seen number n has seen everything before it. Any node may take the step; a lock
- * lets one at a time.
+ * <p>Order: an event that is committed when a step begins precedes every event that commits after
+ * the step has ended; events of one step are in the order in which they were written. So two
+ * events, the second written after the commit of the first, keep their order, and a reader that has
+ * seen number n has seen every earlier event. Any node may run the step; a lock admits one at a
+ * time.
  */
 public final class NumberEvents {
-  // One statement and one round trip: a process that freezes holds neither the lock nor a stream.
+  // One statement and one round trip: a process that freezes keeps neither the lock nor a stream.
   private static final String MOVE =
       """
       WITH turn AS MATERIALIZED (
@@ -42,11 +42,11 @@ public final class NumberEvents {
   /**
    * Numbers up to so many events in a transaction of its own.
    *
-   * <p>The snapshot is older than the lock. That keeps the order: a node that had the turn in
-   * between has taken its events away, and what a snapshot shows was written without knowing of
-   * later events.
+   * <p>The snapshot is older than the lock. That keeps the order: another node that had the lock in
+   * between has moved its events, and no event in the snapshot was written after a later one was
+   * visible.
    *
-   * @return how many; 0 also if another node is at it
+   * @return how many; also 0 if another node holds the lock
    */
   public static int step(Database database, int limit) {
     return database.inStatement(connection -> move(connection, limit));

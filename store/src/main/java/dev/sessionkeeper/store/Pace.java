@@ -6,16 +6,16 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * A least distance between the beginnings of two pieces of work, so that under load they are few
- * and large: a given one after a small piece, at least three times what it took after a large one,
- * and sixteen times if others are held up meanwhile. Whoever comes later does not wait. For one
- * thread at a time.
+ * Keeps a minimum interval between the beginnings of two pieces of work, so that under load they
+ * are few and large: a given interval after a small piece, at least three times its duration after
+ * a large one, and sixteen times if other work is held up meanwhile. Work that comes later than the
+ * interval does not wait. For one thread at a time.
  */
 public final class Pace {
   private static final int LARGE = 8;
   private static final int TIMES = 3;
 
-  /** While others are held up: pieces of this size, and how much further apart. */
+  /** The size of a very large piece while other work is held up, and the factor of its interval. */
   private static final int VERY_LARGE = 32;
 
   private static final int TIMES_WHILE_HELD_UP = 16;
@@ -37,12 +37,14 @@ public final class Pace {
     return new Pace(time, least);
   }
 
-  /** Waits until it is time, and begins. */
+  /** Waits until the interval is over, and begins. */
   public void begin() {
     begin(() -> false);
   }
 
-  /** As {@link #begin()}; at once where there is nothing to wait for, or when it is woken. */
+  /**
+   * Begins as {@link #begin()} does; at once if the condition holds, or when the thread is woken.
+   */
   void begin(BooleanSupplier isReady) {
     if (least == 0) {
       return;
@@ -54,26 +56,26 @@ public final class Pace {
     began = time.nanoTime();
   }
 
-  /** Between the beginning of the last piece and that of the next. */
+  /** Returns the interval between the beginnings of the last piece and the next. */
   Duration distance() {
     return Duration.ofNanos(distance);
   }
 
-  /** What was begun is done, and nothing is gained by waiting longer than the given distance. */
+  /** Ends a piece of work; the given interval suffices after it. */
   public void end() {
     end(1, false);
   }
 
-  /** What was begun is done, and had this size. */
+  /** Ends a piece of work of this size. */
   public void end(int size) {
     end(size, false);
   }
 
   /**
-   * As {@link #end(int)}.
+   * Ends a piece of work as {@link #end(int)} does.
    *
-   * @param areOthersHeldUp whether others wait for what this work takes away from them: time of the
-   *     same store and the same processors
+   * @param areOthersHeldUp whether other work waits for resources that this work uses: the same
+   *     store and the same processors
    */
   public void end(int size, boolean areOthersHeldUp) {
     long took = time.nanoTime() - began;

@@ -10,16 +10,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Connections of another source for statements that may take long, such as migrations: both the
- * database and the driver wait for them. A connection goes back with the limits it came with.
+ * A data source for statements that may take long, such as migrations: raises the time limits of
+ * the database and of the driver, and restores them when the connection is returned.
  */
 final class PatientSource extends ForwardingSource {
   private static final Logger log = LoggerFactory.getLogger(PatientSource.class);
 
-  /** The database ends a statement before the driver gives it up. */
+  /** The database ends a statement before the driver gives up. */
   private static final Duration MARGIN = Duration.ofSeconds(5);
 
-  // Idle, too: a migration holds its lock in a transaction of its own that does nothing meanwhile.
+  // The idle limit as well: a migration holds its lock in a transaction that is idle meanwhile.
   private static final String READ =
       """
       SELECT current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout')
@@ -71,7 +71,7 @@ final class PatientSource extends ForwardingSource {
     try {
       if (!own.isClosed()) {
         if (!own.getAutoCommit()) {
-          // Else the limit would be set in a transaction that the pool rolls back.
+          // Otherwise the limit would be set in a transaction that the pool rolls back.
           own.rollback();
           own.setAutoCommit(true);
         }

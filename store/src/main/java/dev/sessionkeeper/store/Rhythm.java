@@ -7,43 +7,57 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** When the next group of calls may leave. For one thread at a time. */
+/** Decides when the next batch of calls may leave. For one thread at a time. */
 public interface Rhythm {
 
-  /** Waits until a group may leave; {@code waiting} counts the calls that would be in it. */
+  /**
+   * Waits until a batch may leave.
+   *
+   * @param waiting counts the calls that would be in it
+   */
   void begin(AtomicInteger waiting);
 
-  /** A call has come; so many wait now. On the caller's thread. */
+  /**
+   * Records a new call, on the caller's thread.
+   *
+   * @param waiting how many calls wait now
+   */
   default void arrived(int waiting) {}
 
-  /** A group of this size is answered; so many others had come before its callers could be back. */
+  /**
+   * Records that a batch was answered.
+   *
+   * @param size the number of its calls
+   * @param others how many calls arrived before its callers could call again
+   */
   void ended(int size, int others);
 
   /**
-   * Returns whether callers come as fast as they are answered, so that they would be more if that
-   * were sooner.
+   * Returns whether callers send the next call as fast as they are answered, so that faster answers
+   * would mean more calls.
    */
   default boolean areCallersHeldUp() {
     return false;
   }
 
-  /** At once. */
+  /** Returns a pacing without waits. */
   static Rhythm atOnce() {
     return new Distance(TimeSource.system(), Duration.ZERO, () -> false, () -> false);
   }
 
   /**
-   * At a distance, for calls whose answers nobody waits for: under load groups are few and large.
+   * Returns a pacing with a minimum interval, for calls whose callers do not wait for answers:
+   * under load batches are few and large.
    */
   static Rhythm apart(TimeSource time, Duration distance) {
     return new Distance(time, distance, () -> false, () -> false);
   }
 
   /**
-   * As {@link #apart(TimeSource, Duration)}, but at once when nobody else will come, and further
-   * while others are held up.
+   * Returns a pacing as {@link #apart(TimeSource, Duration)}, without a wait if no further call can
+   * come, and with a longer one while other work is held up.
    *
-   * @param isNobodyLeft asked while calls wait: whether no further one can come before these are
+   * @param isNobodyLeft returns whether no further call can come before the waiting ones are
    *     answered
    * @param areOthersHeldUp see {@link Pace#end(int, boolean)}
    */
@@ -55,12 +69,14 @@ public interface Rhythm {
     return new Distance(time, distance, isNobodyLeft, areOthersHeldUp);
   }
 
-  /** With those who are just coming back, for callers that call again when they are answered. */
+  /**
+   * Returns a pacing that waits briefly for callers that were just answered and will call again.
+   */
   static Rhythm together(TimeSource time) {
     return new Gathering(time);
   }
 
-  /** A least distance between the beginnings of two groups. */
+  /** A minimum interval between the beginnings of two batches. */
   final class Distance implements Rhythm {
     private final Pace pace;
     private final BooleanSupplier isNobodyLeft;
@@ -99,15 +115,16 @@ public interface Rhythm {
   }
 
   /**
-   * Callers that were just answered call again soon. Without a moment's wait the first of them
-   * would leave alone and the others with the next group: half of what could leave at once, for as
-   * many commits. The wait is a small part of what a group takes, and who is alone never waits.
+   * Waits briefly for callers that were just answered, because they call again soon. Without the
+   * wait the first of them would leave alone and the others with the next batch: half the batch
+   * size, for as many commits. The wait is a small part of the duration of a batch, and a single
+   * caller never waits.
    */
   final class Gathering implements Rhythm {
     private static final int PART = 4;
     private static final long MOST_NANOS = Duration.ofMillis(2).toNanos();
 
-    /** From so many callers on, and this share of the time, they are held up. */
+    /** Callers count as held up from this number on, and from this share of batches. */
     private static final int MANY = 3;
 
     private static final double SHARE = 0.5;

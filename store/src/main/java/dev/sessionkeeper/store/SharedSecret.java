@@ -7,21 +7,21 @@ public final class SharedSecret {
   private static final int BYTES = 32;
   private static final String NAME = "server";
 
-  // A server that comes second waits for the first one's commit and then reads its key.
+  // A concurrent second server waits for the first one's commit and then reads its key.
   private static final String CREATE =
       "INSERT INTO keeper.server_secret (name, bytes) VALUES (?, ?) ON CONFLICT (name) DO NOTHING";
   private static final String READ = "SELECT bytes FROM keeper.server_secret WHERE name = ?";
 
   private SharedSecret() {}
 
-  /** Makes a key that no store has. */
+  /** Creates a key that is not stored. */
   public static byte[] random() {
     var bytes = new byte[BYTES];
     new SecureRandom().nextBytes(bytes);
     return bytes;
   }
 
-  /** Reads the key of this store, and creates it where there is none. The tables are migrated. */
+  /** Reads the key of this store, and creates it if there is none. The tables must be migrated. */
   public static byte[] of(Database database) {
     return database.inTransaction(
         connection -> {

@@ -5,8 +5,8 @@ import java.sql.SQLException;
 import java.sql.SQLTransientException;
 
 /**
- * Reads SQL states: which failures have changed nothing, which are the connection's, and what the
- * caller is told.
+ * Interprets SQL states: which failures changed nothing, which broke the connection, and the error
+ * for the caller.
  */
 public final class SqlErrors {
   private static final String DEADLOCK = "40P01";
@@ -19,26 +19,28 @@ public final class SqlErrors {
   private static final String IDLE_IN_TRANSACTION = "25P03";
   private static final String TRANSACTION_TIMEOUT = "25P04";
 
-  /** Our own functions raise it, with a message for people. */
+  /** Raised by the product's SQL functions, with a message for people. */
   private static final String WRONG_ISOLATION = "SK003";
 
   private SqlErrors() {}
 
-  /** The transaction was rolled back by the database and may be run again as it is. */
+  /**
+   * Returns whether the database rolled the transaction back, so that it can be repeated unchanged.
+   */
   public static boolean isWorthRepeating(SQLException e) {
     var state = state(e);
     return state.equals(DEADLOCK) || state.equals(SERIALIZATION_FAILURE);
   }
 
-  /** The connection broke, or the server is going down or coming up. */
+  /** Returns whether the connection broke, or the server is shutting down or starting. */
   public static boolean isConnectionLoss(SQLException e) {
     var state = state(e);
     return state.startsWith("08") || state.startsWith("57P") || e instanceof SQLTransientException;
   }
 
   /**
-   * The failure passes by itself: the connection's, a lack of resources, a lock, a repeated
-   * transaction, a transaction or statement that the database ended because it took too long.
+   * Returns whether a later attempt can succeed: a broken connection, a lack of resources, a lock,
+   * a deadlock, or a transaction or statement that exceeded its time limit.
    */
   public static boolean isTransient(SQLException e) {
     var state = state(e);
@@ -52,12 +54,12 @@ public final class SqlErrors {
         || state.equals(TRANSACTION_TIMEOUT);
   }
 
-  /** A lock did not come in the time that was set for it. */
+  /** Returns whether a lock was not available within its time limit. */
   public static boolean isLockTimeout(SQLException e) {
     return state(e).equals(LOCK_NOT_AVAILABLE);
   }
 
-  /** The transaction has an isolation level in which a function of ours would go wrong. */
+  /** Returns whether the transaction's isolation level does not suit a function of the product. */
   public static boolean isWrongIsolation(SQLException e) {
     return state(e).equals(WRONG_ISOLATION);
   }
@@ -66,7 +68,7 @@ public final class SqlErrors {
     return state(e).equals(UNIQUE_VIOLATION);
   }
 
-  /** The product's error for a database's error. */
+  /** Returns the product's error for a database error. */
   public static KeeperException translate(SQLException e) {
     if (state(e).equals(DISK_FULL)) {
       return KeeperException.Unavailable.because(
@@ -86,7 +88,7 @@ public final class SqlErrors {
         "The database refused a statement (SQL state " + state(e) + ")", e);
   }
 
-  /** The database's own words: the first line, without the severity before it. */
+  /** Returns the first line of the database's message, without its severity. */
   private static String said(SQLException e) {
     var message = e.getMessage() == null ? "" : e.getMessage();
     return message.lines().findFirst().orElse("").replaceFirst("^[A-Z]+: ", "");

@@ -5,13 +5,13 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Threads that go to the store on behalf of many callers.
+ * Threads that call the store on behalf of many callers.
  *
- * <p>Under load these are platform threads, few and kept for a while: the kernel wakes one the
- * moment its answer is there. A virtual thread is woken by a poller and then waits for a carrier,
- * behind all the handlers that are ready to run, and everybody in its group waits with it. Without
- * load it is the other way round: carriers are free, and one that hands over to a platform thread
- * waits for the kernel twice.
+ * <p>Under load these are a few platform threads that are kept for a while: the kernel wakes one as
+ * soon as its answer arrives. A virtual thread would be woken by a poller, then wait for a carrier
+ * behind all runnable handlers, and its whole batch would wait with it. Without load virtual
+ * threads are faster: carriers are free, and handing over to a platform thread would wait for the
+ * kernel twice.
  */
 public final class StoreThreads {
   private static final int MOST = 32;
@@ -29,7 +29,7 @@ public final class StoreThreads {
 
   private StoreThreads() {}
 
-  /** Runs the task on another thread: one that suits the load. */
+  /** Runs the task on another thread of the kind that suits the load. */
   public static void start(String name, boolean isUnderLoad, Runnable task) {
     if (isUnderLoad) {
       POOL.execute(task);
@@ -38,7 +38,10 @@ public final class StoreThreads {
     }
   }
 
-  /** Returns whether who is under load had better go on with another thread. */
+  /**
+   * Returns whether the current thread is virtual, so that a task under load should continue on
+   * another one.
+   */
   public static boolean isTooLight() {
     return Thread.currentThread().isVirtual() && POOL.getActiveCount() < MOST;
   }

@@ -1,4 +1,4 @@
-/** Transactions, migrations and the event log on PostgreSQL: what the durable modules share. */
+/** Transactions, migrations and the event log on PostgreSQL, shared by the durable modules. */
 @NullMarked
 package dev.sessionkeeper.store;
 

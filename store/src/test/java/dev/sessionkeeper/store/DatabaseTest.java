@@ -89,9 +89,7 @@ class DatabaseTest {
     assertThat(runs.get()).isGreaterThan(2);
   }
 
-  /**
-   * Limits for requests must not end a migration, nor the transaction in which it holds its lock.
-   */
+  /** Limits for requests must end neither a migration nor the transaction that holds its lock. */
   @Test
   void patientWorkOutlastsTheLimitsOfItsConnections() {
     var hasty = new org.postgresql.ds.PGSimpleDataSource();

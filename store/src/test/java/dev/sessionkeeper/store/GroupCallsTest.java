@@ -31,7 +31,7 @@ class GroupCallsTest {
     assertThat(groups).containsExactly(List.of(1), List.of(2, 3, 4), List.of(5, 6));
   }
 
-  /** Who is alone needs no thread of the kernel; a crowd does not wait for a carrier. */
+  /** A single caller needs no platform thread; many callers must not wait for a carrier. */
   @Test
   void aCrowdIsServedByAPlatformThreadAndWhoIsAloneByAVirtualOne() {
     var wereVirtual = Collections.synchronizedList(new ArrayList<Boolean>());
@@ -58,13 +58,13 @@ class GroupCallsTest {
               assertThat(wereVirtual.getLast()).isTrue();
             });
 
-    // One; three, by which it is seen; three and one by the other thread.
+    // One; three, which shows the load; then three and one by the other thread.
     assertThat(groups.subList(0, 4))
         .containsExactly(List.of(1), List.of(2, 3, 4), List.of(5, 6, 7), List.of(8));
     assertThat(wereVirtual.subList(0, 4)).containsExactly(true, true, false, false);
   }
 
-  /** Else the next group would wait for people who do not exist. */
+  /** Otherwise the next batch would wait for callers that do not exist. */
   @Test
   void whoIsBackBeforeTheLastOneIsAnsweredIsNotTakenForSomebodyElse() {
     var told = Collections.synchronizedList(new ArrayList<List<Integer>>());

@@ -82,7 +82,7 @@ class NoticesTest {
     }
   }
 
-  /** Its sender is at work already, with one that fails. */
+  /** The sending thread is busy with a notification that fails. */
   @Test
   void whatIsToldWhileAnotherNoticeFailsIsHeardAllTheSame() throws Exception {
     var isAsked = new CountDownLatch(1);

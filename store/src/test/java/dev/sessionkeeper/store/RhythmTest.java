@@ -57,7 +57,7 @@ class RhythmTest {
     assertThat(rhythm.areCallersHeldUp()).as("one alone holds itself up").isFalse();
   }
 
-  /** Thirty groups that take a millisecond each, so far apart. */
+  /** Answers thirty batches of a millisecond each, at this interval. */
   private static void answerMany(
       Rhythm rhythm, SettableClock clock, int callers, Duration between) {
     for (int i = 0; i < 30; i++) {
@@ -79,7 +79,7 @@ class RhythmTest {
     assertThat(distanceAfter(pace, clock, 7, true)).isEqualTo(Duration.ofNanos(500_000));
   }
 
-  /** The distance behind a piece of work that took a millisecond. */
+  /** Returns the interval after a piece of work of one millisecond. */
   private static Duration distanceAfter(
       Pace pace, SettableClock clock, int size, boolean areOthersHeldUp) {
     clock.advance(Duration.ofMinutes(1));

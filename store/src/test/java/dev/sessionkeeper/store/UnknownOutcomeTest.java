@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** Connections that are cut after the database has committed and before it could say so. */
+/** Connections that are cut after the database has committed and before its answer arrives. */
 @Tag("slow")
 class UnknownOutcomeTest {
   private static EmbeddedPostgres postgres;
@@ -88,7 +88,7 @@ class UnknownOutcomeTest {
     assertThat(count(4)).isEqualTo(1);
   }
 
-  /** The repetition changed nothing, but nobody knows what the first try did. */
+  /** The repetition changed nothing, but the effect of the first attempt is unknown. */
   @Test
   void aRepetitionThatFindsNoDatabaseDoesNotHideTheUnknownOutcome() {
     network.cutAnswerTo("INSERT INTO note VALUES (5)");

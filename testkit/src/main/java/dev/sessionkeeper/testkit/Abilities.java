@@ -8,7 +8,7 @@ import dev.sessionkeeper.spi.RemovableQueues;
 import dev.sessionkeeper.spi.ResumableSessions;
 import java.util.Map;
 
-/** Says in words what a provider cannot do that lacks an optional interface. */
+/** Explains what a provider cannot do because it lacks an optional interface. */
 final class Abilities {
   private static final Map<Class<?>, String> MISSING =
       Map.of(

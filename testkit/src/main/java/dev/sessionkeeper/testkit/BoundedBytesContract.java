@@ -20,7 +20,10 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** A receive and a page of dead letters end where their bytes end; the rest is untouched: S-12. */
+/**
+ * A receive and a page of dead letters end at their byte limit; messages beyond it are untouched:
+ * S-12.
+ */
 public abstract class BoundedBytesContract extends RemovalContract {
   private static final int MOST_BYTES = 4500;
   private static final BatchLimit FOUR_BODIES = new BatchLimit(100, MOST_BYTES);
@@ -113,7 +116,7 @@ public abstract class BoundedBytesContract extends RemovalContract {
     assertThat(ids).hasSize(10).doesNotHaveDuplicates();
   }
 
-  /** A session as the server holds it for its clients. */
+  /** Returns a session held as the server holds it for its clients. */
   private HeldSession shared() throws InterruptedException {
     var sessions = sessions(ResumableSessions.class);
     return sessions.resume(SESSION, accepted().lease().epoch()).orElseThrow();

@@ -12,7 +12,7 @@ public final class CapabilityTable {
   private CapabilityTable() {}
 
   /**
-   * Where the table says something else about a provider than the results of its last run.
+   * Returns where the table and the results of a provider's last run differ.
    *
    * @param table the file of the table
    * @param results the provider's file of results

@@ -11,14 +11,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * I3 and I8: what was accepted is there; every accepted message is completed, waiting or a dead
- * letter, and none is two of these.
+ * I3 and I8: every accepted message is completed, waiting or a dead letter, and none is two of
+ * these.
  */
 public final class CheckConservation {
   private CheckConservation() {}
 
   /**
-   * Checks a history against what the store holds at its end.
+   * Compares a history with the contents of the store at its end.
    *
    * @param waiting the messages that are still in the queue
    * @param dead the dead letters of the queue

@@ -11,12 +11,12 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * I1: per session, handled messages form the accepted order; no overtaking, also across owners,
- * retries and restarts.
+ * I1: per session, messages are handled in the accepted order, without overtaking, even across
+ * owners, retries and restarts.
  *
- * <p>A message may be handled only when every earlier one of its session has been handled to its
- * end, or was set aside; and confirmed ends come in the order of the sequences. A message that is
- * handled again, because its owner lost the lease or the answer, breaks nothing.
+ * <p>A message may be handled only when every earlier one of its session has ended or was set
+ * aside; and confirmed ends come in the order of the sequence numbers. Handling a message again
+ * after its owner lost the lease or the answer breaks nothing.
  */
 public final class CheckOrder {
   private final Map<SessionId, Lane> lanes = new HashMap<>();
@@ -34,8 +34,8 @@ public final class CheckOrder {
     var lane = lanes.computeIfAbsent(event.session(), session -> new Lane());
     switch (event) {
       case History.Accepted accepted -> {
-        // A message may be handled before its send has returned.
-        // A broker that tells senders no sequence is checked by what it hands out.
+        // A message may be handled before its send has returned. For a broker that tells senders no
+        // sequence number, the order of deliveries counts.
         if (accepted.sequence() != SendOutcome.UNKNOWN_SEQUENCE
             && !lane.ended.contains(accepted.sequence())) {
           lane.open.add(accepted.sequence());
@@ -59,7 +59,7 @@ public final class CheckOrder {
         }
       }
       case History.Lost lost -> {
-        // Losing a lease is not out of order.
+        // Losing a lease does not violate the order.
       }
     }
   }
@@ -87,7 +87,7 @@ public final class CheckOrder {
     lane.lastEnd = settled.sequence();
   }
 
-  /** The open messages of a session, and the last sequence whose end was confirmed. */
+  /** The open messages of a session, and the last sequence number whose end was confirmed. */
   private static final class Lane {
     final TreeSet<Long> open = new TreeSet<>();
     final Set<Long> ended = new HashSet<>();

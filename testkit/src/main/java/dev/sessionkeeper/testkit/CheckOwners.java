@@ -10,11 +10,12 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * I2: at most one owner; effects of two epochs never interleave; a call with an old epoch changes
- * nothing.
+ * I2: a session has at most one owner; effects of two epochs never interleave; a call with an old
+ * epoch changes nothing.
  *
- * <p>A handler whose lease is lost may run on for a while, as it cannot be stopped by force. That
- * is no violation if the loss was told to its owner in the end and nothing it did was confirmed.
+ * <p>A handler whose lease is lost may run on for a while, because no one can stop it by force.
+ * That is no violation if its owner finally learned of the loss and none of its effects was
+ * confirmed.
  */
 public final class CheckOwners {
   private final Map<SessionId, Long> lastEffect = new HashMap<>();

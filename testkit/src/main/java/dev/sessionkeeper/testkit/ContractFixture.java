@@ -30,40 +30,43 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The fixture of every contract test: a provider, a queue of its own, and time. */
+/** The fixture of every contract test: a provider, a queue of its own, and a clock. */
 @ExtendWith({RecordContractResults.class, RepeatAfterStall.class})
 public abstract class ContractFixture {
-  /** The shortest lock; leases are let run out in real time too. */
+  /** The shortest lock, because leases also expire in real time. */
   protected static final Duration LOCK = Duration.ofSeconds(1);
 
-  /** The owner of whom most tests speak. */
+  /** The owner in most tests. */
   protected static final Owner OWNER = Owner.of("contract");
 
-  /** More than any test sends: a provider that never ends must not make the kit endless. */
+  /** More messages than any test sends: bounds the kit if a provider delivers without end. */
   private static final int MANY = 1000;
 
   private ContractTime time = ContractTime.real();
   private QueueProvider provider;
   private QueueName queue;
 
-  // Both are set before each test; a test never sees these.
+  // Both are set before each test; a test never sees these values.
   @SuppressWarnings("NullAway.Init")
   protected ContractFixture() {}
 
-  /** A provider that runs by this clock, or, if its store has a clock of its own, by that. */
+  /** Creates a provider with this clock, which a provider with a clock in its store ignores. */
   protected abstract QueueProvider createProvider(TimeSource time);
 
-  /** How time passes. The default is real time. */
+  /** Returns how time passes. The default is real time. */
   protected ContractTime contractTime() {
     return ContractTime.real();
   }
 
-  /** A queue that no other test uses; its settings are declared by the tests. */
+  /** Returns the name of a queue that no other test uses; the tests declare its settings. */
   protected QueueName newQueueName() {
     return QueueName.of("contract-" + UUID.randomUUID().toString().substring(0, 13));
   }
 
-  /** Names the file of results, {@code target/contract/<name>.json}. Default: the technology. */
+  /**
+   * Returns the name of the file of results, {@code target/contract/<name>.json}. Default: the
+   * technology.
+   */
   protected String resultName() {
     return provider.capabilities().provider();
   }
@@ -88,7 +91,7 @@ public abstract class ContractFixture {
     provider.close();
   }
 
-  /** Begins the test anew, with a queue that the first try has not seen. */
+  /** Begins the test again, with a new queue. */
   final void reopen() {
     close();
     open();
@@ -99,7 +102,7 @@ public abstract class ContractFixture {
     return time instanceof RealContractTime;
   }
 
-  /** Ends the test as skipped: the provider says that it cannot do this. */
+  /** Skips the test, because the provider declares that it cannot do this. */
   protected static void skip(String reason) {
     Assumptions.abort(reason);
   }
@@ -108,7 +111,10 @@ public abstract class ContractFixture {
     return provider;
   }
 
-  /** The provider as something that only some are; skipped where this one is not. */
+  /**
+   * Returns the provider as an optional interface; skips the test if the provider does not
+   * implement it.
+   */
   protected final <T> T provider(Class<T> ability) {
     if (!ability.isInstance(provider)) {
       skip(Abilities.missing(ability));
@@ -136,12 +142,12 @@ public abstract class ContractFixture {
     return queue;
   }
 
-  /** An ordered queue whose locks last longer than any test. */
+  /** Declares an ordered queue whose locks last longer than any test. */
   protected final void ordered() {
     declared(QueueSettings.ordered());
   }
 
-  /** An ordered queue whose locks run out when {@link #LOCK} has passed. */
+  /** Declares an ordered queue whose locks expire after {@link #LOCK}. */
   protected final void orderedWithShortLock() {
     declared(shortLock());
   }
@@ -158,7 +164,7 @@ public abstract class ContractFixture {
     return Message.of(SessionId.of(session), Payload.text(body));
   }
 
-  /** Sends one message after the other, each in a send of its own. */
+  /** Sends the messages one after the other, each in a send of its own. */
   protected final void sent(String session, String... bodies) {
     for (var body : bodies) {
       sent(message(session, body));
@@ -169,12 +175,12 @@ public abstract class ContractFixture {
     return provider.send(queue, List.of(message)).getFirst();
   }
 
-  /** The next session, which must be there. */
+  /** Accepts the next session, and fails if there is none. */
   protected final HeldSession accepted() throws InterruptedException {
     return held(provider.sessions(queue).acceptNext(OWNER, time.patience()));
   }
 
-  /** A chosen session, which must be there. */
+  /** Accepts a chosen session, and fails if there is none. */
   protected final HeldSession accepted(String session) throws InterruptedException {
     return held(
         sessions(AddressableSessions.class).accept(SessionId.of(session), OWNER, time.patience()));
@@ -194,7 +200,7 @@ public abstract class ContractFixture {
     return ((AcceptResult.Accepted) result).session();
   }
 
-  /** The next message of a session, which must be there. */
+  /** Receives the next message of a session, and fails if there is none. */
   protected final Delivery received(HeldSession session) throws InterruptedException {
     var batch = session.receive(1, time.patience());
     assertThat(batch).as("messages of session %s", session.id()).hasSize(1);
@@ -229,7 +235,7 @@ public abstract class ContractFixture {
                 .toList()));
   }
 
-  /** Waits for a settlement and throws what it failed with. */
+  /** Waits for a settlement, and throws its failure. */
   protected static void finished(CompletionStage<Void> stage) {
     try {
       stage.toCompletableFuture().join();
@@ -238,7 +244,9 @@ public abstract class ContractFixture {
     }
   }
 
-  /** Completes everything there is now, session by session, in the order it is handed out. */
+  /**
+   * Completes all present messages, session by session, and returns them in the order of delivery.
+   */
   protected final List<String> drained() throws InterruptedException {
     var bodies = new ArrayList<String>();
     while (bodies.size() < MANY && tryAcceptNext() instanceof AcceptResult.Accepted accepted) {

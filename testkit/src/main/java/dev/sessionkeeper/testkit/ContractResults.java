@@ -5,7 +5,7 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** How the tests of each rule ended for one provider. */
+/** The results of the tests of each rule, for one provider. */
 final class ContractResults {
   // One rule per line, exactly as toJson writes it.
   private static final Pattern LINE =
@@ -76,9 +76,9 @@ final class ContractResults {
   }
 
   /**
-   * The tests of one rule.
+   * The results of the tests of one rule.
    *
-   * @param reason why tests were skipped, the first one that was given
+   * @param reason the first reason why tests were skipped
    */
   record RuleResult(int passed, int failed, int skipped, String reason) {
     RuleResult plus(RuleResult other) {

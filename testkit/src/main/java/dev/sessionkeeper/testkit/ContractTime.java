@@ -5,36 +5,36 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
 
-/** How time passes while a provider is checked: moved by the test, or really. */
+/** How time passes while a provider is checked: moved by the test, or real. */
 public interface ContractTime {
 
-  /** The clock that the provider is given. */
+  /** Returns the clock for the provider. */
   TimeSource source();
 
   /** Lets time pass. */
   void pass(Duration duration);
 
-  /** Sets the wall clock of the node, not of the store, forward or back. */
+  /** Moves the wall clock of the node, not of the store, forward or back. */
   void jumpWallClock(Duration by);
 
-  /** How long to wait for what must come. */
+  /** Returns how long to wait for what must come. */
   Duration patience();
 
-  /** How long to wait for what must not come. */
+  /** Returns how long to wait for what must not come. */
   Duration blink();
 
   /** Begins a call that waits, and returns when it is waiting. */
   <T> Future<T> begin(Callable<T> waitingCall);
 
-  /** Makes a call that finds nothing, and fails unless it ends when its wait is over. */
+  /** Makes a call that finds nothing, and fails unless the call returns when its wait is over. */
   <T> T endsAfter(Duration wait, Callable<T> waitingCall) throws Exception;
 
-  /** Time that stands still until the test moves it. */
+  /** Returns a time that stands still until the test moves it. */
   static ContractTime settable() {
     return new SettableContractTime();
   }
 
-  /** Time as it is. */
+  /** Returns real time. */
   static ContractTime real() {
     return new RealContractTime();
   }

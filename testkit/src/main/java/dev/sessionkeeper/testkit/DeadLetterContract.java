@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Messages that were set aside, and how they come back: D-01 to D-03. */
+/** Dead letters, and their replay: D-01 to D-03. */
 public abstract class DeadLetterContract extends StateContract {
   private static final Selection ALL = new Selection.All();
 
@@ -100,7 +100,8 @@ public abstract class DeadLetterContract extends StateContract {
     for (var body : letters) {
       kill("a", body);
     }
-    // The second is put back alone and dies again, so it is the youngest of the dead.
+    // The second dead letter is replayed alone and becomes a dead letter again, so it is the
+    // youngest.
     var second = deadLetters().get(1).message().id();
     assertThat(replay(new Selection.OfMessages(List.of(second)))).isEqualTo(1);
     kill("a", "a2");
@@ -210,7 +211,7 @@ public abstract class DeadLetterContract extends StateContract {
     assertThat(drained()).isEmpty();
   }
 
-  /** Makes the first message of a session, the only one with work, a dead letter. */
+  /** Dead-letters the first message of a session, which must be the only one with work. */
   private void kill(String session, String body) throws InterruptedException {
     try (var held = accepted()) {
       assertThat(held.id().value()).isEqualTo(session);

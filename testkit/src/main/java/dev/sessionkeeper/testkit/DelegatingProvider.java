@@ -8,14 +8,14 @@ import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.spi.SessionSource;
 import java.time.Duration;
 
-/** A provider around another one; a test overrides how the next session is taken. */
+/** A provider that delegates to another one; a test overrides how the next session is accepted. */
 public class DelegatingProvider extends ForwardingProvider {
 
   public DelegatingProvider(QueueProvider inner) {
     super(inner);
   }
 
-  /** Takes the next session from the source inside. */
+  /** Accepts the next session from the delegate. */
   protected AcceptResult acceptNext(SessionSource source, Owner owner, Duration wait)
       throws InterruptedException {
     return source.acceptNext(owner, wait);

@@ -3,7 +3,7 @@ package dev.sessionkeeper.testkit;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
 
-/** Waits, in real time, for what other threads do. */
+/** Waits, in real time, for the effects of other threads. */
 final class Eventually {
   private static final Duration LONGEST = Duration.ofSeconds(30);
   private static final int GLANCES = 20;
@@ -20,7 +20,10 @@ final class Eventually {
     }
   }
 
-  /** Gives other threads a chance to make the condition true, and leaves early when they do. */
+  /**
+   * Waits a short time whether other threads make the condition true, and returns at once if they
+   * do.
+   */
   static void staysFalse(BooleanSupplier condition) {
     for (int i = 0; i < GLANCES && !condition.getAsBoolean(); i++) {
       sleep(Duration.ofMillis(1));

@@ -10,10 +10,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A held session for the test of a handler, without queue and processor. For one thread.
+ * A held session to test a handler, without queue and processor. For one thread.
  *
- * <p>A state that is to be written on settle is in {@link #pendingWrite()} until {@link #settle()}
- * applies it, as a processor would.
+ * <p>A state that is to be written with the settlement is in {@link #pendingWrite()} until {@link
+ * #settle()} applies it, as a processor would.
  */
 public final class FakeSessionContext implements SessionContext {
   private static final Instant BEGIN = Instant.parse("2026-01-01T00:00:00Z");
@@ -31,31 +31,31 @@ public final class FakeSessionContext implements SessionContext {
     this.epoch = epoch;
   }
 
-  /** A held session in its first epoch, without state. */
+  /** Returns a held session in its first epoch, without state. */
   public static FakeSessionContext of(String session) {
     return new FakeSessionContext(SessionId.of(session), 1);
   }
 
-  /** The same session in another epoch, with its state. */
+  /** Returns the same session in another epoch, with its state. */
   public FakeSessionContext inEpoch(long newEpoch) {
     var next = new FakeSessionContext(id, newEpoch);
     next.state = state;
     return next;
   }
 
-  /** The same session with this state, in its next version. */
+  /** Returns the same session with this state, in its next version. */
   public FakeSessionContext withState(byte[] bytes) {
     state = new SessionState(bytes.clone(), state.version() + 1);
     return this;
   }
 
-  /** The same session with another end of its lease. */
+  /** Returns the same session with another end of its lease. */
   public FakeSessionContext lockedUntil(Instant end) {
     lockedUntil = end;
     return this;
   }
 
-  /** Another owner takes the session: from now on every write is refused. */
+  /** Loses the lease: from now on every write is refused. */
   public void loseLock() {
     held = false;
   }
@@ -69,12 +69,12 @@ public final class FakeSessionContext implements SessionContext {
     }
   }
 
-  /** The writes that the handler wants in the transaction of its settlement. */
+  /** Returns the write that the handler wants to be applied with its settlement. */
   public Optional<SessionState.Write> pendingWrite() {
     return Optional.ofNullable(pending);
   }
 
-  /** Returns whether the handler gave the session back. */
+  /** Returns whether the handler released the session. */
   public boolean isReleased() {
     return released;
   }

@@ -3,14 +3,14 @@ package dev.sessionkeeper.testkit;
 import java.time.Duration;
 
 /**
- * How often which fault happens, each as a part of all calls from 0 to 1.
+ * How often each fault happens, as a part of all calls from 0 to 1.
  *
  * @param unavailable the call fails before it has taken effect
  * @param lostAnswers a send or settlement takes effect, but its answer gets lost
  * @param repeatedSends a send arrives twice, as over a network that repeats it
- * @param lostLocks the lease is gone when its owner receives, settles or renews
- * @param delays a call takes its time
- * @param longestDelay how long at most
+ * @param lostLocks the lease is lost when its owner receives, settles or renews
+ * @param delays a call is delayed
+ * @param longestDelay the longest delay
  */
 public record Faults(
     double unavailable,
@@ -27,12 +27,12 @@ public record Faults(
     requirePart("delays", delays);
   }
 
-  /** None but those asked for by name. */
+  /** Returns no random faults; only those requested by name happen. */
   public static Faults none() {
     return new Faults(0, 0, 0, 0, 0, Duration.ZERO);
   }
 
-  /** A little of everything but delays. */
+  /** Returns a moderate rate of every fault but delays. */
   public static Faults some() {
     return new Faults(0.05, 0.02, 0.05, 0.02, 0, Duration.ZERO);
   }

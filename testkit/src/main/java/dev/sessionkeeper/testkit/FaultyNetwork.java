@@ -20,9 +20,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 
 /**
- * A TCP proxy between a client and a server on loopback that fails on demand: it cuts a connection
- * after the server has done what it was asked and before the client hears of it, or it lets nothing
- * pass any more, as a frozen process does.
+ * A TCP proxy between a client and a server on loopback that fails on demand. It cuts a connection
+ * after the server has executed a request and before the client gets the answer, or it stops all
+ * traffic, as a frozen process does.
  */
 public final class FaultyNetwork implements AutoCloseable {
   private static final int BUFFER = 1 << 16;
@@ -56,24 +56,21 @@ public final class FaultyNetwork implements AutoCloseable {
   }
 
   /**
-   * Cuts the connection on which the client next sends this text: the server gets it and answers,
-   * the client gets no answer. Once.
+   * Cuts the connection on which the client next sends this text, once: the server gets the request
+   * and answers, the client gets no answer.
    */
   public synchronized void cutAnswerTo(String text) {
     cutAfter = text;
   }
 
-  /**
-   * Cuts one of the open connections now, wherever client and server are in their talk. Returns
-   * whether there was one.
-   */
+  /** Cuts a random open connection now. Returns whether there was one. */
   public boolean cutOne(RandomGenerator random) {
     return anyLink(random).map(Link::cutNow).orElse(false);
   }
 
   /**
-   * Cuts one of the open connections as soon as the server next answers on it: the client does not
-   * learn what became of its request. Returns whether there was an open connection.
+   * Cuts a random open connection when the server next answers on it, so that the client does not
+   * learn the outcome of its request. Returns whether there was an open connection.
    */
   public boolean cutNextAnswer(RandomGenerator random) {
     var link = anyLink(random);
@@ -95,7 +92,7 @@ public final class FaultyNetwork implements AutoCloseable {
     return isWanted;
   }
 
-  /** How often a connection was cut. */
+  /** Returns how many connections were cut. */
   public int cuts() {
     return cuts.get();
   }
@@ -105,7 +102,7 @@ public final class FaultyNetwork implements AutoCloseable {
     delay = most;
   }
 
-  /** Refuses new connections from now on, or takes them again. */
+  /** Refuses new connections from now on, or accepts them again. */
   public void refuse(boolean now) {
     refusing = now;
   }
@@ -116,8 +113,8 @@ public final class FaultyNetwork implements AutoCloseable {
   }
 
   /**
-   * Stops forwarding bytes and ends of connections. A client that gives up waiting and closes its
-   * side is not seen by the server, because a process that is really frozen closes nothing.
+   * Stops forwarding bytes and ends of connections. If a client gives up and closes its side, the
+   * server does not see that, because a process that is really frozen closes nothing.
    */
   public void freeze() {
     frozen = new CountDownLatch(1);
@@ -151,7 +148,8 @@ public final class FaultyNetwork implements AutoCloseable {
       Thread.ofVirtual().start(link::toServer);
       Thread.ofVirtual().start(link::toClient);
     } catch (IOException e) {
-      // The server is away. A client that was not told would wait for its first answer for ever.
+      // The server is away. The client is disconnected; otherwise it would wait for its first
+      // answer for ever.
       end(client);
     }
   }
@@ -241,7 +239,7 @@ public final class FaultyNetwork implements AutoCloseable {
     try {
       socket.close();
     } catch (IOException e) {
-      // It is gone either way.
+      // The connection is closed in either case.
       open.remove(socket);
     }
   }

@@ -15,14 +15,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A provider around another one in which calls fail, take long, arrive twice, lose their answer or
- * find the lease gone: by chance, from a seed, or on demand.
+ * A provider around another one in which calls fail, are delayed, arrive twice, lose their answer
+ * or find the lease lost: at random, from a seed, or on demand.
  *
- * <p>It never breaks the contract: what it does is what networks and stores do. A handler and a
- * processor that are correct stay correct on it. Safe for threads; one seed gives one order of
- * faults, as far as the order of calls is the same.
+ * <p>It never breaks the contract: it does what networks and stores do. A correct handler and
+ * processor stay correct on it. Thread-safe; one seed gives one sequence of faults for the same
+ * sequence of calls.
  *
- * <p>Inspection, operator acts and dead letters are those of the provider inside.
+ * <p>Inspection, operators' acts and dead letters are those of the wrapped provider.
  */
 public final class FaultyProvider implements QueueProvider {
   private final QueueProvider inner;
@@ -37,22 +37,22 @@ public final class FaultyProvider implements QueueProvider {
     return new FaultyProvider(inner, new InjectedFaults(faults, seed));
   }
 
-  /** The next calls fail as unavailable, whatever they are. */
+  /** Makes the next calls fail as unavailable, whatever they are. */
   public void failNext(int calls) {
     mishaps.failNext(calls);
   }
 
-  /** The owner of this session, now or next, finds its lease gone at its next call. */
+  /** Makes the present or next owner of this session find its lease lost at its next call. */
   public void loseLock(SessionId session) {
     mishaps.loseLock(session);
   }
 
-  /** From now on other faults happen. */
+  /** Changes the faults from now on. */
   public void change(Faults faults) {
     mishaps.change(faults);
   }
 
-  /** How many faults have happened by chance. */
+  /** Returns how many random faults have happened. */
   public long mishaps() {
     return mishaps.count();
   }

@@ -11,7 +11,7 @@ import java.util.Optional;
 
 /**
  * The recorded events of a run, in order. Checkers such as {@link CheckOrder} read it afterwards.
- * Safe for threads.
+ * Thread-safe.
  */
 public final class History {
   private final List<Optional<Event>> events = new ArrayList<>();
@@ -25,34 +25,34 @@ public final class History {
     events.add(Optional.of(event));
   }
 
-  /** A send returned. Duplicates and refused messages are not accepted anew and leave no trace. */
+  /** Records that a send returned. Duplicates and refused messages are not recorded. */
   public void sent(SessionId session, SendOutcome outcome) {
     if (outcome instanceof SendOutcome.Stored stored) {
       add(new Accepted(session, stored.id(), stored.sequence()));
     }
   }
 
-  /** A handler is about to run. */
+  /** Records that a handler is about to run. */
   public void started(SessionId session, long epoch, Delivery delivery) {
     add(new Started(session, epoch, delivery.id(), delivery.sequence(), delivery.attempt()));
   }
 
-  /** A handler has returned, or thrown and the failure policy has decided. */
+  /** Records that a handler has returned, or has thrown and the failure policy has decided. */
   public void ended(SessionId session, long epoch, Delivery delivery, Settlement settlement) {
     add(new Ended(session, epoch, delivery.id(), delivery.sequence(), settlement));
   }
 
-  /** The provider has confirmed a settlement. */
+  /** Records that the provider has confirmed a settlement. */
   public void settled(
       SessionId session, long epoch, MessageId id, long sequence, Settlement settlement) {
     add(new Settled(session, epoch, id, sequence, settlement));
   }
 
   /**
-   * Records a settlement before it is sent, if it is confirmed later: whoever takes the session
-   * after it took effect may be recorded before its confirmation is.
+   * Records a settlement before it is sent, if it is confirmed later: the next owner of the session
+   * may be recorded before the confirmation.
    *
-   * @return to be run when the provider has confirmed it
+   * @return to be run when the provider has confirmed the settlement
    */
   public synchronized Runnable settling(
       SessionId session, long epoch, MessageId id, long sequence, Settlement settlement) {
@@ -65,27 +65,30 @@ public final class History {
     events.set(place, Optional.of(event));
   }
 
-  /** An owner was told that its lease is gone. */
+  /** Records that an owner learned that its lease is lost. */
   public void lost(SessionId session, long epoch) {
     add(new Lost(session, epoch));
   }
 
-  /** A message left the queue without a handler: it expired, or a person set it aside. */
+  /**
+   * Records that a message left the queue without a handler: it expired, or an operator set it
+   * aside.
+   */
   public void setAside(SessionId session, MessageId id, long sequence) {
     add(new SetAside(session, id, sequence));
   }
 
-  /** A dead letter was put back. */
+  /** Records that a dead letter was replayed. */
   public void replayed(SessionId session, MessageId id, long sequence) {
     add(new Replayed(session, id, sequence));
   }
 
-  /** Something that happened to a session. */
+  /** An event of a session. */
   public sealed interface Event {
     SessionId session();
   }
 
-  /** The store took a message. */
+  /** The store accepted a message. */
   public record Accepted(SessionId session, MessageId id, long sequence) implements Event {}
 
   /** A handler began. */
@@ -105,10 +108,10 @@ public final class History {
   /** A lease was lost. */
   public record Lost(SessionId session, long epoch) implements Event {}
 
-  /** A message left without a handler. */
+  /** A message was set aside without a handler. */
   public record SetAside(SessionId session, MessageId id, long sequence) implements Event {}
 
-  /** A message came back. */
+  /** A message was replayed. */
   public record Replayed(SessionId session, MessageId id, long sequence) implements Event {}
 
   /** Returns whether a settlement ends its message. */

@@ -20,7 +20,7 @@ import java.util.concurrent.Executors;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** One owner at a time, and what an old owner cannot do: S-01 and S-02. */
+/** A session has one owner at a time, and a former owner can change nothing: S-01 and S-02. */
 public abstract class HoldingContract extends RefusingContract {
 
   @Test
@@ -119,7 +119,7 @@ public abstract class HoldingContract extends RefusingContract {
         complete(session, received(session));
       }
     }
-    // Also when the session was empty, and perhaps forgotten, in between.
+    // Even if the session was empty, and perhaps forgotten, in between.
     sent("a", "a4");
     try (var session = accepted()) {
       assertThat(session.lease().epoch()).isGreaterThan(last);

@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Decides which call meets which fault: by chance, from a seed, or because a test wants so. */
+/** Decides which call gets which fault: at random from a seed, or on demand. */
 final class InjectedFaults {
   private final Random random;
   private final Set<SessionId> doomed = ConcurrentHashMap.newKeySet();
@@ -37,7 +37,7 @@ final class InjectedFaults {
     return count.get();
   }
 
-  /** Before a call: it may take long, and it may fail. */
+  /** Runs before a call, which may be delayed or fail. */
   void before(String call) {
     var now = faults;
     if (chance(now.delays())) {

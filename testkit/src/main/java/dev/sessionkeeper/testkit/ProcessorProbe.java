@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * Remembers what a processor did, and waits for it: a listener for tests.
+ * A listener for tests that records the events of a processor and waits for them.
  *
  * <p>Safe for many threads.
  */
@@ -40,22 +40,22 @@ public final class ProcessorProbe implements Consumer<ProcessorEvent> {
     }
   }
 
-  /** Completed messages, in the order in which their handlers returned. */
+  /** Returns completed messages, in the order in which their handlers returned. */
   public List<Delivery> completed() {
     return having(Settlement.Complete.class::isInstance);
   }
 
-  /** Messages that the handler, or the failure policy, made dead letters. */
+  /** Returns messages that the handler or the failure policy dead-lettered. */
   public List<Delivery> deadLettered() {
     return having(Settlement.DeadLetter.class::isInstance);
   }
 
-  /** Attempts that ended with a retry. */
+  /** Returns attempts that ended with a retry. */
   public List<Delivery> retried() {
     return having(Settlement.Retry.class::isInstance);
   }
 
-  /** A failure with its context. */
+  /** Returns all failures with their contexts. */
   public List<ProcessorEvent.Failed> failures() {
     lock.lock();
     try {
@@ -76,7 +76,7 @@ public final class ProcessorProbe implements Consumer<ProcessorEvent> {
   }
 
   /**
-   * Waits until this holds; it is asked again after every message and every failure.
+   * Waits until a condition holds, which is checked after every message and every failure.
    *
    * @throws AssertionError if it does not hold in that time
    */

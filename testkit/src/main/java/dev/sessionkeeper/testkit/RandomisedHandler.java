@@ -23,7 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** Does to each attempt of each message what the seed says, and writes it into the ledger. */
+/** Ends each attempt of each message as the seed decides, and records it in the run record. */
 final class RandomisedHandler implements MessageHandler, Consumer<ProcessorEvent> {
   private final QueueProvider provider;
   private final QueueName queue;
@@ -64,7 +64,7 @@ final class RandomisedHandler implements MessageHandler, Consumer<ProcessorEvent
     return setAside.size();
   }
 
-  /** Deliveries that ended for good, some of them more than once. */
+  /** Returns how many deliveries ended for good, counting repetitions. */
   int settled() {
     return settled.get();
   }
@@ -84,7 +84,9 @@ final class RandomisedHandler implements MessageHandler, Consumer<ProcessorEvent
     boolean isDone = false;
     try {
       if (!ledger.begin(session.id(), session.epoch(), number)) {
-        return Settlement.complete(); // Too late; the provider refuses it as the ledger did.
+        return Settlement
+            .complete(); // The handler came too late; the provider refuses its settlement, as the
+        // record did.
       }
       var settlement = act(delivery, session, number);
       isDone = settlement instanceof Settlement.Complete;
@@ -131,7 +133,7 @@ final class RandomisedHandler implements MessageHandler, Consumer<ProcessorEvent
   }
 
   private void loseLock(MessageId id, SessionContext session) {
-    // Once per message: a release is no attempt, so the dice would fall the same way for ever.
+    // Once per message: a release counts no attempt, so the same choice would repeat for ever.
     if (provider instanceof OperableSessions operable && lostLock.add(id)) {
       operable.act(queue, session.id(), Act.RELEASE, "as the seed wants it");
       locksLost.incrementAndGet();

@@ -5,7 +5,7 @@ import dev.sessionkeeper.processor.SessionContext;
 import dev.sessionkeeper.processor.SessionHooks;
 import java.util.Objects;
 
-/** Hooks that throw now and then, as the seed says. */
+/** Hooks that sometimes throw, as the seed decides. */
 record RandomisedHooks(long seed) implements SessionHooks {
 
   @Override

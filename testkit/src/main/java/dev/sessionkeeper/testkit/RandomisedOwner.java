@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
-/** One owner of a {@link RandomisedOwners} run: mostly diligent, sometimes not. */
+/** One owner of a {@link RandomisedOwners} run, which sometimes abandons its session. */
 final class RandomisedOwner {
   private static final int MOST_PER_HOLD = 20;
 
@@ -49,7 +49,7 @@ final class RandomisedOwner {
     this.violations = violations;
   }
 
-  /** Takes sessions until it is over, and counts the messages that have come to their end. */
+  /** Accepts sessions until the run is over, and counts the messages that have ended. */
   void work(AtomicInteger finished, BooleanSupplier over) {
     try {
       while (!over.getAsBoolean()) {
@@ -64,7 +64,7 @@ final class RandomisedOwner {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (KeeperException e) {
-      // Owners are told of a lost lease and of nothing else, whatever they do.
+      // The only failure that an owner may see is a lost lease.
       violations.accept(new Violation("I2", owner + " was refused with " + e.getMessage()));
     }
   }
@@ -133,7 +133,7 @@ final class RandomisedOwner {
     }
   }
 
-  /** Walks away with the current message, and will come back when it is too late. */
+  /** Abandons the session with its current message, and returns to it too late. */
   private void abandon(HeldSession session, Delivery delivery) {
     history.ended(
         session.id(), session.lease().epoch(), delivery, Settlement.retryAfter(Duration.ZERO));
@@ -158,9 +158,9 @@ final class RandomisedOwner {
   }
 
   /**
-   * A session whose owner walked away.
+   * A session that its owner abandoned.
    *
-   * @param until when its lease is certainly gone
+   * @param until when its lease has surely expired
    */
   private record Abandoned(HeldSession session, Delivery delivery, long until) {}
 }

@@ -22,12 +22,12 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Lets many owners take, settle, retry, abandon and lose sessions of a provider at once, while
- * messages are sent and a person takes sessions away, and checks the history of it: order (I1),
+ * Lets many owners concurrently accept, settle, retry, abandon and lose sessions of a provider,
+ * while senders send and an operator takes sessions away. Then checks the history: order (I1),
  * ownership (I2), nothing lost (I3, I8).
  *
- * <p>It uses the provider directly, without a processor. Each owner's decisions follow from the
- * seed; how the threads interleave does not. The queue must not exist before.
+ * <p>It uses the provider directly, without a processor. The seed determines each owner's
+ * decisions, but not the interleaving of threads. The queue must not exist before.
  */
 public final class RandomisedOwners {
   private static final Duration STEP = Duration.ofMillis(20);
@@ -50,9 +50,9 @@ public final class RandomisedOwners {
   }
 
   /**
-   * How large a run is.
+   * The size of a run.
    *
-   * @param owners threads that take sessions
+   * @param owners threads that accept sessions
    */
   public record Plan(long seed, int owners, int sessions, int messages) {}
 
@@ -64,13 +64,13 @@ public final class RandomisedOwners {
    */
   public record Outcome(long handled, long lost, long deadLetters, List<Violation> violations) {}
 
-  /** Runs it; the provider must run by the clock of {@code time}. */
+  /** Runs the plan; the provider must use the clock {@code time}. */
   public static Outcome run(QueueProvider provider, QueueName queue, ContractTime time, Plan plan) {
     return new RandomisedOwners(provider, queue, time, plan).run();
   }
 
   private Outcome run() {
-    // No limit of attempts: what the store decides by itself is not in the history.
+    // Unlimited attempts, because the history does not contain the store's own decisions.
     provider.declare(
         queue,
         QueueSettings.ordered().withLockDuration(Duration.ofSeconds(1)).withMaxDeliveryCount(1000));

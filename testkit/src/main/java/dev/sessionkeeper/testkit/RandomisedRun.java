@@ -24,11 +24,11 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Sends messages of many sessions through processors whose handlers fail, throw, sleep and lose
- * their lock, whose hooks throw, and whose concurrency changes all the time, and checks that no
- * message is overtaken (I1), no session has two owners (I2) and nothing is lost (I8).
+ * their lock, whose hooks throw, and whose concurrency changes all the time. Checks that no message
+ * is overtaken (I1), no session has two owners (I2) and nothing is lost (I8).
  *
- * <p>What each attempt of each message does follows from the seed alone; the interleaving of
- * threads does not. The queue must exist, be empty and allow at least 1,000 deliveries.
+ * <p>The seed alone determines the end of each attempt, but not the interleaving of threads. The
+ * queue must exist, be empty and allow at least 1,000 deliveries.
  */
 public final class RandomisedRun {
   private static final int BATCH = 50;
@@ -77,7 +77,10 @@ public final class RandomisedRun {
         provider, queue, seed, sessionCount, messageCount, time, tick, trouble);
   }
 
-  /** On a settable clock; it moves a little whenever the run has nothing else to do. */
+  /**
+   * Returns a run on a settable clock, which moves a little whenever the run has nothing else to
+   * do.
+   */
   public RandomisedRun moving(SettableClock clock, Duration step) {
     Runnable move =
         () -> {
@@ -88,8 +91,10 @@ public final class RandomisedRun {
   }
 
   /**
-   * Lets something go wrong this many times, evenly over the messages sent, so that the trouble
-   * comes as often on a fast machine as on a slow one.
+   * Returns a run with this many external faults, evenly spread over the sent messages, so that a
+   * fast machine and a slow one get equally many.
+   *
+   * @param mishap causes the fault
    */
   public RandomisedRun troubled(int times, Runnable mishap) {
     return new RandomisedRun(
@@ -145,11 +150,12 @@ public final class RandomisedRun {
   }
 
   /**
-   * Returns the violations that the ledger saw at once and that the checkers find in the history.
+   * Returns the violations that the run record saw at once, and those that the checkers find in the
+   * history.
    */
   private List<String> violations(Optional<Set<MessageId>> dead) {
     var events = new ArrayList<>(history.events());
-    // A handler may start before the send that it follows has returned to its sender.
+    // A handler may start before the preceding send has returned to its sender.
     events.sort(Comparator.comparing(event -> !(event instanceof History.Accepted)));
     var found = new ArrayList<>(ledger.violations());
     CheckOrder.of(events).forEach(violation -> found.add(violation.toString()));
@@ -165,7 +171,7 @@ public final class RandomisedRun {
     return sent == messages && handler.settled() >= messages && ledgerIsFull(sent, handler);
   }
 
-  /** Returns whether every message is done, as far as handlers know. */
+  /** Returns whether every message has ended, as far as handlers know. */
   private boolean ledgerIsFull(int sent, RandomisedHandler handler) {
     for (int i = 0; i < sent; i++) {
       if (!ledger.isCompleted(sessionOf(i), numberOf(i)) && !handler.isSetAside(idOf(i))) {
@@ -257,7 +263,7 @@ public final class RandomisedRun {
     LockSupport.parkNanos(500_000);
   }
 
-  /** A mishap and how often it comes during a run. */
+  /** An external fault and how often it happens during a run. */
   private record Trouble(int times, Runnable mishap) {
     static final Trouble NONE = new Trouble(0, () -> {});
 
@@ -274,7 +280,7 @@ public final class RandomisedRun {
    *
    * @param handled how often a handler was called
    * @param fenced how often a handler came too late and was refused by its epoch
-   * @param violations empty, if all is well
+   * @param violations empty if all is well
    */
   public record Report(
       int sent,

@@ -10,7 +10,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 
-/** Real time. A test that failed while the machine stalled is repeated. */
+/** Real time. A failed test is repeated if the machine stalled. */
 final class RealContractTime implements ContractTime {
   private static final Duration SLACK = Duration.ofMillis(60);
   private static final Duration EARLY = Duration.ofMillis(100);
@@ -66,7 +66,7 @@ final class RealContractTime implements ContractTime {
       if (took.compareTo(wait.plus(LATE)) <= 0) {
         return result;
       }
-      // A busy machine makes one call late, but not each of several.
+      // A busy machine delays one call, but not each of several.
       assertThat(times).as("how long calls wait that may wait %s", wait).hasSizeLessThan(TRIES);
     }
   }

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.TestWatcher;
 
 /**
- * Collects, rule by rule, how a provider's contract run ended, and writes it to {@code
- * target/contract}. The capability table of the docs is made of these files.
+ * Collects the result of each contract rule for a provider, and writes them to {@code
+ * target/contract}. The capability table of the documentation is generated from these files.
  */
 final class RecordContractResults
     implements BeforeAllCallback, AfterEachCallback, TestWatcher, AfterAllCallback {
@@ -28,7 +28,7 @@ final class RecordContractResults
 
   @Override
   public void afterEach(ExtensionContext context) {
-    // The name is the fixture's to tell, and the fixture is gone when the class ends.
+    // Only the fixture knows the name, and it is gone when the class ends.
     context
         .getTestInstance()
         .filter(ContractFixture.class::isInstance)

@@ -206,7 +206,7 @@ public abstract class RefusingContract extends SendingContract {
     assertThat(deadLetters()).isEmpty();
   }
 
-  /** All dead letters of the queue, oldest first. */
+  /** Returns all dead letters of the queue, oldest first. */
   protected final List<DeadLetter> deadLetters() {
     return provider(DeadLetterQueues.class)
         .deadLetters(queue(), Optional.empty(), Page.Request.first(100))

@@ -16,7 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Queues that are emptied and deleted: O-06 to O-08. */
+/** Queues that are purged and deleted: O-06 to O-08. */
 public abstract class RemovalContract extends OperatorContract {
 
   @Test
@@ -84,7 +84,7 @@ public abstract class RemovalContract extends OperatorContract {
       received(session);
       assertThat(queues.delete(queue())).isTrue();
     } catch (KeeperException e) {
-      // Its session went with it.
+      // The session was deleted with its queue.
     }
 
     assertThat(provider().settings(queue())).isEmpty();

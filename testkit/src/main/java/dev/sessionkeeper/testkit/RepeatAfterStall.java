@@ -11,9 +11,9 @@ import org.opentest4j.TestAbortedException;
 /**
  * Repeats a failed test if the machine stalled during it.
  *
- * <p>In real time a lease of one second expires while the machine stalls for a second, as it
- * should; such a failure tells nothing about the provider. A failure without a stall counts at
- * once, and so does one that every repetition shows.
+ * <p>In real time a lease of one second correctly expires while the machine stalls for a second, so
+ * such a failure says nothing about the provider. A failure without a stall counts at once, and so
+ * does a failure of every repetition.
  */
 final class RepeatAfterStall implements InvocationInterceptor {
   private static final int TRIES = 5;

@@ -10,10 +10,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The record of all handlers of a run, checked while they work: order (I1) and ownership (I2).
+ * The record of all handlers of a run, which checks order (I1) and ownership (I2) while they work.
  *
- * <p>It is a fenced store, as a user should have one: what shows an old epoch is refused. Safe for
- * many threads.
+ * <p>It is a fenced store, as an application should have one: it refuses calls with an old epoch.
+ * Safe for many threads.
  */
 final class RunRecord {
   private static final int MOST_VIOLATIONS = 10;
@@ -25,7 +25,10 @@ final class RunRecord {
   private final AtomicInteger handled = new AtomicInteger();
   private final AtomicInteger fenced = new AtomicInteger();
 
-  /** A handler begins with message {@code number} of its session; false when it is too late. */
+  /**
+   * Records that a handler begins with message {@code number} of its session. Returns false if the
+   * handler is too late.
+   */
   boolean begin(SessionId session, long epoch, int number) {
     handled.incrementAndGet();
     var lane = lanes.computeIfAbsent(session, id -> new Lane());
@@ -51,19 +54,22 @@ final class RunRecord {
     }
   }
 
-  /** The handler has ended, and unless its lease is gone its message is tried again. */
+  /**
+   * Records that a handler has ended without completing its message, which will be retried unless
+   * the lease is lost.
+   */
   void endUndone(SessionId session, long epoch) {
     end(session, epoch, -1);
   }
 
-  /** The handler has ended, and unless its lease is gone its message is done. */
+  /** Records that a handler has ended and its message is done, unless the lease is lost. */
   void endDone(SessionId session, long epoch, int number) {
     if (end(session, epoch, number)) {
       completed.add(session + "#" + number);
     }
   }
 
-  /** The processor has made the message a dead letter. */
+  /** Records that the processor dead-lettered the message. */
   void setAside(SessionId session, long epoch, int number) {
     end(session, epoch, number);
   }

@@ -8,8 +8,8 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A clock that stands still until a test moves it. Timers run inside the call that moves it, in the
- * order of their times, and see the time for which they were set.
+ * A clock that stands still until a test moves it. Timers run inside the call that moves the clock,
+ * in the order of their times, and see the time for which they were set.
  */
 public final class SettableClock implements TimeSource {
   private final PriorityQueue<Pending> timers =
@@ -23,7 +23,7 @@ public final class SettableClock implements TimeSource {
     wall = start;
   }
 
-  /** A clock that shows the first of January 2030, midnight. */
+  /** Creates a clock that shows midnight of the first of January 2030. */
   public static SettableClock create() {
     return startingAt(Instant.parse("2030-01-01T00:00:00Z"));
   }
@@ -53,12 +53,15 @@ public final class SettableClock implements TimeSource {
     timers.remove(pending);
   }
 
-  /** Timers that wait for their time. */
+  /** Returns how many timers are scheduled. */
   public synchronized int pendingTimers() {
     return timers.size();
   }
 
-  /** Lets time pass, and runs every timer that becomes due, also those set by other timers. */
+  /**
+   * Moves the clock forward, and runs every timer that becomes due, including those set by other
+   * timers.
+   */
   public void advance(Duration duration) {
     if (duration.isNegative()) {
       throw new IllegalArgumentException("duration must not be negative, was " + duration);
@@ -70,7 +73,7 @@ public final class SettableClock implements TimeSource {
     moveTo(end);
   }
 
-  /** Moves the wall clock only, as an administrator would; no timer moves. */
+  /** Moves the wall clock only; no timer becomes due. */
   public synchronized void jumpWallClock(Duration by) {
     wall = wall.plus(by);
   }

@@ -9,7 +9,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
-/** Time that the test moves. Waits are known by the timers that they set. */
+/** Time that the test moves. A waiting call is detected by the timer that it sets. */
 final class SettableContractTime implements ContractTime {
   private static final Duration TOLERANCE = Duration.ofMillis(100);
   private static final long LONG_ENOUGH_SECONDS = 30;

@@ -17,7 +17,7 @@ import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** In order, also after failures: S-03, S-03a, S-04 and S-06. */
+/** The order of handling, also after failures: S-03, S-03a, S-04 and S-06. */
 public abstract class SettlingContract extends WaitingContract {
   private static final Duration DELAY = Duration.ofSeconds(2);
 
@@ -299,7 +299,7 @@ public abstract class SettlingContract extends WaitingContract {
     assertThat(drained()).containsExactly("a1", "a2");
   }
 
-  /** Lets the first message of session {@code a} fail, hold after hold. */
+  /** Fails the first message of session {@code a} in several holds. */
   private void failHead(int times) throws InterruptedException {
     for (int attempt = 1; attempt <= times; attempt++) {
       try (var session = acceptedA()) {

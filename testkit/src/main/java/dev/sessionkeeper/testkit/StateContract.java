@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The memory of a session: S-09. */
+/** The state of a session: S-09. */
 public abstract class StateContract extends SettlingContract {
 
   @Test

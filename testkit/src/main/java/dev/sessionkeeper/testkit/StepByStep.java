@@ -10,16 +10,16 @@ import java.sql.Statement;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** Stands between a caller and its database, and sees every statement and every COMMIT. */
+/** Intercepts every statement and every COMMIT between a caller and its database. */
 public final class StepByStep {
   private StepByStep() {}
 
-  /** What is about to happen on the real connection. */
+  /** The next step on the real connection. */
   public interface Work {
     @Nullable Object run() throws Throwable;
   }
 
-  /** Lets it happen, or not. */
+  /** Executes the step, or not. */
   public interface Between {
     @Nullable Object call(String step, Connection connection, Work work) throws Throwable;
   }
@@ -73,7 +73,7 @@ public final class StepByStep {
                 : invoke(statement, method, arguments));
   }
 
-  /** What a method does instead. */
+  /** Replaces a method. */
   private interface Instead {
     @Nullable Object call(Method method, Object @Nullable [] arguments) throws Throwable;
   }

@@ -10,11 +10,11 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * A test whose leases are short and really run out.
+ * A test whose leases are short and really expire.
  *
- * <p>If it fails while the machine stood still, which lets a lease run out under the best of
- * owners, that try shows as skipped and the test is tried again, from a new instance, five times at
- * most. A failure without a stall stands at once.
+ * <p>If it fails while the machine stalled, which makes the lease of a correct owner expire, that
+ * attempt shows as skipped and the test is repeated from a new instance, at most five times. A
+ * failure without a stall counts at once.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)

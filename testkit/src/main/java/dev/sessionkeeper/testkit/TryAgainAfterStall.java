@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.TestTemplateInvocationContext;
 import org.junit.jupiter.api.extension.TestTemplateInvocationContextProvider;
 import org.opentest4j.TestAbortedException;
 
-/** Gives a {@link TestInRealTime} its tries, one after the other, until one counts. */
+/** Repeats a {@link TestInRealTime} until one attempt counts. */
 final class TryAgainAfterStall implements TestTemplateInvocationContextProvider {
   private static final int TRIES = 5;
 
@@ -25,7 +25,7 @@ final class TryAgainAfterStall implements TestTemplateInvocationContextProvider 
   public Stream<TestTemplateInvocationContext> provideTestTemplateInvocationContexts(
       ExtensionContext context) {
     var isAgain = new AtomicBoolean(true);
-    // Each is asked for when the one before has ended.
+    // Each attempt is requested when the previous one has ended.
     return IntStream.rangeClosed(1, TRIES)
         .takeWhile(number -> isAgain.getAndSet(false))
         .mapToObj(number -> new Try(number, isAgain));

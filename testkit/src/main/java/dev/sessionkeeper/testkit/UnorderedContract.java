@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The rules as they hold for queues without sessions, where each message is its own lane. */
+/** The rules for queues without sessions, in which each message is locked on its own. */
 public abstract class UnorderedContract extends DeadLetterContract {
   private static final Duration WAIT = Duration.ofSeconds(1);
   private static final QueueSettings UNORDERED = QueueSettings.unordered();

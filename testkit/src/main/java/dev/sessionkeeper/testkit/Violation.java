@@ -1,9 +1,9 @@
 package dev.sessionkeeper.testkit;
 
 /**
- * Something in a history that must not be there.
+ * A violation that a checker found in a history.
  *
- * @param invariant which one is broken, such as {@code I1}
+ * @param invariant the broken invariant, such as {@code I1}
  */
 public record Violation(String invariant, String what) {
   @Override

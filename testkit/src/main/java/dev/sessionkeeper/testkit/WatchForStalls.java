@@ -2,7 +2,7 @@ package dev.sessionkeeper.testkit;
 
 import java.time.Duration;
 
-/** Notices that this process did not get to run, by sleeping shortly and waking late. */
+/** Detects that this process did not run for a while, by short sleeps that end late. */
 final class WatchForStalls {
   private static final Duration BEAT = Duration.ofMillis(20);
   private static final long STALL = Duration.ofMillis(150).toNanos();
@@ -15,20 +15,17 @@ final class WatchForStalls {
     Thread.ofPlatform().daemon().name("watch-for-stalls").start(this::watch);
   }
 
-  /** The time from which on stalls count. */
+  /** Returns the moment from which stalls count. */
   static long begin() {
     return System.nanoTime();
   }
 
-  /**
-   * Returns whether there was a stall since then, be it one that the watch itself has just slept
-   * through.
-   */
+  /** Returns whether there was a stall since then, including one that is only noticed now. */
   static boolean anySince(long begin) {
     return WATCH.lastStall - begin > 0 || System.nanoTime() - WATCH.lastBeat > STALL;
   }
 
-  /** Records a stall without one having happened, for tests. */
+  /** Records a stall that did not happen, for tests. */
   static void pretendOne() {
     WATCH.lastStall = System.nanoTime();
   }

@@ -10,7 +10,7 @@ import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
- * Makes the capability table of the docs from the results of the kit.
+ * Generates the capability table of the documentation from the results of the kit.
  *
  * <p>Usage: {@code WriteCapabilityTable docs/reference/capabilities.md a/target/contract/a.json …}
  */

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Writes the trace context into the properties of a message and reads it back (W3C Trace Context).
  */
 public final class MessageContext {
-  /** The property, and the header, that names the place in the trace. */
+  /** The message property and HTTP header with the trace context. */
   public static final String TRACEPARENT = "traceparent";
 
   private static final W3CTraceContextPropagator W3C = W3CTraceContextPropagator.getInstance();
@@ -33,7 +33,10 @@ public final class MessageContext {
 
   private MessageContext() {}
 
-  /** The message with this place in a trace, unless it names one itself or there is none. */
+  /**
+   * Returns the message with this trace context, unless the message has one already or there is
+   * none.
+   */
   public static Message write(Context context, Message message) {
     if (message.properties().containsKey(TRACEPARENT)) {
       return message;
@@ -47,12 +50,14 @@ public final class MessageContext {
     return carrying;
   }
 
-  /** Where in a trace the message was sent; the root when it does not tell. */
+  /** Returns the trace context in which the message was sent; the root context if it has none. */
   public static Context read(Message message) {
     return read(message.properties());
   }
 
-  /** As {@link #read(Message)}, from any properties or headers in lower case. */
+  /**
+   * Returns the trace context from properties or headers in lower case, as {@link #read(Message)}.
+   */
   public static Context read(Map<String, String> properties) {
     return W3C.extract(Context.root(), properties, PROPERTIES);
   }

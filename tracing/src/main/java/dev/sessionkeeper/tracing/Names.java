@@ -6,8 +6,8 @@ import static io.opentelemetry.api.common.AttributeKey.stringKey;
 import io.opentelemetry.api.common.AttributeKey;
 
 /**
- * Attributes of our spans. Those under {@code messaging.} follow OpenTelemetry's conventions, which
- * are still in development: here is the one place to follow them.
+ * The attribute names of our spans. Those under {@code messaging.} follow OpenTelemetry's
+ * conventions, which are still in development; they are defined here only.
  */
 final class Names {
   static final String SCOPE = "dev.sessionkeeper";

@@ -18,16 +18,10 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Makes the spans of one application. Safe for many threads.
+ * Creates the spans of one application. Safe for many threads.
  *
- * {@snippet :
- * var traces = TraceMessages.with(openTelemetry);
- * traces.send(orders, messages, carrying -> provider.send(orders, carrying));
- *
- * var traced = traces.processing(orders, Map.of("bot.name", "triage"));
- * SessionProcessor.builder(provider, orders, traced.handler(this::apply))
- *     .hooks(traced.hooks(SessionHooks.NONE))
- *     .build();
+ * {@snippet
+ *  : var traces = TraceMessages.with(openTelemetry); traces.send(orders, messages, carrying -> provider.send(orders, carrying)); var traced = traces.processing(orders, Map.of("bot.name", "triage")); SessionProcessor.builder(provider, orders, traced.handler(this::apply)) .hooks(traced.hooks(SessionHooks.NONE)) .build();
  * }
  */
 public final class TraceMessages {
@@ -41,7 +35,7 @@ public final class TraceMessages {
     return new TraceMessages(telemetry.getTracer(Names.SCOPE));
   }
 
-  /** Makes no spans of its own; the caller's context still travels with its messages. */
+  /** Returns an instance without spans; the caller's context still travels with its messages. */
   public static TraceMessages none() {
     return with(OpenTelemetry.noop());
   }
@@ -51,8 +45,8 @@ public final class TraceMessages {
   }
 
   /**
-   * Sends messages under a span {@code send <queue>}; they carry the span's context to their
-   * handler. One that names a place in a trace itself keeps it, and the span is linked to that.
+   * Sends messages under a span {@code send <queue>}; they carry its context to their handler. A
+   * message with a trace context of its own keeps that context, and the span is linked to it.
    */
   public <T> T send(QueueName queue, List<Message> messages, Function<List<Message>, T> send) {
     var builder = builder("send", queue, SpanKind.PRODUCER);
@@ -72,9 +66,9 @@ public final class TraceMessages {
   }
 
   /**
-   * Receives under a span {@code receive <queue>} that is linked to where they were sent.
+   * Receives under a span {@code receive <queue>} that is linked to the sends.
    *
-   * @return what was received; nothing when the call was ended without a result
+   * @return the received messages; empty if the call ended without a result
    */
   public <T> List<T> receive(
       QueueName queue,
@@ -98,7 +92,7 @@ public final class TraceMessages {
     }
   }
 
-  /** Settles so many deliveries under a span {@code settle <queue>}. */
+  /** Settles deliveries under a span {@code settle <queue>}. */
   public void settle(QueueName queue, SessionId session, int count, Runnable settle) {
     var span =
         builder("settle", queue, SpanKind.CLIENT)
@@ -114,7 +108,7 @@ public final class TraceMessages {
         });
   }
 
-  /** The spans of a processor of this queue. */
+  /** Returns the spans of a processor of this queue. */
   public TraceProcessing processing(QueueName queue, Map<String, String> attributes) {
     return new TraceProcessing(tracer, queue, attributes);
   }

@@ -18,8 +18,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * The spans of one processor: {@code session_lifecycle} for every hold, {@code message_processing}
  * for every call of the handler.
  *
- * <p>The handling of a message belongs to the trace in which it was sent, and is linked to the hold
- * that it was handled in: a hold serves messages of many traces. Safe for many threads.
+ * <p>The span of a message belongs to the trace of its send, and is linked to its hold, because a
+ * hold serves messages of many traces. Safe for many threads.
  */
 public final class TraceProcessing {
   private final Tracer tracer;
@@ -39,7 +39,7 @@ public final class TraceProcessing {
     this.attributes = Map.copyOf(attributes);
   }
 
-  /** The handler, each call under a span that is current while it runs. */
+  /** Returns a handler that runs each call under a current span. */
   public MessageHandler handler(MessageHandler handler) {
     return (delivery, session) -> {
       var span = begin(delivery, session);
@@ -86,7 +86,7 @@ public final class TraceProcessing {
     };
   }
 
-  /** The hooks, called as before, with a span from the opening of each hold to its close. */
+  /** Returns hooks that also trace each hold from its opening to its close. */
   public SessionHooks hooks(SessionHooks hooks) {
     return new SessionHooks() {
       @Override

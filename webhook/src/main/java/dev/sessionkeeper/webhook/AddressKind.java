@@ -6,14 +6,12 @@ import java.net.UnknownHostException;
 import java.util.Arrays;
 import java.util.List;
 
-/**
- * The purpose of an address, by the special-purpose registries of IANA (RFC 6890 and successors).
- */
+/** The kind of an address, by IANA's special-purpose registries (RFC 6890 and successors). */
 enum AddressKind {
   PUBLIC,
   /** Loopback, link-local, private networks, carrier-grade NAT, unique local. */
   PRIVATE,
-  /** Where cloud machines ask for their credentials. */
+  /** The metadata service, from which cloud machines get their credentials. */
   METADATA,
   /** Unspecified, multicast, broadcast, documentation, future use. */
   RESERVED;
@@ -33,7 +31,7 @@ enum AddressKind {
     }
   }
 
-  // The first block that holds an address decides.
+  // The first block that contains an address decides.
   private static final List<Block> BLOCKS =
       List.of(
           block("169.254.169.254/32", METADATA),
@@ -87,8 +85,8 @@ enum AddressKind {
   }
 
   /**
-   * The IPv4 address inside an IPv6 one that only wraps it (mapped, translated, NAT64, 6to4), else
-   * the address as it is.
+   * Returns the IPv4 address embedded in an IPv6 one (mapped, translated, NAT64, 6to4), otherwise
+   * the address itself.
    */
   private static InetAddress withoutDisguise(InetAddress address) {
     byte[] bytes = address.getAddress();
@@ -113,7 +111,7 @@ enum AddressKind {
   private static Block block(String text, AddressKind kind) {
     int slash = text.indexOf('/');
     try {
-      // A literal address is not looked up.
+      // A literal address needs no lookup.
       byte[] prefix = InetAddress.getByName(text.substring(0, slash)).getAddress();
       return new Block(prefix, Integer.parseInt(text.substring(slash + 1)), kind);
     } catch (UnknownHostException e) {

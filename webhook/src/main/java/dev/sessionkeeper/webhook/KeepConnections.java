@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Keeps connections that may serve another request, each for a short while. Any thread may call it.
+ * Keeps idle connections for reuse, each for a short time. Any thread may call it.
  *
- * <p>The one that was used last is given out first, so that those that are not needed grow old.
+ * <p>The one used last is reused first, so that unneeded ones expire.
  */
 final class KeepConnections {
   private static final int MOST_OF_A_TARGET = 64;
@@ -31,7 +31,7 @@ final class KeepConnections {
 
   private record Kept(TargetConnection connection, long since, Duration most) {}
 
-  /** One that is still there, as far as one can know without sending. */
+  /** Returns a connection that seems to be open, as far as one can know without sending. */
   Optional<TargetConnection> take(TargetConnection.Target target) {
     for (var next = poll(target); next.isPresent(); next = poll(target)) {
       var connection = next.get().connection();
@@ -59,8 +59,9 @@ final class KeepConnections {
   }
 
   /**
-   * A kept connection to it broke. Some receivers close after an answer without having said so, and
-   * a request that meets the end on its way is lost: for a while each gets a connection of its own.
+   * Records that a kept connection to this target broke. Some receivers close after an answer
+   * without announcing it, and a request that meets the close is lost. For a while each request to
+   * the target gets a new connection.
    */
   synchronized void distrust(TargetConnection.Target target) {
     distrusted.values().removeIf(since -> time.since(since).compareTo(DISTRUST) >= 0);
@@ -72,7 +73,7 @@ final class KeepConnections {
     return since == null || time.since(since).compareTo(DISTRUST) >= 0;
   }
 
-  /** Keeps it no longer than this. */
+  /** Keeps a connection, at most for this long. */
   void give(TargetConnection connection, Duration most) {
     if (!keep(new Kept(connection, time.nanoTime(), most))) {
       connection.close();
@@ -95,7 +96,7 @@ final class KeepConnections {
     return true;
   }
 
-  /** Closes the old ones; comes again while there are others. */
+  /** Closes expired connections, and schedules itself again while others remain. */
   private void sweep() {
     var old = new ArrayList<Kept>();
     synchronized (this) {

@@ -15,12 +15,12 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Reads an HTTP/1.1 answer and never more of it than fits: the other side is not trusted. */
+/** Reads an HTTP/1.1 answer, bounded in size, because the receiver is not trusted. */
 final class ReadAnswer {
-  /** Bytes of the body that are kept. */
+  /** The most bytes of the body that are kept. */
   static final int KEPT = 2048;
 
-  /** Bytes of the body that are read, so that a receiver can finish its answer in peace. */
+  /** The most bytes of the body that are read, so that a receiver can finish its answer. */
   static final int READ = 64 * 1024;
 
   private static final long UNTIL_CLOSED = Long.MAX_VALUE;
@@ -32,9 +32,9 @@ final class ReadAnswer {
 
   private static final Pattern KEEP_ALIVE = Pattern.compile(".*?timeout=([0-9]{1,6}).*");
 
-  /** Status and headers, names in lower case. */
+  /** Status and headers, with names in lower case. */
   record Head(int status, boolean isOld, Map<String, String> headers) {
-    /** How long the connection may wait for another request; empty if it is to be closed. */
+    /** Returns how long the connection may wait for another request; empty if it must be closed. */
     Optional<Duration> keptFor(Duration most) {
       boolean closes = header("connection").orElse("").toLowerCase(Locale.ROOT).contains("close");
       if (isOld || closes || status == 101) {
@@ -44,7 +44,7 @@ final class ReadAnswer {
           header("keep-alive")
               .map(KEEP_ALIVE::matcher)
               .filter(Matcher::matches)
-              // A second less: what is sent at the last moment arrives too late.
+              // A second less, because a request sent at the last moment arrives too late.
               .map(found -> Duration.ofSeconds(Long.parseLong(found.group(1)) - 1));
       return offered
           .filter(its -> its.compareTo(most) < 0)
@@ -65,7 +65,7 @@ final class ReadAnswer {
     this.in = in;
   }
 
-  /** The final answer's head; interim answers are passed over. */
+  /** Returns the final answer's head; skips interim answers. */
   Head head() throws IOException {
     for (int i = 0; i < MOST_INTERIM_ANSWERS; i++) {
       var head = oneHead();
@@ -79,13 +79,13 @@ final class ReadAnswer {
   /**
    * The result of reading a body.
    *
-   * @param text its beginning; what had come when the other side stopped, if it did
-   * @param whole false when it announced its end and the connection ended before
-   * @param framed whether it was read to an end of its own, so that another answer may follow
+   * @param text its beginning; whatever had arrived if the receiver stopped
+   * @param whole false if the connection ended before the announced end
+   * @param framed whether the body had a definite end, so that another answer may follow
    */
   record Body(String text, boolean whole, boolean framed) {}
 
-  /** The body. One that takes too long is left alone, and counts as whole. */
+  /** Reads the body. A body that takes too long is abandoned, and counts as whole. */
   Body body(Head head) {
     boolean whole = true;
     boolean framed = false;
@@ -93,7 +93,7 @@ final class ReadAnswer {
     try {
       framed = isChunked(head) ? readChunks(kept) : copy(lengthOf(head), kept);
     } catch (SocketTimeoutException slow) {
-      // Its status has come and it is still there: that is answer enough.
+      // The status has arrived and the connection is open, which is answer enough.
       whole = true;
     } catch (IOException brokenOff) {
       whole = lengthOf(head) == UNTIL_CLOSED && !isChunked(head);
@@ -135,10 +135,13 @@ final class ReadAnswer {
     return false;
   }
 
-  /** The last chunk has come, so the answer is whole; whether the end of the trailers has, too. */
+  /**
+   * Reads the trailers. The last chunk has arrived, so the answer is whole. Returns whether the
+   * trailers were complete.
+   */
   private boolean readTrailers() {
     try {
-      // Nothing in a trailer is of interest but its end.
+      // Trailers are ignored, except for their end.
       String line;
       do {
         line = line();

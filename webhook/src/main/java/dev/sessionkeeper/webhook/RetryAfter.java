@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 
 /** Reads {@code Retry-After}: seconds, or one of the three date forms of RFC 9110. */
 final class RetryAfter {
-  /** No receiver can hold a session for longer than this. */
+  /** The longest accepted wait: no receiver can delay a session for longer. */
   static final Duration MOST = Duration.ofDays(1);
 
   private static final Pattern SECONDS = Pattern.compile("[0-9]+");
@@ -32,10 +32,10 @@ final class RetryAfter {
   private RetryAfter() {}
 
   /**
-   * How long to wait; empty when the header is missing or says nothing sensible.
+   * Returns how long to wait; empty if the header is missing or invalid.
    *
-   * @param date the receiver's own {@code Date}: a date is counted from there, so that it does not
-   *     matter whose clock is wrong
+   * @param date the receiver's own {@code Date}, from which a date is counted, so that a wrong
+   *     clock does not matter
    */
   static Optional<Duration> parse(Optional<String> header, Optional<String> date, Instant now) {
     return header.map(String::strip).flatMap(value -> waitFor(value, date, now));
@@ -43,7 +43,7 @@ final class RetryAfter {
 
   private static Optional<Duration> waitFor(String value, Optional<String> date, Instant now) {
     if (SECONDS.matcher(value).matches()) {
-      // Ten digits are over 30 years: longer ones need not be read.
+      // Ten digits are over 30 years; longer numbers need not be parsed.
       return Optional.of(
           value.length() > 10 ? MOST : clipped(Duration.ofSeconds(Long.parseLong(value))));
     }
@@ -56,7 +56,7 @@ final class RetryAfter {
       try {
         return Optional.of(ZonedDateTime.parse(text, form.withZone(ZoneOffset.UTC)).toInstant());
       } catch (DateTimeException notThisForm) {
-        // The next form may fit.
+        // Another date form may match.
       }
     }
     return Optional.empty();

@@ -12,12 +12,12 @@ import java.time.Duration;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 
-/** A connection to a checked address, for one request at a time. */
+/** A connection to a checked address. Serves one request at a time. */
 final class TargetConnection {
   /**
-   * Where a connection leads. Two requests may share one exactly if these are equal: the
-   * certificate was verified against the name, and the guard has allowed the address for each of
-   * them.
+   * The target of a connection. Two requests may share a connection only if their targets are
+   * equal: the certificate was verified against the name, and the guard allowed the address for
+   * each of them.
    */
   record Target(boolean secure, String host, InetSocketAddress address) {}
 
@@ -32,7 +32,7 @@ final class TargetConnection {
     this.socket = channel.socket();
   }
 
-  /** Nothing is connected yet; closing it ends whatever it is doing. */
+  /** Returns an unconnected connection; closing it ends any operation in progress. */
   static TargetConnection to(Target target) throws IOException {
     return new TargetConnection(target, SocketChannel.open());
   }
@@ -41,7 +41,7 @@ final class TargetConnection {
     int millis = millis(timeout);
     socket.setTcpNoDelay(true);
     socket.connect(target.address(), millis);
-    // Should the timer be held up: no single read waits longer than the whole call may take.
+    // In case the timer is late, no single read waits longer than the whole call may take.
     socket.setSoTimeout(millis);
     if (target.secure()) {
       socket = secure(tls);
@@ -73,7 +73,7 @@ final class TargetConnection {
     return socket.getOutputStream();
   }
 
-  /** How long one read waits from now on. */
+  /** Sets how long one read waits from now on. */
   void patience(Duration most) throws IOException {
     socket.setSoTimeout(millis(most));
   }
@@ -99,7 +99,7 @@ final class TargetConnection {
     try {
       channel.close();
     } catch (IOException e) {
-      // It is as closed as it can be.
+      // Closing failed; there is nothing else to close.
       return;
     }
   }

@@ -7,12 +7,12 @@ import java.util.Optional;
 /**
  * Decides whether a host may be called, and at which address.
  *
- * <p>The name is resolved once, and the caller connects to the address it gets here: a second
- * lookup could be answered differently. A name with several addresses is refused when one of them
- * is, so that a public name cannot hide a private address.
+ * <p>The name is resolved once, and the caller connects to the returned address, because a second
+ * lookup could return another one. A name with several addresses is refused if one of them is, so
+ * that a public name cannot hide a private address.
  */
 public final class TargetGuard {
-  /** Where addresses come from. */
+  /** Resolves names to addresses. */
   @FunctionalInterface
   public interface Resolver {
     InetAddress[] resolve(String host) throws UnknownHostException;
@@ -26,7 +26,7 @@ public final class TargetGuard {
     /** The address is forbidden. */
     record Forbidden(String reason) implements Verdict {}
 
-    /** The name has no address now; it may have one later. */
+    /** The name has no address now, but may have one later. */
     record Unknown(String reason) implements Verdict {}
   }
 
@@ -38,20 +38,20 @@ public final class TargetGuard {
     this.resolver = resolver;
   }
 
-  /** Public addresses only. */
+  /** Returns a guard that allows public addresses only. */
   public static TargetGuard publicOnly() {
     return new TargetGuard(false, InetAddress::getAllByName);
   }
 
   /**
-   * Also private, loopback and link-local addresses. Metadata services, multicast and reserved
-   * addresses stay refused: no receiver lives there.
+   * Returns a guard that also allows private, loopback and link-local addresses. Metadata services,
+   * multicast and reserved addresses stay refused, because no receiver uses them.
    */
   public static TargetGuard allowingPrivate() {
     return new TargetGuard(true, InetAddress::getAllByName);
   }
 
-  /** The same rules with another source of addresses. */
+  /** Returns a guard with the same rules and another resolver. */
   public TargetGuard resolvingWith(Resolver other) {
     return new TargetGuard(privateAllowed, other);
   }

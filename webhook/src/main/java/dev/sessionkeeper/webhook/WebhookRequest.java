@@ -9,12 +9,12 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The body, the address and the time limit of a post.
+ * A post to make.
  *
  * @param url http or https, with a host and without user information
- * @param id the same over retries, so that the receiver knows a repetition
- * @param headers beside those that the sender writes itself
- * @param signature with which the request is signed; unsigned where it is empty
+ * @param id the same for all retries, so that the receiver recognises a repetition
+ * @param headers in addition to those that the sender writes itself
+ * @param signature signs the request; unsigned if empty
  * @param timeout for everything: name lookup, connection, request and answer
  */
 public record WebhookRequest(
@@ -51,7 +51,7 @@ public record WebhookRequest(
     }
   }
 
-  /** JSON to a public address within 10 seconds, unsigned. */
+  /** Returns an unsigned post of JSON to a public address with a timeout of 10 seconds. */
   public static WebhookRequest json(URI url, String id, byte[] body) {
     return new WebhookRequest(
         url,
@@ -81,7 +81,7 @@ public record WebhookRequest(
   }
 
   /**
-   * Refuses an address that can never be posted to, for configurations that are read before the
+   * Refuses an address that can never be posted to, for configurations that are checked before the
    * first request.
    *
    * @throws IllegalArgumentException saying what is wrong

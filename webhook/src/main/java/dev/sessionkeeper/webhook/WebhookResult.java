@@ -3,16 +3,19 @@ package dev.sessionkeeper.webhook;
 import java.time.Duration;
 import java.util.Optional;
 
-/** How a post ended. */
+/** The result of a post. */
 public sealed interface WebhookResult {
-  /** The receiver has it. */
-  record Delivered(int status) implements WebhookResult {}
-
   /**
    * The receiver refused the request. A redirect counts as a refusal and is not followed.
    *
    * @param retryAfter how long the receiver asks to wait, at most a day
    * @param answer the beginning of its answer, for operators
+   */
+  record Delivered(int status) implements WebhookResult {}
+
+  /**
+   * No answer arrived. The receiver may have handled the request, and recognises a repetition by
+   * its id.
    */
   record Refused(int status, Optional<Duration> retryAfter, String answer)
       implements WebhookResult {}

@@ -21,24 +21,23 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 
 /**
- * Posts bytes to an endpoint that is not trusted.
+ * Posts bytes to an untrusted endpoint.
  *
- * <p>It speaks HTTP/1.1 over sockets of its own (ADR 14). The socket goes to the very address that
- * the {@link TargetGuard} checked, while the certificate is still verified against the name. No
- * proxy, no redirects, no cookies.
+ * <p>The sender writes HTTP/1.1 to plain sockets (ADR 14). The socket connects to the address that
+ * the {@link TargetGuard} checked, while the certificate is verified against the name. No proxy, no
+ * redirects, no cookies.
  *
- * <p>The guard is asked before every request. A connection serves further requests, one after the
- * other, if they go to the same name and the guard gave the same address again; after an idle
- * moment it is closed. A request whose connection broke is not repeated here, since it is unknown
- * whether it was handled.
+ * <p>The guard is asked before every request. A connection is reused for the same name if the guard
+ * returned the same address again, and closed after a short idle time. A request whose connection
+ * broke is not repeated here, because the receiver may have handled it.
  *
  * <p>Any thread may call it. A call blocks for the request's timeout at most: a timer then closes
- * the socket, whatever the call was waiting for.
+ * the socket, whatever the call is waiting for.
  */
 public final class WebhookSender {
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-  // Receivers close after five seconds and more, if they do not say otherwise.
+  // Shorter than the five seconds after which receivers usually close an idle connection.
   private static final Duration KEEP = Duration.ofSeconds(4);
   private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|.*:.*");
 
@@ -52,7 +51,7 @@ public final class WebhookSender {
     this.idle = new KeepConnections(time);
   }
 
-  /** Trusts the certificate authorities of the platform. */
+  /** Returns a sender that trusts the platform's certificate authorities. */
   public static WebhookSender create(TimeSource time) {
     try {
       return create(time, SSLContext.getDefault());
@@ -61,12 +60,12 @@ public final class WebhookSender {
     }
   }
 
-  /** With another trust store or a client certificate. */
+  /** Returns a sender with another trust store or a client certificate. */
   public static WebhookSender create(TimeSource time, SSLContext tls) {
     return new WebhookSender(time, tls);
   }
 
-  /** Posts once. Whether to try again is the caller's decision. */
+  /** Posts once. The caller decides whether to try again. */
   public WebhookResult post(WebhookRequest request) {
     long started = time.nanoTime();
     return switch (lookUp(request)) {
@@ -86,7 +85,8 @@ public final class WebhookSender {
     if (ADDRESS.matcher(host).matches()) {
       return request.guard().check(host);
     }
-    // A lookup cannot be given a timeout, and it blocks a carrier thread: it gets a thread to lose.
+    // A lookup has no timeout and blocks its carrier thread, so it runs on a thread that can be
+    // abandoned.
     var lookup = new FutureTask<>(() -> request.guard().check(host));
     Thread.ofPlatform().daemon().name("keeper-lookup").start(lookup);
     try {
@@ -122,7 +122,7 @@ public final class WebhookSender {
       }
       return said.result();
     } catch (IOException e) {
-      // The socket may give up a moment before our own clock does.
+      // The socket may time out a moment before the timer does.
       boolean late =
           e instanceof SocketTimeoutException || time.since(started).compareTo(timeout) >= 0;
       if (kept.isPresent() && !late) {
@@ -137,7 +137,7 @@ public final class WebhookSender {
     }
   }
 
-  /** Closes the connection unless it has been handed on. */
+  /** Closes the connection unless it was kept for reuse. */
   private static void closeIf(AtomicBoolean mine, TargetConnection connection) {
     if (mine.compareAndSet(true, false)) {
       connection.close();
@@ -145,9 +145,9 @@ public final class WebhookSender {
   }
 
   /**
-   * The answer to a post.
+   * The result of a post.
    *
-   * @param keep for how long the connection may wait for another request; empty if it may not
+   * @param keep how long the connection may be kept; empty if it must be closed
    */
   private record Said(WebhookResult result, Optional<Duration> keep) {}
 
@@ -158,12 +158,12 @@ public final class WebhookSender {
       out.write(WriteRequest.bytesOf(request, time.instant()));
       out.flush();
     } catch (IOException unwritten) {
-      // A receiver may answer and close before it has read everything: that answer counts.
+      // A receiver may answer and close before it has read the whole request: that answer counts.
       return new Said(answerAfter(unwritten, answer), Optional.empty());
     }
     var head = answer.head();
-    // The endpoint gets a moment to finish its answer: an immediate close would look like an error
-    // there.
+    // The endpoint gets a moment to finish its answer, because an immediate close would look like
+    // an error there.
     connection.patience(PATIENCE.compareTo(request.timeout()) < 0 ? PATIENCE : request.timeout());
     var body = answer.body(head);
     return new Said(resultOf(head, body), body.framed() ? head.keptFor(KEEP) : Optional.empty());
@@ -181,7 +181,7 @@ public final class WebhookSender {
 
   private WebhookResult resultOf(ReadAnswer.Head head, ReadAnswer.Body body) {
     if (head.status() >= 200 && head.status() < 300) {
-      // A receiver that dies in the middle of its answer may not have kept what it was about to.
+      // A receiver that died in the middle of its answer may not have stored the request.
       return body.whole()
           ? new WebhookResult.Delivered(head.status())
           : new WebhookResult.Unreachable("broke off its answer " + head.status());

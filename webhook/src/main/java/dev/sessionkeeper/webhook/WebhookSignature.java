@@ -12,14 +12,15 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Signs and verifies requests as Standard Webhooks says: HMAC-SHA-256 over {@code id.seconds.body}.
+ * Signs and verifies requests as Standard Webhooks defines: HMAC-SHA-256 over {@code
+ * id.seconds.body}.
  *
- * <p>While a secret is being replaced there are several: a request then carries one signature for
- * each of them, and a receiver that knows any one of them is content. Immutable; secrets are never
- * shown.
+ * <p>During a rotation there are several secrets: a request then carries a signature for each of
+ * them, and a receiver that knows any one accepts the request. Immutable; secrets are never
+ * printed.
  */
 public final class WebhookSignature {
-  /** The header with the id, which stays the same over retries. */
+  /** The header with the id, which is the same for all retries. */
   public static final String ID_HEADER = "webhook-id";
 
   /** The header with the time of this attempt, in seconds since 1970. */
@@ -39,12 +40,15 @@ public final class WebhookSignature {
     this.keys = keys;
   }
 
-  /** With one secret: base64 of 16 to 128 bytes, with or without {@code whsec_} before it. */
+  /**
+   * Returns the signature with one secret: base64 of 16 to 128 bytes, with or without the prefix
+   * {@code whsec_}.
+   */
   public static WebhookSignature of(String secret) {
     return of(List.of(secret));
   }
 
-  /** With several secrets, the newest first. */
+  /** Returns the signature with several secrets, the newest first. */
   public static WebhookSignature of(List<String> secrets) {
     if (secrets.isEmpty()) {
       throw new IllegalArgumentException("A webhook signature needs at least one secret, had none");
@@ -52,7 +56,7 @@ public final class WebhookSignature {
     return new WebhookSignature(secrets.stream().map(WebhookSignature::keyOf).toList());
   }
 
-  /** The value of the signature header. */
+  /** Returns the value of the signature header. */
   public String sign(String id, Instant timestamp, byte[] body) {
     return keys.stream()
         .map(key -> VERSION + Base64.getEncoder().encodeToString(mac(key, id, timestamp, body)))
@@ -60,8 +64,8 @@ public final class WebhookSignature {
   }
 
   /**
-   * Returns whether the sender of a request knows a secret and the request is no older, and no
-   * further in the future, than the tolerance.
+   * Returns whether the sender knows a secret, and the request's time differs from now by at most
+   * the tolerance.
    *
    * @param timestamp the header as received
    * @param signatures the header as received
@@ -86,7 +90,7 @@ public final class WebhookSignature {
     for (var key : keys) {
       byte[] wanted = mac(key, id, sent, body);
       for (var signature : signatures.split(" ", -1)) {
-        // No early exit: how long this takes must not tell which part was right.
+        // No early exit: the time of the comparison must not reveal which part was right.
         known |= signature.startsWith(VERSION) && isEqual(wanted, signature.substring(3));
       }
     }
@@ -113,7 +117,7 @@ public final class WebhookSignature {
           Base64.getDecoder()
               .decode(secret.startsWith(PREFIX) ? secret.substring(PREFIX.length()) : secret);
     } catch (IllegalArgumentException notBase64) {
-      // Without the cause: its message would show a character of the secret.
+      // Without the cause, whose message would reveal a character of the secret.
       throw new IllegalArgumentException(
           "A webhook secret is whsec_ and base64, was something else of length " + secret.length());
     }

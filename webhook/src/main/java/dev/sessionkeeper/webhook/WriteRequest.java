@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Optional;
 
-/** Writes a request as HTTP/1.1 has it, in one piece. */
+/** Writes a request as HTTP/1.1, in one piece. */
 final class WriteRequest {
   private WriteRequest() {}
 

@@ -25,21 +25,24 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Connections serve further requests, but never one that they were not checked for. */
+/** Connections are reused, but only for targets that they were checked for. */
 @Timeout(60)
 @Tag("slow")
 class KeptConnectionsTest {
   private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
   private final WebhookSender sender = WebhookSender.create(TimeSource.system());
 
-  /** Answers request after request of a connection; closes it after an answer that is empty. */
+  /**
+   * A receiver that answers several requests per connection; closes the connection after an empty
+   * answer.
+   */
   private static final class Patient implements AutoCloseable {
     private final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicInteger requests = new AtomicInteger();
     private final String[] answers;
 
-    /** The last answer is given again and again. */
+    /** Creates the receiver, which repeats the last answer. */
     Patient(String... answers) throws IOException {
       this.answers = answers;
       Thread.ofVirtual().start(this::acceptAll);
@@ -125,7 +128,7 @@ class KeptConnectionsTest {
           "HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 0\r\n\r\n",
           "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n",
           "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\nContent-Length: 0\r\n\r\n",
-          // More than its length says: whatever it is, it is not the answer to the next request.
+          // The answer is longer than announced: the rest is not the answer to the next request.
           "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
         }) {
       try (var receiver = new Patient(closing)) {
@@ -187,7 +190,7 @@ class KeptConnectionsTest {
       assertThat(sender.post(to(url).guardedBy(guard))).isEqualTo(new Delivered(200));
       assertThat(sender.post(to(url).guardedBy(guard))).isEqualTo(new Delivered(200));
       assertThat(receiver.connections).hasValue(1);
-      // The metadata service of a cloud; the open connection must not help to get around the guard.
+      // A cloud's metadata service; the open connection must not bypass the guard.
       address.set(InetAddress.getByName("169.254.169.254"));
       assertThat(sender.post(to(url).guardedBy(guard))).isInstanceOf(Forbidden.class);
       assertThat(receiver.requests).hasValue(2);

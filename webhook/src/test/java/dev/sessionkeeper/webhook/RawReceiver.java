@@ -11,9 +11,9 @@ import java.net.URI;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** A receiver that answers each connection with a script, byte by byte as it likes. */
+/** A receiver that answers each connection with a script, byte by byte. */
 final class RawReceiver implements AutoCloseable {
-  /** What a receiver does with a connection whose request it has read. */
+  /** Handles a connection whose request was read. */
   interface Script {
     void answer(Socket socket, String request) throws IOException, InterruptedException;
   }

@@ -141,7 +141,7 @@ class WebhookSenderTest {
                   }
                 })) {
       var first = sender.post(to(dripping.url()).within(SHORT));
-      // On a busy machine not even the answer comes so soon.
+      // On a busy machine not even the answer arrives in time.
       assertThat(first.equals(new Delivered(202)) ? first : sender.post(to(dripping.url())))
           .isEqualTo(new Delivered(202));
       assertThat(sender.post(to(flooding.url())))

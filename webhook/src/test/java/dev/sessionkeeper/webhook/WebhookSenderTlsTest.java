@@ -94,7 +94,8 @@ class WebhookSenderTlsTest {
   @Test
   void aHandshakeThatNeverEndsIsGivenUpInTime() throws Exception {
     var never = new CountDownLatch(1);
-    // A plain receiver takes the client's hello for the beginning of a request and waits for more.
+    // A receiver without TLS takes the client's hello for the beginning of a request and waits for
+    // more.
     try (var receiver = new RawReceiver((socket, request) -> never.await())) {
       assertThat(post(receiver, "hooks.example", tls))
           .isEqualTo(new Unreachable("did not answer within 3s"));

@@ -10,7 +10,9 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
-/** A bounded queue and workers that write up to 200 events per transaction; nothing coalesces. */
+/**
+ * A bounded queue and workers that write up to 200 events per transaction; nothing is coalesced.
+ */
 final class BatchingArm implements WriterArm {
   private static final int BATCH = 200;
 
@@ -51,7 +53,7 @@ final class BatchingArm implements WriterArm {
         if (first != null) {
           batch.add(first);
           queue.drainTo(batch, BATCH - 1);
-          // Sorted, or two workers would lock each other's rows.
+          // Sorted, because two workers could otherwise deadlock on rows.
           batch.sort(Comparator.comparingInt(Event::stream));
           write(batch);
           batch.forEach(event -> event.saved().run());

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Saves the last event of 1,000 streams in a durable PostgreSQL, three ways in turn: as fast as
- * each can, then at fixed rates with the time until an event is durable.
+ * Saves the last event of 1,000 streams in a durable PostgreSQL, three ways in turn: at full speed,
+ * then at fixed rates with the time until an event is durable.
  */
 public final class CursorBenchmark {
   private static final PrintStream OUT = System.out;

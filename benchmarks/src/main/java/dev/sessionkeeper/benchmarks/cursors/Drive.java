@@ -6,14 +6,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/** Drives an arm with several producers, for a time, at a rate or without one. */
+/** Drives a contestant with several producers, for a time, at a fixed rate or at full speed. */
 final class Drive {
-  /** Every so many events one is timed until it is durable. */
+  /** Every so many events the time until one is durable is measured. */
   private static final int SAMPLE = 64;
 
   private Drive() {}
 
-  /** What came out. */
+  /** The result of a measurement. */
   record Result(String arm, double perSecond, double ratio, double p50, double p99, double worst) {
     @Override
     public String toString() {
@@ -24,7 +24,7 @@ final class Drive {
     }
   }
 
-  /** Runs and closes the arm. A rate of 0 is as fast as it goes. */
+  /** Runs and closes the contestant. A rate of 0 means full speed. */
   static Result measure(WriterArm arm, int streams, int producers, int rate, int seconds)
       throws InterruptedException {
     var latencies = new ConcurrentLinkedQueue<Long>();
@@ -70,10 +70,10 @@ final class Drive {
     long start = System.nanoTime();
     int mine = streams / producers;
     for (long now = start; now < end; now = System.nanoTime()) {
-      // In bursts of a millisecond, as events come; one clock read per event would cost more.
+      // In bursts of a millisecond, because reading the clock for each event would cost more.
       long due = interval == 0 ? sent + 32 : (long) ((now - start) / interval);
       for (; sent < due; sent++) {
-        // The streams of a producer are its own, so that their versions grow.
+        // Each producer has its own streams, so that their versions grow.
         int stream = producer * mine + (int) (sent % mine);
         if (sent % SAMPLE == 0) {
           long at = System.nanoTime();

@@ -4,17 +4,15 @@ package dev.sessionkeeper.benchmarks.cursors;
 interface WriterArm extends AutoCloseable {
   String name();
 
-  /** Hands over an event that nobody waits for. */
+  /** Submits an event without waiting for it. */
   default void submit(int stream, long event) {
     submit(stream, event, () -> {});
   }
 
-  /**
-   * Hands over an event, waiting as long as the arm wants; {@code saved} runs when it is durable.
-   */
+  /** Submits an event; {@code saved} runs when it is durable. */
   void submit(int stream, long event, Runnable saved);
 
-  /** Rows written so far. */
+  /** Returns how many rows were written so far. */
   long rows();
 
   /** Waits until everything is durable. */

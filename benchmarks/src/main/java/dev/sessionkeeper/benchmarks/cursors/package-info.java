@@ -1,4 +1,4 @@
-/** The coalescing writer beside what else one could write cursors with. */
+/** Compares the coalescing writer with other ways to save cursors. */
 @NullMarked
 package dev.sessionkeeper.benchmarks.cursors;
 

@@ -13,10 +13,10 @@ import java.util.Map;
 
 /**
  * Measures every screen of the dashboard on a store with very many sessions and messages, and the
- * rate of consumers that are watched.
+ * rate of consumers while someone watches them.
  *
  * <p>{@code DashboardBenchmark screens [sessions] [messages]} or {@code DashboardBenchmark gate
- * [sessions] [seconds]}. The exit code is 1 if a screen or the gate is over its bound.
+ * [sessions] [seconds]}. The exit code is 1 if a screen or the gate exceeds its bound.
  */
 public final class DashboardBenchmark {
   static final PrintStream OUT = System.out;

@@ -27,15 +27,15 @@ import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
 /**
- * Fills a queue and asks for every screen. The time of a whole answer is an upper bound of the
- * database's part. Rows are those that the tables' own statistics counted.
+ * Fills a queue and requests every screen. The time of a whole answer is an upper bound of the
+ * database's part. Rows are counted by the tables' own statistics.
  */
 final class LargeScreens {
   private static final int ROUNDS = 15;
   private static final int MOST_ROWS = 20_000;
   private static final long STATISTICS_FLUSH_NANOS = 1_500_000_000L;
 
-  /** Rows that scans and index lookups brought, of all tables of the store. */
+  /** Counts rows read by scans and index lookups, of all tables of the store. */
   private static final String ROWS_READ =
       """
       SELECT sum(seq_tup_read + COALESCE(idx_tup_fetch, 0)) FROM pg_stat_user_tables WHERE schemaname = 'keeper'
@@ -63,7 +63,7 @@ final class LargeScreens {
     return isGood;
   }
 
-  /** Screens by name, each with its bound in milliseconds and its path. */
+  /** Returns the screens by name, each with its bound in milliseconds and its path. */
   private static Map<String, Map.Entry<Integer, String>> screens() {
     var screens = new LinkedHashMap<String, Map.Entry<Integer, String>>();
     var queue = "/ui/queues/" + QUEUE;
@@ -142,8 +142,8 @@ final class LargeScreens {
   }
 
   /**
-   * Messages in bundles, thousands of parked, waiting and paused sessions, and as many dead letters
-   * as a person may find one morning.
+   * Stores messages in message batches, thousands of parked, waiting and paused sessions, and many
+   * dead letters.
    */
   private void fill(int sessions, int messages) throws Exception {
     long begin = System.nanoTime();

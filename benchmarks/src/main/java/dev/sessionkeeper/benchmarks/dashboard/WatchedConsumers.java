@@ -24,8 +24,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 /**
- * Consumers under steady load: left alone, with a Queue page that refreshes every second, and after
- * an act of a person. Watching may cost a tenth of the rate, and an act may be felt for 15 seconds.
+ * Consumers under steady load: without watchers, with a Queue page that refreshes every second, and
+ * after an operator's act. Watching may cost a tenth of the rate, and an act may be noticeable for
+ * 15 seconds.
  */
 final class WatchedConsumers {
   private static final int HANDLERS = 256;
@@ -60,7 +61,7 @@ final class WatchedConsumers {
       for (int i = 0; i < SENDERS; i++) {
         senders.execute(this::send);
       }
-      rate(Math.max(5, seconds / 2)); // Warm-up.
+      rate(Math.max(5, seconds / 2)); // The first measurement warms up.
       double quiet = rate(seconds);
       var page =
           HttpRequest.newBuilder(URI.create(server.address() + "/ui/queues/" + QUEUE)).build();
@@ -96,7 +97,7 @@ final class WatchedConsumers {
     return Settlement.complete();
   }
 
-  /** Keeps a bounded backlog, so that senders and consumers run at one pace. */
+  /** Keeps a bounded backlog, so that senders and consumers run at the same rate. */
   private void send() {
     while (!isOver.get()) {
       if (sent.get() - handled.get() > 50L * HANDLERS) {

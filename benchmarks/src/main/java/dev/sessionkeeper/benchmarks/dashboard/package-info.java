@@ -1,4 +1,4 @@
-/** What the dashboard costs: every screen on a large store, and consumers that are watched. */
+/** The cost of the dashboard: every screen on a large store, and its effect on consumers. */
 @NullMarked
 package dev.sessionkeeper.benchmarks.dashboard;
 

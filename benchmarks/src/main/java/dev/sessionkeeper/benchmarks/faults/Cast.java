@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /**
- * The processes of a run. A process that ends is followed by another one in its role, with a
- * journal of its own. Not safe for threads.
+ * The processes of a run. A process that ends is replaced by another one in its role, with a
+ * journal of its own. Not thread-safe.
  */
 final class Cast implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -29,7 +29,9 @@ final class Cast implements AutoCloseable {
   private final DatabaseAddress database;
   private final boolean hasClocks;
 
-  /** Of consumers and senders; it stays when one follows on another. */
+  /**
+   * The proxies of consumers and senders, by role; a replacement uses the proxy of its predecessor.
+   */
   private final Map<String, FaultyNetwork> networks = new HashMap<>();
 
   private final Map<String, FakeClock> clocks = new HashMap<>();
@@ -53,7 +55,7 @@ final class Cast implements AutoCloseable {
   }
 
   /**
-   * Starts one that dies by itself.
+   * Starts a process that kills itself.
    *
    * @param at the number of its last statement; negative if that is still executed
    */
@@ -62,12 +64,12 @@ final class Cast implements AutoCloseable {
     doomed.add(role);
   }
 
-  /** Consumers that are to die by themselves. */
+  /** Returns consumers that will kill themselves. */
   List<String> doomed() {
     return List.copyOf(doomed);
   }
 
-  /** Consumers that died by themselves since the last call. */
+  /** Returns consumers that killed themselves since the last call. */
   List<String> fallen() {
     var fallen = doomed.stream().filter(role -> !process(role).isAlive()).toList();
     for (var role : fallen) {
@@ -135,7 +137,7 @@ final class Cast implements AutoCloseable {
     };
   }
 
-  /** A process that is killed before it has taken anything proves nothing. */
+  /** Waits until a process has begun, because killing it earlier proves nothing. */
   void awaitReady(String role) throws InterruptedException {
     process(role).await("ready", PATIENCE);
   }
@@ -169,7 +171,10 @@ final class Cast implements AutoCloseable {
     isolated.add(role);
   }
 
-  /** What was held up arrives, also of one that was killed meanwhile; false if nothing was. */
+  /**
+   * Delivers traffic that was held up, even of a process that was killed meanwhile. Returns false
+   * if there was none.
+   */
   boolean reach(String role) {
     if (!isolated.remove(role)) {
       return false;
@@ -180,9 +185,9 @@ final class Cast implements AutoCloseable {
   }
 
   /**
-   * Cuts one of its connections.
+   * Cuts a connection of a process.
    *
-   * @param isAnswerAwaited whether the database is to do once more what it is asked
+   * @param isAnswerAwaited whether the database executes one more request before
    */
   void cut(String role, RandomGenerator random, boolean isAnswerAwaited) {
     journal.about(Kind.CUT, process(role).name());
@@ -190,12 +195,12 @@ final class Cast implements AutoCloseable {
     boolean unused = isAnswerAwaited ? network.cutNextAnswer(random) : network.cutOne(random);
   }
 
-  /** Whether it stands still, or is alone. */
+  /** Returns whether a process is frozen or isolated. */
   boolean isAway(String role) {
     return frozen.contains(role) || isolated.contains(role);
   }
 
-  /** Lets it finish and end. */
+  /** Lets a process finish and end. */
   void leave(String role) throws IOException, InterruptedException {
     var process = process(role);
     journal.about(Kind.LEAVING, process.name());
@@ -214,7 +219,7 @@ final class Cast implements AutoCloseable {
     return Objects.requireNonNull(networks.get(role), role);
   }
 
-  /** Nobody follows in this role. */
+  /** Ends a role without a replacement. */
   void forget(String role) {
     roles.remove(role);
   }
@@ -223,7 +228,7 @@ final class Cast implements AutoCloseable {
     return roles.keySet().stream().filter(role -> role.startsWith(prefix)).sorted().toList();
   }
 
-  /** Ends all of them, also those that stand still. */
+  /** Ends all processes, including frozen ones. */
   @Override
   public void close() {
     synchronized (all) {

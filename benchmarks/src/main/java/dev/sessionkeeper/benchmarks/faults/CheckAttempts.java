@@ -11,13 +11,13 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * No attempt is counted for a message that was not handed out: whoever gets attempt 3, or finds a
- * dead letter of 2 attempts, follows on somebody who got attempts 1 and 2.
+ * No attempt is counted for a message that was not delivered: before attempt 3, or a dead letter of
+ * 2 attempts, attempts 1 and 2 must have been delivered.
  *
- * <p>A process that is killed, or stopped beyond its leases, may have been handed a message and had
- * no time to write it down; one whose connection is cut may never get the answer. Each such fault
- * explains one missing line of as many sessions as a process holds; a crash of the database
- * explains that for every process.
+ * <p>A process that is killed, or stopped beyond its leases, may have received a message without
+ * time to record it; one whose connection is cut may never get the answer. Each such fault explains
+ * one missing line for as many sessions as a process holds; a crash of the database explains that
+ * for every process.
  */
 final class CheckAttempts implements Checker {
 
@@ -78,7 +78,7 @@ final class CheckAttempts implements Checker {
     return violations;
   }
 
-  /** How many sessions each fault may still explain. */
+  /** How many missing lines each fault may still explain. */
   private static final class Excuses {
     private final History history;
     private final Map<Event, Set<String>> used = new HashMap<>();

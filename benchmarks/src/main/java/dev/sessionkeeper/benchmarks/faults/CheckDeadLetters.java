@@ -7,8 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Every dead letter has a cause that the journals show: a handler chose it, a person did, or all
- * attempts were handed out. No message is completed and a dead letter, and none is dead twice.
+ * Every dead letter has a cause in the journals: a handler chose it, an operator did, or all
+ * attempts were used. No message is both completed and a dead letter, and none is dead-lettered
+ * twice.
  */
 final class CheckDeadLetters implements Checker {
 

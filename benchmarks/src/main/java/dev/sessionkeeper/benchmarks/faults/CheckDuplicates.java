@@ -9,11 +9,11 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A completion that was confirmed is final: the message is handed out under no later epoch, nor
- * again under the same one, and no second completion of it is confirmed. No send is stored twice.
+ * A confirmed completion is final: the message is delivered under no later epoch, nor again under
+ * the same one, and no second completion of it is confirmed. No send is stored twice.
  *
- * <p>It needs no clock: had the completion of epoch 3 taken effect before epoch 4 was handed out,
- * epoch 4 would not have got the message.
+ * <p>This needs no clock: if the completion of epoch 3 had taken effect before epoch 4 received the
+ * session, epoch 4 would not have received the message.
  */
 final class CheckDuplicates implements Checker {
 
@@ -39,7 +39,7 @@ final class CheckDuplicates implements Checker {
     return violations;
   }
 
-  /** One message. */
+  /** The check of one message. */
   private record Pass(String message, boolean isReplayed, List<Violation> violations) {
     void over(List<Event> events) {
       var completed = new TreeMap<Long, Event>();
@@ -68,7 +68,7 @@ final class CheckDuplicates implements Checker {
       }
     }
 
-    /** Wherever the confirmation is written in time: a later epoch must not have got it. */
+    /** Whenever the confirmation is recorded, no later epoch may have received the message. */
     private void late(List<Event> events, TreeMap<Long, Event> completed) {
       if (completed.isEmpty()) {
         return;

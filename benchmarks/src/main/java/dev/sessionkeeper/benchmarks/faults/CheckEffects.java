@@ -9,11 +9,12 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A transactional handler has its effect once for each message, in order, under epochs that grow;
- * and every acknowledged message has it, unless it is a dead letter or was handled elsewhere.
+ * A transactional handler has its effect once for each message, in order, under growing epochs; and
+ * every acknowledged message has it, unless it is a dead letter or was handled without a
+ * transaction.
  */
 final class CheckEffects implements Checker {
-  /** Sessions whose handlers write in the transaction of their settlement. */
+  /** The prefix of sessions whose handlers write in the transaction of their settlement. */
   static final String TRANSACTIONAL = "t-";
 
   @Override
@@ -70,7 +71,7 @@ final class CheckEffects implements Checker {
     return problems;
   }
 
-  /** Messages that are dead letters, or that were completed by who has no transaction. */
+  /** Returns messages that are dead letters, or were completed without a transaction. */
   private static Set<Long> elsewhere(List<Event> events) {
     var numbers = new HashSet<Long>();
     for (var event : events) {
@@ -81,7 +82,7 @@ final class CheckEffects implements Checker {
     return numbers;
   }
 
-  /** Whether its handlers write in the transaction of their settlement. */
+  /** Returns whether the process's handlers write in the transaction of their settlement. */
   static boolean isTransactional(String process) {
     return process.startsWith("consumer") && !process.contains(HolderProcess.ROLE);
   }

@@ -10,9 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Every acquisition of a session raises its epoch, no two have the same, and a settlement that is
- * sent under an old epoch after a newer one was handed out is refused. Under one epoch there is one
- * handler at a time.
+ * Every acquisition of a session raises its epoch, no two have the same, and a settlement under an
+ * old epoch after a newer one was given is refused. Under one epoch one handler runs at a time.
  */
 final class CheckEpochs implements Checker {
 
@@ -28,7 +27,7 @@ final class CheckEpochs implements Checker {
     return violations;
   }
 
-  /** One session. */
+  /** The check of one session. */
   private static final class Pass {
     private final String session;
     private final List<Violation> violations;
@@ -45,7 +44,7 @@ final class CheckEpochs implements Checker {
     }
 
     void over(List<Event> events) {
-      // An accept begins before others of which it knows nothing have ended.
+      // An accept may begin before concurrent ones that it does not know of have ended.
       events.stream()
           .filter(event -> event.is(Kind.ACCEPTING))
           .forEach(event -> acceptingAt.put(event.epoch(), event.nanos()));
@@ -67,7 +66,7 @@ final class CheckEpochs implements Checker {
           ended.put(key(event), event);
         }
         default -> {
-          // Says nothing about owners.
+          // The event says nothing about owners.
         }
       }
     }
@@ -86,7 +85,8 @@ final class CheckEpochs implements Checker {
     }
 
     private void settled(Event event) {
-      // A transaction settles when its handler ends; what the processor says later is known.
+      // A transaction settles when its handler ends; the processor's later settlement changes
+      // nothing.
       boolean isTransactional =
           session.startsWith(CheckEffects.TRANSACTIONAL)
               && CheckEffects.isTransactional(event.process());

@@ -7,15 +7,15 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A lease that was told to an owner is kept: no other owner gets the session before its end, unless
- * the owner gave it back, was told of its loss, a person took the session away, or the database
- * crashed. And no handler begins long after its lease, unless its process stood still.
+ * A lease is kept: no other owner gets the session before its end, unless the owner released it,
+ * learned of its loss, an operator took the session away, or the database crashed. And no handler
+ * begins long after its lease, unless its process was frozen.
  */
 final class CheckLeases implements Checker {
-  /** Between a clock that is read and the line that says so. */
+  /** The time between reading a clock and the journal line. */
   private static final long TOLERANCE = 20_000_000;
 
-  /** How late a handler may begin on a machine that has much to do. */
+  /** How late a handler may begin on a busy machine. */
   private static final long LATE = 2_000_000_000;
 
   @Override
@@ -44,7 +44,7 @@ final class CheckLeases implements Checker {
     }
   }
 
-  /** One session. */
+  /** The check of one session. */
   private static final class Pass {
     private final String session;
     private final History history;
@@ -87,7 +87,7 @@ final class CheckLeases implements Checker {
           }
         }
         default -> {
-          // Says nothing about leases.
+          // The event says nothing about leases.
         }
       }
     }
@@ -106,7 +106,7 @@ final class CheckLeases implements Checker {
           });
       holds.values().removeIf(hold -> hold.isOver && hold.until < event.nanos() - LATE);
       var hold = new Hold(event);
-      hold.isOver = acts > 0; // The act may take it away a moment later.
+      hold.isOver = acts > 0; // The act may take the session away a moment later.
       holds.put(event.epoch(), hold);
     }
 

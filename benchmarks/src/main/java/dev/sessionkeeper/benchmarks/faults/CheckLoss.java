@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Every message whose send returned was completed by a handler, or is a dead letter; and no session
- * keeps messages that nobody gets.
+ * Every message whose send returned was completed by a handler or is a dead letter; and no session
+ * keeps messages that no consumer gets.
  *
- * <p>A completion whose confirmation is missing may have taken effect. One that was refused did
- * not, unless the database crashed on the way: {@link CheckRefusals} judges that.
+ * <p>A completion without a confirmation may have taken effect. One that was refused did not,
+ * unless the database crashed meanwhile: {@link CheckRefusals} judges that.
  */
 final class CheckLoss implements Checker {
-  /** A crash is written down before its signal is sent, which takes some time. */
+  /** A crash is recorded before its signal is sent, which takes some time. */
   private static final long SPAWN_NANOS = 1_000_000_000;
 
   @Override
@@ -55,7 +55,7 @@ final class CheckLoss implements Checker {
                         && mayHaveTakenEffect(history, event, events));
   }
 
-  /** Whether it was completed for certain, or set aside. */
+  /** Returns whether the message was certainly completed or set aside. */
   static boolean isDone(List<Event> events) {
     return events.stream()
         .anyMatch(

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A settlement that fails with a lost lease has changed nothing: its message comes again. Whoever
- * cannot know says so.
+ * A settlement that fails with a lost lease has changed nothing: its message comes again. A
+ * settlement with an unknown outcome must report that.
  */
 final class CheckRefusals implements Checker {
   private static final String LOCK_LOST = "LockLost";
@@ -32,7 +32,7 @@ final class CheckRefusals implements Checker {
 
   private static void check(String session, List<Event> events, List<Violation> violations) {
     var ended = events.stream().filter(event -> event.is(Kind.ENDED, Outcome.COMPLETE)).toList();
-    // Anyone else may have completed it without a confirmation.
+    // Another owner may have completed the message without a confirmation.
     if (ended.size() != 1 || CheckLoss.isDone(events)) {
       return;
     }
@@ -44,7 +44,7 @@ final class CheckRefusals implements Checker {
                         "refusal", session + ": " + refused + ", and the message is gone")));
   }
 
-  /** Of the completion that was sent under this epoch. */
+  /** Returns the refusal of the completion that was sent under this epoch. */
   static Optional<Event> refusal(long epoch, List<Event> events) {
     boolean isSent =
         events.stream().anyMatch(e -> e.is(Kind.SETTLING, Outcome.COMPLETE) && e.epoch() == epoch);

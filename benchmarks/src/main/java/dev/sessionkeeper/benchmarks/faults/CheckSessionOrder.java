@@ -13,11 +13,11 @@ import java.util.TreeSet;
 
 /**
  * Messages of a session are handled in the order of their sends: none begins before an earlier one
- * has ended, and none begins again behind one that was completed.
+ * has ended, and none begins again after it was completed.
  *
  * <p>A session has one sender, which sends its numbers one after the other. A number that was never
- * acknowledged may come late or never. An owner that was replaced does not count here; {@link
- * CheckLeases} judges it.
+ * acknowledged may come late or never. Replaced owners do not count here; {@link CheckLeases}
+ * judges them.
  */
 final class CheckSessionOrder implements Checker {
 
@@ -35,7 +35,7 @@ final class CheckSessionOrder implements Checker {
     return violations;
   }
 
-  /** One session. */
+  /** The check of one session. */
   private static final class Pass {
     private final String session;
     private final int maxAttempts;
@@ -89,7 +89,7 @@ final class CheckSessionOrder implements Checker {
         }
         case REFUSED -> refusedEpochs.add(event.epoch());
         default -> {
-          // Says nothing about order.
+          // The event says nothing about order.
         }
       }
     }

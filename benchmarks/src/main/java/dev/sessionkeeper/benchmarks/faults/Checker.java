@@ -3,14 +3,14 @@ package dev.sessionkeeper.benchmarks.faults;
 import dev.sessionkeeper.testkit.Violation;
 import java.util.List;
 
-/** Judges a history by one promise. */
+/** Checks one promise against a history. */
 interface Checker {
-  /** Short, for the table of verdicts. */
+  /** Returns a short text for the table of verdicts. */
   String promise();
 
   List<Violation> check(History history);
 
-  /** All of them. */
+  /** Returns all checkers. */
   static List<Checker> all() {
     return List.of(
         new CheckSessionOrder(),

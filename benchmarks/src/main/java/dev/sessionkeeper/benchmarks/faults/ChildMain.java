@@ -5,7 +5,7 @@ import dev.sessionkeeper.benchmarks.processes.ChildProcess;
 import dev.sessionkeeper.spi.QueueProvider;
 import java.util.concurrent.locks.LockSupport;
 
-/** What the processes of a run have in common. */
+/** Shared code of the processes of a run. */
 final class ChildMain {
   static final String NAME = "KEEPER_FAULTS_NAME";
   static final String CREATE_EFFECTS =
@@ -26,7 +26,7 @@ final class ChildMain {
     void run() throws Exception;
   }
 
-  /** ChildMain it again while the database does not answer, as it may at any moment. */
+  /** Repeats the work while the database does not answer, as it may at any moment. */
   static void untilTheDatabaseAnswers(Work work) throws Exception {
     while (true) {
       try {
@@ -42,19 +42,19 @@ final class ChildMain {
     return wished(NAME);
   }
 
-  /** What the parent wrote into the environment. */
+  /** Returns a value that the parent wrote into the environment. */
   static String wished(String name) {
     return ChildProcess.fromParent(name);
   }
 
-  /** Asks the database once, so that one that is down shows before the work begins. */
+  /** Asks the database once, so that an unavailable one is noticed before the work begins. */
   static void requireQueue(QueueProvider provider) {
     if (provider.settings(Shape.QUEUE).isEmpty()) {
       throw new IllegalStateException("There is no queue " + Shape.QUEUE);
     }
   }
 
-  /** Tells the parent. */
+  /** Sends a line to the parent. */
   static void say(String line) {
     System.out.println(line);
     System.out.flush();

@@ -19,8 +19,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Handles messages until its input ends, and writes down what it does. Some handlers take long,
- * some fail, a few make dead letters.
+ * Handles messages until its input ends, and records its actions. Some handlers take long, some
+ * fail, a few make dead letters.
  */
 final class ConsumerProcess {
   private final Journal journal;
@@ -48,7 +48,7 @@ final class ConsumerProcess {
         var processor = processor(provider).start()) {
       ChildMain.say("ready " + processor.state());
       while (System.in.read() >= 0) {
-        // The parent lives.
+        // Reads until the parent ends.
       }
     }
   }
@@ -113,7 +113,7 @@ final class ConsumerProcess {
     try {
       outcome = work(session);
       if (outcome != Outcome.DEAD_LETTER) {
-        effect.run(); // Also that of a failure, which is to be rolled back.
+        effect.run(); // Also after a failure, whose effect is to be rolled back.
       }
     } finally {
       journal.message(Kind.ENDED, id, number, session.epoch(), outcome.name());
@@ -125,7 +125,10 @@ final class ConsumerProcess {
     };
   }
 
-  /** Most take no time; one in 200 takes longer than a second, and its hold is renewed. */
+  /**
+   * Works on a message. Most take no time; one in 200 takes longer than a second, so that its lease
+   * is renewed.
+   */
   private static Outcome work(SessionContext session) {
     var random = ThreadLocalRandom.current();
     int kind = random.nextInt(1000);

@@ -4,13 +4,13 @@ import dev.sessionkeeper.testkit.StepByStep;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
-/** Ends a process without warning right before, or right after, one of its statements. */
+/** Kills a process right before or right after one of its statements. */
 public final class DieAtStatement {
   public static final String AT = "KEEPER_FAULTS_DIE_AT";
 
   private DieAtStatement() {}
 
-  /** The source itself, unless this process was told at which of its statements it dies. */
+  /** Returns the data source unchanged, unless this process was told at which statement to die. */
   public static DataSource of(DataSource source) {
     var at = System.getenv(AT);
     if (at == null) {

@@ -12,10 +12,10 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 
-/** Waits until nothing is left to handle, then writes down what the database has in the end. */
+/** Waits until no message is left, then records the final contents of the database. */
 record DrainQueue(
     PostgresQueueProvider provider, DataSource source, Journal journal, Consumer<String> progress) {
-  /** How long nothing may happen; a slow machine that gets on is waited for. */
+  /** How long the queue may make no progress; a slow machine that progresses gets more time. */
   private static final Duration PATIENCE = Duration.ofSeconds(45);
 
   private static final Duration STEP = Duration.ofMillis(250);
@@ -54,7 +54,7 @@ record DrainQueue(
     }
   }
 
-  /** Dead letters, effects, and sessions that still have messages. */
+  /** Records dead letters, effects, and sessions that still have messages. */
   void writeDown() throws SQLException {
     journal.write(Kind.COUNTED, "", 0, 0, depth(), "");
     var page = Page.Request.first(PAGE);

@@ -4,10 +4,10 @@ package dev.sessionkeeper.benchmarks.faults;
  * One line of a journal.
  *
  * @param nanos the machine's monotonic clock, which all of its processes share
- * @param process which process wrote it
- * @param session blank where none is concerned
- * @param number of the message within its session; 0 where none is concerned
- * @param epoch of the hold; 0 where none is concerned
+ * @param process the process that wrote the line
+ * @param session blank if none is concerned
+ * @param number the message's number within its session; 0 if none is concerned
+ * @param epoch of the hold; 0 if none is concerned
  * @param value see {@link Kind}
  * @param word see {@link Kind}
  */
@@ -21,7 +21,7 @@ record Event(
     long value,
     String word) {
 
-  /** What an event says. */
+  /** The kind of an event. */
   enum Kind {
     /** A sender is about to send the message. */
     SENDING,
@@ -45,15 +45,15 @@ record Event(
     SETTLED,
     /** A settlement failed; word: the name of the error. */
     REFUSED,
-    /** A hold is about to be given back. */
+    /** A hold is about to be released. */
     CLOSING,
-    /** A process was told that its lease is gone. */
+    /** A process learned that its lease is lost. */
     LOST,
-    /** A person is about to act on the session; word: the act. */
+    /** An operator is about to act on the session; word: the act. */
     ACTING,
     /** The act returned, or failed. */
     ACTED,
-    /** A person is about to replay the dead letters of the session. */
+    /** An operator is about to replay the dead letters of the session. */
     REPLAYING,
     /** The process named by word starts. */
     STARTED,
@@ -61,11 +61,11 @@ record Event(
     KILLED,
     /** The process named by word is about to be stopped. */
     FROZEN,
-    /** The process named by word goes on. */
+    /** The process named by word continues. */
     THAWED,
-    /** Nothing passes any more between the database and the process named by word. */
+    /** The traffic between the database and the process named by word is stopped. */
     ISOLATED,
-    /** What was held up between the database and the process named by word arrives. */
+    /** The stopped traffic between the database and the process named by word arrives. */
     REACHED,
     /** One connection between the database and the process named by word is about to be cut. */
     CUT,
@@ -85,7 +85,7 @@ record Event(
     COUNTED
   }
 
-  /** How a message ended, as far as one handler is concerned. */
+  /** How one handler ended its attempt of a message. */
   enum Outcome {
     COMPLETE,
     RETRY,

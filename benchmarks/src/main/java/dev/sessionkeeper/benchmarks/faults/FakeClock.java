@@ -12,7 +12,7 @@ import java.util.Optional;
 
 /**
  * The wall clock of one process, moved from outside with libfaketime while the process runs. Its
- * monotonic clock stays true.
+ * monotonic clock stays right.
  */
 record FakeClock(Path file) {
   private static final List<Path> LIBRARIES =
@@ -26,7 +26,7 @@ record FakeClock(Path file) {
     return LIBRARIES.stream().filter(Files::exists).findFirst();
   }
 
-  /** Starts with the true time. */
+  /** Starts with the real time. */
   static FakeClock create(Path file) throws IOException {
     var clock = new FakeClock(file);
     clock.moveBy(Duration.ZERO);
@@ -36,7 +36,7 @@ record FakeClock(Path file) {
   void moveBy(Duration offset) throws IOException {
     var next = file.resolveSibling(file.getFileName() + ".next");
     Files.writeString(next, (offset.isNegative() ? "" : "+") + offset.toSeconds() + "s\n");
-    // Replaced in one step: libfaketime reads it at any moment.
+    // Replaced atomically, because libfaketime reads the file at any moment.
     Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 
@@ -54,14 +54,14 @@ record FakeClock(Path file) {
         Long.toString(zero()));
   }
 
-  /** A moment of the true wall clock on the machine's monotonic clock. */
+  /** Returns a moment of the real wall clock on the machine's monotonic clock. */
   static long monotonic(Instant moment) {
     var given = System.getenv(NANOS_BEFORE_1970);
     return nanos(moment) - (given == null ? zero() : Long.parseLong(given));
   }
 
   private static long zero() {
-    // The monotonic clock is read first: a stop in between makes leases shorter, never longer.
+    // The monotonic clock is read first: a pause in between makes leases shorter, never longer.
     long monotonic = System.nanoTime();
     return nanos(Instant.now()) - monotonic;
   }

@@ -12,9 +12,9 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * Consumers, senders and an operator work on one queue as processes of their own, while they are
- * killed, stopped and replaced, connections are cut and the database crashes. Each writes a journal
- * outside of the database; afterwards all journals together are judged.
+ * Consumers, senders and an operator work on one queue in processes of their own, while they are
+ * killed, stopped and replaced, connections are cut and the database crashes. Each process writes a
+ * journal outside the database; afterwards the checkers judge all journals together.
  *
  * <p>{@code FaultRun --minutes 10 --processes 3 --faults
  * kill,freeze,leave,sender,cut,database,operator --handlers mixed --seed 42}, and {@code FaultRun
@@ -24,7 +24,7 @@ import java.util.Locale;
 public final class FaultRun {
   private static final PrintStream OUT = System.out;
 
-  /** The file that tells how the run was called, for who judges its journals again. */
+  /** The file with the arguments of the run, for a later judgement of its journals. */
   private static final String ARGUMENTS = "arguments";
 
   private final Options options;
@@ -83,7 +83,7 @@ public final class FaultRun {
     return folder;
   }
 
-  /** Runs all of it. */
+  /** Runs everything and returns the verdict. */
   Verdict run() throws IOException, InterruptedException, SQLException {
     Files.writeString(folder.resolve(ARGUMENTS), options.asArguments());
     try (var postgres = EmbeddedPostgres.temporary();

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The journals of all processes of a run, in the order of time. Checkers read it. */
+/** The journals of all processes of a run, ordered by time, for the checkers. */
 final class History {
   private static final Set<Kind> FAULTS =
       EnumSet.of(Kind.KILLED, Kind.FROZEN, Kind.THAWED, Kind.ISOLATED, Kind.CUT, Kind.CRASHING);
@@ -25,9 +25,9 @@ final class History {
   private final int slots;
 
   /**
-   * A history of these events.
+   * Creates a history of these events.
    *
-   * @param maxAttempts attempts after which the queue makes a message a dead letter
+   * @param maxAttempts attempts after which the queue dead-letters a message
    * @param slots how many sessions a process holds at once
    */
   History(Collection<Event> unsorted, int maxAttempts, int slots) {
@@ -56,7 +56,7 @@ final class History {
     return new History(events, maxAttempts, slots);
   }
 
-  /** Reads one journal. A line that was cut off by a kill does not count. */
+  /** Reads one journal. A line that a kill cut off does not count. */
   static List<Event> read(Path file, String process) throws IOException {
     var text = Files.readString(file);
     int end = text.lastIndexOf('\n');
@@ -69,7 +69,7 @@ final class History {
     return events;
   }
 
-  /** What happened to each session, in order. */
+  /** Returns the events of each session, in order. */
   Map<String, List<Event>> bySession() {
     return sessions;
   }
@@ -90,7 +90,7 @@ final class History {
     return events.stream().filter(event -> event.is(kind)).count();
   }
 
-  /** Whether the process stood still at some time between these two. */
+  /** Returns whether the process was frozen at some time in this interval. */
   boolean wasFrozen(String process, long from, long to) {
     long frozen = Long.MAX_VALUE;
     for (var event : faults) {
@@ -107,13 +107,13 @@ final class History {
     return frozen <= to;
   }
 
-  /** Whether the database crashed at some time between these two. */
+  /** Returns whether the database crashed in this interval. */
   boolean didDatabaseCrash(long from, long to) {
     return faults.stream()
         .anyMatch(event -> event.is(Kind.CRASHING) && event.nanos() >= from && event.nanos() <= to);
   }
 
-  /** The messages of a session by number. */
+  /** Returns the events of a session by message number. */
   static Map<Long, List<Event>> byNumber(Collection<Event> session) {
     var messages = new TreeMap<Long, List<Event>>();
     for (var event : session) {

@@ -20,9 +20,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Takes sessions without a processor and settles whatever the clock says: it renews nothing, holds
- * some sessions longer than their lease, and relies on the store to refuse it. A processor stops by
- * itself and would never show a missing fence.
+ * Accepts sessions without a processor and settles whatever the clock says: it renews nothing,
+ * holds some sessions longer than their lease, and relies on the store to refuse it. A processor
+ * stops by itself, so it would never reveal a missing fence.
  */
 final class HolderProcess {
   /** Part of the names of such processes. */
@@ -66,7 +66,7 @@ final class HolderProcess {
     }
     ChildMain.say("ready");
     while (System.in.read() >= 0) {
-      // The parent lives.
+      // Reads until the parent ends.
     }
     isOver = true;
     for (var thread : threads) {
@@ -82,7 +82,7 @@ final class HolderProcess {
           hold(accepted.session());
         }
       } catch (KeeperException | CompletionException e) {
-        // The lease is over, as it was meant to be, or the database is down.
+        // The lease has expired, as intended, or the database is down.
         LockSupport.parkNanos(20_000_000);
       } catch (InterruptedException e) {
         return;
@@ -108,7 +108,7 @@ final class HolderProcess {
     }
   }
 
-  /** Mostly short; one in 60 is longer than any lease. */
+  /** Returns the length of a hold, mostly short; one in 60 is longer than any lease. */
   private Duration time() {
     var random = ThreadLocalRandom.current();
     return switch (random.nextInt(60)) {

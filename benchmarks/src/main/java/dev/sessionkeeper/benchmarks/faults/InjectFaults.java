@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Does one fault after the other, as the seed chooses, for as long as the run lasts. One thread.
+ * Injects one fault after the other, as the seed chooses, for the length of the run. One thread.
  */
 final class InjectFaults {
   private static final Duration STEP = Duration.ofMillis(50);
@@ -125,7 +125,7 @@ final class InjectFaults {
       case CUT -> cut();
       case DATABASE -> crash();
       case OPERATOR -> {
-        // A process of its own is at it all the time.
+        // A process of its own acts all the time.
       }
     }
   }
@@ -134,7 +134,9 @@ final class InjectFaults {
     return roles.get(random.nextInt(roles.size()));
   }
 
-  /** Seldom one that stands still: it is to go on and meet its successors. */
+  /**
+   * Returns a consumer, rarely a frozen one, because that should continue and meet its successors.
+   */
   private String victim() {
     var running = running();
     return anyOf(running.isEmpty() || random.nextInt(8) == 0 ? cast.roles("consumer") : running);
@@ -171,7 +173,7 @@ final class InjectFaults {
       cast.isolate(role);
     } else {
       if (isLong && random.nextBoolean()) {
-        // What it sends now arrives after its lease, and it cannot know of either.
+        // Its requests now arrive after its lease, without its knowledge.
         cast.isolate(role);
         Thread.sleep(ON_THE_WAY);
       }
@@ -180,7 +182,7 @@ final class InjectFaults {
     backAt.put(role, System.nanoTime() + time.toNanos());
   }
 
-  /** Several in a row: a single one often meets a connection without work. */
+  /** Several in a row, because a single cut often hits an idle connection. */
   private void cut() throws InterruptedException {
     var reachable = new ArrayList<>(cast.roles("sender"));
     reachable.addAll(running());
@@ -205,7 +207,7 @@ final class InjectFaults {
     cast.startDoomed(role, random.nextBoolean() ? at : -at);
   }
 
-  /** After it has died. */
+  /** Starts a replacement for a process that has died. */
   private void startAgain(String role) throws IOException, InterruptedException {
     if (isOver || random.nextInt(3) == 0) {
       cast.start(role);
@@ -227,7 +229,7 @@ final class InjectFaults {
   private void takeAllConnections() throws IOException, InterruptedException {
     progress.accept("the database has no connection left");
     limitConnections(0);
-    cut(); // Who has connections would not notice.
+    cut(); // Processes that have connections would not notice.
     waitUntil(System.nanoTime() + random.nextLong(1_000_000_000L, 4_000_000_000L));
     limitConnections(-1);
   }
@@ -241,7 +243,10 @@ final class InjectFaults {
     }
   }
 
-  /** Tables in an order of its own: whoever has them the other way round is in a deadlock. */
+  /**
+   * Locks tables in an order of its own, so that a transaction that locks them in another order
+   * deadlocks.
+   */
   private void lockTables() throws IOException, InterruptedException {
     int deadlocks = 0;
     int times = 30;
@@ -255,7 +260,7 @@ final class InjectFaults {
             tables.add(rows.getString(1));
           }
         }
-        // Who stands still in a transaction goes on only when this thread lets it.
+        // A frozen process in a transaction continues only when this thread lets it.
         statement.execute("SET LOCAL lock_timeout = '2s'");
         for (var table : tables) {
           statement.execute("LOCK TABLE " + table + " IN SHARE ROW EXCLUSIVE MODE");
@@ -290,7 +295,9 @@ final class InjectFaults {
         try {
           out.write(piece);
         } catch (IOException e) {
-          waitUntil(System.nanoTime() + STEP.toNanos()); // Full. What is freed meanwhile is taken.
+          waitUntil(
+              System.nanoTime()
+                  + STEP.toNanos()); // The disk is full. Space that is freed meanwhile is used up.
         }
       }
     } finally {
@@ -307,12 +314,12 @@ final class InjectFaults {
         var statement = connection.createStatement()) {
       statement.execute(TERMINATE);
     } catch (SQLException e) {
-      // The database is just down: there is no backend to end.
+      // The database is down, so there is no backend to end.
       progress.accept("no backend was ended: " + e.getMessage());
     }
   }
 
-  /** The next one joins before, or after, one leaves. */
+  /** The next consumer joins before or after one leaves. */
   private void leave() throws IOException, InterruptedException {
     var running = running();
     if (running.isEmpty()) {
@@ -354,7 +361,7 @@ final class InjectFaults {
     lastCrash = System.nanoTime();
   }
 
-  /** Another application: what it commits last is lost, and transaction numbers come again. */
+  /** Another application: the crash loses its last commits, and transaction numbers are reused. */
   private void commitWithoutWaiting() {
     try (var connection = postgres.dataSource().getConnection();
         var statement = connection.createStatement()) {
@@ -364,7 +371,7 @@ final class InjectFaults {
         LockSupport.parkNanos(300_000);
       }
     } catch (SQLException e) {
-      // The database crashed, as it should.
+      // The database crashed as expected.
     }
   }
 

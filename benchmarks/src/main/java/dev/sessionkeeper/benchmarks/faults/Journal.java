@@ -9,11 +9,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
- * What one process does, in a file that only grows. A line is with the operating system when the
- * call returns, so the sudden end of the process takes nothing away. Safe for threads.
+ * The actions of one process, in an append-only file. A line is with the operating system when the
+ * call returns, so killing the process loses nothing. Thread-safe.
  *
- * <p>It is a stream and no channel: a channel is closed by the interrupt of a writer, and handlers
- * are interrupted.
+ * <p>It is a stream and not a channel, because an interrupt of a writer closes a channel, and
+ * handlers are interrupted.
  */
 final class Journal implements AutoCloseable {
   private static final String ENDING = ".journal";
@@ -26,7 +26,7 @@ final class Journal implements AutoCloseable {
     this.out = new FileOutputStream(folder.resolve(process + ENDING).toFile(), true);
   }
 
-  /** The process that wrote this file; blank if it is no journal. */
+  /** Returns the process that wrote this file; blank if it is no journal. */
   static String processOf(Path file) {
     var name = file.getFileName().toString();
     return name.endsWith(ENDING) ? name.substring(0, name.length() - ENDING.length()) : "";
@@ -57,7 +57,7 @@ final class Journal implements AutoCloseable {
     writeAt(System.nanoTime(), kind, session, number, epoch, value, word);
   }
 
-  /** For what is known only later, such as the begin of an accept. */
+  /** Records an accept with the time of its beginning, which is known only afterwards. */
   synchronized void accepted(long began, String session, long epoch, long until) {
     writeAt(began, Kind.ACCEPTING, session, 0, epoch, 0, "");
     writeAt(System.nanoTime(), Kind.TAKEN, session, 0, epoch, until, "");

@@ -24,9 +24,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Looks, acts and takes sessions by name, from a process that consumes nothing otherwise, until its
- * input ends. Leases by name are served here, or shown to a second provider, as a server does for
- * clients over HTTP.
+ * Inspects, acts and accepts sessions by name, in a process that otherwise consumes nothing, until
+ * its input ends. Leases by name are served here, or continued by a second provider, as a server
+ * does for HTTP clients.
  */
 final class OperatorProcess {
   private static final Owner OWNER = Owner.of("operator");
@@ -76,7 +76,7 @@ final class OperatorProcess {
     var acting = Thread.ofPlatform().start(this::actUntilOver);
     ChildMain.say("ready");
     while (System.in.read() >= 0) {
-      // The parent lives.
+      // Reads until the parent ends.
     }
     isOver = true;
     acting.join();
@@ -139,7 +139,7 @@ final class OperatorProcess {
     }
   }
 
-  /** What was set aside comes back, whatever happens to the database meanwhile. */
+  /** Resumes a session, whatever happens to the database meanwhile. */
   private void resume(SessionId session) {
     while (true) {
       try {
@@ -152,10 +152,10 @@ final class OperatorProcess {
   }
 
   /**
-   * Takes a session by name and completes what it has at hand.
+   * Accepts a session by name and completes its present messages.
    *
    * @param isSlow whether the hold lasts longer than a second
-   * @param isShown whether a second provider goes on with the lease
+   * @param isShown whether a second provider continues the lease
    */
   private void serve(SessionId session, boolean isSlow, boolean isShown)
       throws InterruptedException {

@@ -10,14 +10,14 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What a run is asked for.
+ * The options of a run.
  *
- * @param processes that consume with a processor
- * @param holders that consume without one, see {@link HolderProcess}
+ * @param processes consumers with a processor
+ * @param holders consumers without one, see {@link HolderProcess}
  * @param every the mean time between two faults
  * @param longFreeze a stop that no lease survives
  * @param disk a small file system that holds the temporary folder, for {@link Faults#DISK}
- * @param folder where journals go; a temporary one where it is empty
+ * @param folder for journals; a temporary one if empty
  */
 record Options(
     Duration duration,
@@ -67,7 +67,7 @@ record Options(
     }
   }
 
-  /** What is sent, and how it is handled. See {@link Shape}. */
+  /** The messages of a run, and their handling. See {@link Shape}. */
   record Load(
       int senders,
       int sessions,
@@ -126,8 +126,8 @@ record Options(
   }
 
   /**
-   * What a load means for options that were not chosen. The heavy one keeps hundreds of sessions in
-   * hand, and sends as fast as consumers get on.
+   * Returns the values that a named load gives to unset options. The heavy one keeps hundreds of
+   * sessions held, and sends as fast as consumers complete.
    */
   private static Map<String, String> preset(String load) {
     return switch (load) {
@@ -144,7 +144,7 @@ record Options(
     return Duration.ofMillis((long) (Double.parseDouble(text) * 1000));
   }
 
-  /** The command line that repeats it. */
+  /** Returns the command line that repeats the run. */
   String asArguments() {
     return String.format(
         Locale.ROOT,

@@ -9,7 +9,7 @@ import dev.sessionkeeper.spi.SessionSource;
 import dev.sessionkeeper.testkit.DelegatingProvider;
 import java.time.Duration;
 
-/** A provider that writes into a journal what is taken, handed out, settled and given back. */
+/** A provider that records accepts, deliveries, settlements and releases in a journal. */
 final class RecordingProvider extends DelegatingProvider {
   private final PostgresQueueProvider inner;
   private final Journal journal;
@@ -42,7 +42,7 @@ final class RecordingProvider extends DelegatingProvider {
     };
   }
 
-  /** Takes a chosen session. */
+  /** Accepts a chosen session. */
   AcceptResult accept(QueueName queue, SessionId session, Owner owner, Duration wait)
       throws InterruptedException {
     long began = System.nanoTime();

@@ -18,7 +18,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A hold that writes into a journal what becomes of it, before anyone else can know. */
+/** A hold that records its events in a journal before another process can know of them. */
 final class RecordingSession implements HeldSession {
   private final HeldSession inner;
   private final Journal journal;
@@ -39,7 +39,7 @@ final class RecordingSession implements HeldSession {
     journal.accepted(began, id, lease.epoch(), until);
   }
 
-  /** The number that a sender gave to this message. */
+  /** Returns the number that a sender gave to this message. */
   static long numberOf(Delivery delivery) {
     return Long.parseLong(delivery.payload().asText());
   }
@@ -53,14 +53,14 @@ final class RecordingSession implements HeldSession {
     };
   }
 
-  /** On the machine's monotonic clock. */
+  /** Returns the end of the lease on the machine's monotonic clock. */
   private static long endOf(Lease lease) {
     return FakeClock.monotonic(lease.until());
   }
 
   private Lease recorded(Lease lease) {
     long until = endOf(lease);
-    // Below that it is the same lease, read at another moment.
+    // A smaller difference is the same lease, read at another moment.
     if (until - told.get() > 1_000_000) {
       told.set(until);
       journal.hold(Kind.RENEWED, id, lease.epoch(), until);

@@ -20,10 +20,11 @@ import javax.sql.DataSource;
 
 /**
  * Sends messages of its own sessions, each with the next number of its session, until its input
- * ends. What is not acknowledged is sent again under the same id.
+ * ends. Unacknowledged messages are sent again under the same id.
  *
- * <p>After a kill it goes on behind the last number that it began to send. Where it names messages
- * itself it repeats what may be missing; elsewhere such a number may never come.
+ * <p>After a kill its replacement continues behind the last number that was being sent. If the
+ * sender chooses message ids it repeats what may be missing; otherwise such a number may never
+ * come.
  */
 final class SenderProcess {
   private static final long SECOND = 1_000_000_000;
@@ -98,7 +99,7 @@ final class SenderProcess {
     }
     ChildMain.say("ready");
     while (System.in.read() >= 0) {
-      // The parent lives.
+      // Reads until the parent ends.
     }
     isOver = true;
     for (var thread : all) {
@@ -106,7 +107,10 @@ final class SenderProcess {
     }
   }
 
-  /** A thread has sessions of its own: numbers of a session are sent one after the other. */
+  /**
+   * Runs one sending thread. Each has its own sessions, because numbers of a session are sent one
+   * after the other.
+   */
   private void send(int thread) {
     repeatWhatMayBeMissing(thread);
     var random = ThreadLocalRandom.current();
@@ -133,7 +137,7 @@ final class SenderProcess {
     }
   }
 
-  /** What comes in is bounded by what consumers get done. */
+  /** Limits the rate of sends by the progress of consumers. */
   private void watchBacklog() {
     while (!isOver) {
       try {
@@ -193,7 +197,7 @@ final class SenderProcess {
     }
   }
 
-  /** Some are open for a while, and numbers drawn later are committed before. */
+  /** Sends in transactions, some of which stay open while later sequence numbers are committed. */
   private void sendInTransaction(List<Message> messages) throws SQLException {
     try (var connection = application.getConnection()) {
       connection.setAutoCommit(false);

@@ -10,16 +10,16 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * What all processes of a run have to know; it travels in their environment.
+ * The parameters that all processes of a run share, passed in their environment.
  *
  * @param folder of the journals
  * @param senders how many processes send
  * @param sessions of each sender
  * @param rate messages per second of each sender; 0 for as many as are acknowledged
- * @param backlog senders wait while the queue holds more messages than that; 0 for no such limit
+ * @param backlog senders wait while the queue holds more messages than this; 0 for no limit
  * @param threads of each sender
  * @param slots how many sessions a consumer holds at once
- * @param handlers which kind handlers are
+ * @param handlers the kind of handlers
  * @param lock the lock duration of the queue
  * @param maxAttempts the queue's {@code maxDeliveryCount}
  */
@@ -78,7 +78,7 @@ record Shape(
     return QueueSettings.ordered().withLockDuration(lock).withMaxDeliveryCount(maxAttempts);
   }
 
-  /** The sessions of one sender, by number. */
+  /** Returns the sessions of one sender, by number. */
   List<String> sessionsOf(int sender) {
     return IntStream.range(0, sessions).mapToObj(k -> session(sender, k)).toList();
   }
@@ -93,17 +93,20 @@ record Shape(
     return (isTransactional ? CheckEffects.TRANSACTIONAL : "c-") + sender + "-" + k;
   }
 
-  /** Whether a person may make dead letters in this session; the others are judged strictly. */
+  /**
+   * Returns whether the operator may dead-letter messages of this session; other sessions are
+   * judged strictly.
+   */
   static boolean mayPersonKill(int k) {
     return k % 5 == 0;
   }
 
-  /** Whether the sender names the messages of this session itself. */
+  /** Returns whether the sender chooses the ids of this session's messages. */
   static boolean hasOwnIds(int k) {
     return k % 3 == 0;
   }
 
-  /** Whether messages of this session are sent in a transaction of the application. */
+  /** Returns whether messages of this session are sent in a transaction of the application. */
   static boolean isOutbox(int k) {
     return k % 7 == 3;
   }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** What the checkers say about a history. */
+/** The checkers' verdict about a history. */
 record Verdict(History history, Map<String, List<Violation>> byPromise) {
   private static final int MOST_SHOWN = 5;
 

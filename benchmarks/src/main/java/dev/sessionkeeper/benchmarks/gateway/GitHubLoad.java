@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** A server in this process, and deliveries as GitHub signs and posts them. */
+/** A server in this process, with deliveries signed and posted like GitHub's. */
 final class GitHubLoad implements AutoCloseable {
   private static final String SECRET = "a secret of the benchmark";
 
@@ -34,12 +34,12 @@ final class GitHubLoad implements AutoCloseable {
     port = URI.create(server.address()).getPort();
   }
 
-  /** Posts an event of a pull request, as long as a usual one, and waits until it is stored. */
+  /** Posts an event of a pull request, of usual length, and waits until it is stored. */
   void deliver(int pull, int step) throws IOException {
     deliver(unique(payload(pull, step, 10_000)));
   }
 
-  /** A signed body is routed once, so each delivery needs a body of its own. */
+  /** Makes a payload unique, because the same signed body is routed only once. */
   private static byte[] unique(byte[] payload) {
     var text = new String(payload, UTF_8);
     return (text.substring(0, text.length() - 1) + ",\"run\":\"" + UUID.randomUUID() + "\"}")
@@ -69,8 +69,8 @@ final class GitHubLoad implements AutoCloseable {
   }
 
   /**
-   * A payload that is made like GitHub's: mostly addresses, some numbers and hashes. It compresses
-   * about as well as the public examples do, to a fifth.
+   * Returns a payload similar to GitHub's: mostly addresses, some numbers and hashes. It compresses
+   * like the public examples, to a fifth.
    */
   static byte[] payload(int pull, int step, int size) {
     var text = new StringBuilder(size + 400);

@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Deliveries per second with signature check, durable commit and three matching bots, beside bare
- * durable inserts of the same bytes, in turn.
+ * Measures deliveries per second with signature check, durable commit and three matching bots, and
+ * in turn bare durable inserts of the same bytes.
  */
 public final class IntakeBenchmark {
   private static final PrintStream OUT = System.out;
@@ -33,7 +33,7 @@ public final class IntakeBenchmark {
 
   private IntakeBenchmark() {}
 
-  /** What one client does once. */
+  /** One request of a client. */
   @FunctionalInterface
   private interface Step {
     void run(int number) throws Exception;
@@ -122,8 +122,8 @@ public final class IntakeBenchmark {
   }
 
   /**
-   * So many deliveries each second, whether the ones before are answered or not; the wait of each
-   * begins when it was due.
+   * Makes a fixed number of deliveries each second, whether or not earlier ones are answered; the
+   * wait of each counts from its scheduled time.
    */
   private static void atRate(int rate, int seconds, GitHubLoad load) throws Exception {
     int count = rate * seconds;

@@ -12,8 +12,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Posts over one connection, as cheaply as possible: the load must not cost more than what it
- * loads. One thread at a time.
+ * Posts over one connection, as cheaply as possible, so that the load generator costs little. One
+ * thread at a time.
  */
 final class PostBytes implements AutoCloseable {
   private final Socket socket;
@@ -26,7 +26,7 @@ final class PostBytes implements AutoCloseable {
     in = new BufferedInputStream(socket.getInputStream());
   }
 
-  /** Posts and tells the status. */
+  /** Posts and returns the status. */
   int post(String path, Map<String, String> headers, byte[] body) throws IOException {
     var head = new StringBuilder("POST ").append(path).append(" HTTP/1.1\r\nHost: 127.0.0.1\r\n");
     headers.forEach((name, value) -> head.append(name).append(": ").append(value).append("\r\n"));

@@ -23,9 +23,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
 /**
- * Pushes many pull requests with many events each to an endpoint that fails one request in five:
- * beside two healthy bots, and beside one whose endpoint never answers and one whose endpoint takes
- * seconds. Checks the order of every pull request; exits with 1 if it was wrong anywhere.
+ * Pushes many pull requests with many events each to an endpoint that fails one request in five,
+ * beside two healthy bots, one whose endpoint never answers and one whose endpoint takes seconds.
+ * Checks the order of every pull request; exits with 1 if it was wrong anywhere.
  */
 public final class PushBenchmark {
   private static final PrintStream OUT = System.out;
@@ -97,7 +97,9 @@ public final class PushBenchmark {
     OUT.println("  each of " + accepted.size() + " pull requests in order, every event once");
   }
 
-  /** One event of every pull request; those of one go out one after the other. */
+  /**
+   * Sends one event of every pull request; events of one pull request are sent one after the other.
+   */
   private static void send(GitHubLoad load, int pulls, int step) throws Exception {
     try (var threads = Executors.newFixedThreadPool(32)) {
       var all = new ArrayList<Future<?>>();

@@ -21,8 +21,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * What keeping connections is worth: the same requests to an endpoint that closes after every
- * answer and to one that does not, in turn.
+ * Measures the benefit of kept connections: the same requests to an endpoint that closes after
+ * every answer and to one that does not, in turn.
  */
 public final class SenderBenchmark {
   private static final PrintStream OUT = System.out;

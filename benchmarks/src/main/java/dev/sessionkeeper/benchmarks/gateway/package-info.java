@@ -1,5 +1,6 @@
 /**
- * Intake beside bare inserts of the same bytes, and push to endpoints that fail, are slow or dead.
+ * Intake compared with bare inserts of the same bytes, and push to endpoints that fail, are slow or
+ * do not answer.
  */
 @NullMarked
 package dev.sessionkeeper.benchmarks.gateway;

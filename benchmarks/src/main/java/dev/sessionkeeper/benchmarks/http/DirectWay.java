@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** The provider in this process; each consumer has one session in hand at a time. */
+/** The provider in this process; each consumer holds one session at a time. */
 record DirectWay(String name, QueueProvider provider, int consumers) implements Way {
   private static final Owner OWNER = Owner.of("bench");
   private static final Duration PATIENCE = Duration.ofMillis(100);

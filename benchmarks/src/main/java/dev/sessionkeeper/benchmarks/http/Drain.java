@@ -7,13 +7,13 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Fills a queue, then measures how fast a way empties it. */
+/** Fills a queue, then measures how fast a way of consuming empties it. */
 final class Drain {
   private static final int IN_A_CALL = 500;
 
   private Drain() {}
 
-  /** Returns messages per second, from the first take to the last confirmed completion. */
+  /** Returns messages per second, from the first accept to the last confirmed completion. */
   static double rate(Way way, QueueName queue, int messages, int perSession) throws Exception {
     int sessions = Math.max(1, messages / perSession);
     for (int from = 0; from < messages; from += IN_A_CALL) {

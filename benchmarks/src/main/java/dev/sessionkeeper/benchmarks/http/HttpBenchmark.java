@@ -16,11 +16,11 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Consumes over HTTP beside the provider used directly, in turn, on one PostgreSQL with fsync. The
- * server is a process of its own; consumers of all ways run in this process.
+ * Compares consuming over HTTP with direct use of the provider, in turn, on one PostgreSQL with
+ * fsync. The server is a process of its own; consumers of all ways run in this process.
  *
- * <p>Direct use has 16 consumers with one session in hand each, and 128 for comparison: so many
- * sessions are in the hands of the four consumers over HTTP.
+ * <p>Direct use has 16 consumers with one held session each, and 128 for comparison, because the
+ * four HTTP consumers hold that many.
  *
  * <p>{@code HttpBenchmark [repetitions] [scale] [cell…]}; cells are {@code 1}, {@code 10}, {@code
  * 100} messages in a session, and {@code latency}. At scale 1 a repetition takes about 20 seconds.
@@ -30,7 +30,7 @@ public final class HttpBenchmark {
   private static final String LATENCY = "latency";
   private static final List<String> CELLS = List.of("1", "10", "100", LATENCY);
 
-  /** A server that has just started compiles its code beside the work for some seconds. */
+  /** A server that has just started compiles its code for some seconds. */
   private static final int WARM_UPS = 3;
 
   private final List<Way> ways;

@@ -12,7 +12,7 @@ import java.util.List;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Calls of the HTTP API as a client without a library makes them. Threads: any. */
+/** Calls the HTTP API as a client without a library would. Threads: any. */
 final class HttpCalls implements AutoCloseable {
   private static final JsonMapper JSON =
       JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();

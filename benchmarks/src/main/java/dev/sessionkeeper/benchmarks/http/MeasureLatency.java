@@ -9,14 +9,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
 
-/** Sends at a steady pace and measures when each message reaches a handler. */
+/** Sends at a steady rate and measures when each message reaches a handler. */
 final class MeasureLatency {
   private static final int SESSIONS = 200;
   private static final int SENDERS = 4;
 
   private MeasureLatency() {}
 
-  /** Returns the median in milliseconds from the call that sends to the handler. */
+  /** Returns the median in milliseconds from the send to the handler. */
   static double median(Way way, QueueName queue, int perSecond, int messages) throws Exception {
     var sentAt = new AtomicLongArray(messages);
     var took = new AtomicLongArray(messages);
@@ -53,7 +53,10 @@ final class MeasureLatency {
     return all[messages / 2] / 1e6;
   }
 
-  /** Several senders share the pace, so that one slow answer does not hold the others up. */
+  /**
+   * Sends with several threads that share the rate, so that one slow answer does not delay the
+   * others.
+   */
   private static void send(Way way, QueueName queue, int perSecond, AtomicLongArray sentAt)
       throws Exception {
     long started = System.nanoTime();

@@ -42,7 +42,7 @@ public final class ServerChild {
         KeeperServer.start(ReadConfig.from(sources), () -> sources, TimeSource.system())) {
       System.out.println(SERVING + server.address());
       while (System.in.read() >= 0) {
-        // It serves until its parent ends.
+        // Serves until its parent ends.
       }
     }
   }

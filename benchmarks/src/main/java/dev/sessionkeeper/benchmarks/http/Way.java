@@ -5,7 +5,7 @@ import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 
-/** A way to consume a queue. All ways end at the same provider, each on a database of its own. */
+/** A way to consume a queue. All ways use the same provider, each on a database of its own. */
 interface Way {
   String name();
 
@@ -15,11 +15,11 @@ interface Way {
   /** Sends messages in one call. */
   void send(QueueName queue, Iterable<Outgoing> messages);
 
-  /** How many threads consume at once. */
+  /** Returns how many threads consume at once. */
   int consumers();
 
   /**
-   * Begins to consume with one thread. The caller calls {@link Consuming#step} until it is done.
+   * Begins to consume with one thread. The caller calls {@link Consuming#step} until all is done.
    */
   Consuming consume(QueueName queue);
 
@@ -33,14 +33,14 @@ interface Way {
   /** One consumer. */
   interface Consuming {
     /**
-     * Takes what is ready, waits a moment if nothing is, and completes what was taken.
+     * Accepts ready work, waits a moment if there is none, and completes what was accepted.
      *
-     * @param handler gets the body of each message, as text when it asks
+     * @param handler gets the body of each message
      * @param completed gets the number of messages whose completion was confirmed
      */
     void step(Consumer<Supplier<String>> handler, IntConsumer completed) throws Exception;
 
-    /** Completes what is still in hand. */
+    /** Completes what is still open. */
     default void end(IntConsumer completed) throws Exception {}
   }
 }

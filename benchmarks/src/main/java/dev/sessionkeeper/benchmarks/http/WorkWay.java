@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 
-/** One request settles the sessions in hand and takes the next ones. */
+/** One request settles the held sessions and accepts the next ones. */
 record WorkWay(HttpCalls http, int consumers, int sessions, String patience) implements Way {
   private static final int MOST_MESSAGES = 100;
 
@@ -43,7 +43,7 @@ record WorkWay(HttpCalls http, int consumers, int sessions, String patience) imp
 
     @Override
     public void step(Consumer<Supplier<String>> handler, IntConsumer completed) {
-      // Sessions that go on keep their places.
+      // Sessions that continue keep their places.
       var take =
           ",\"take\":{\"sessions\":%d,\"messages\":%d,\"wait\":\"%s\",\"state\":false}"
               .formatted(Math.max(1, sessions - goingOn), MOST_MESSAGES, patience);

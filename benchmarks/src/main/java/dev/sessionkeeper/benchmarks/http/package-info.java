@@ -1,4 +1,4 @@
-/** The HTTP API beside the provider used directly: what the way over the network costs. */
+/** The HTTP API compared with direct use of the provider: the cost of the network path. */
 @NullMarked
 package dev.sessionkeeper.benchmarks.http;
 

@@ -4,11 +4,11 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.util.Arrays;
 
-/** What a peer in another process says: a word, and numbers. */
+/** The answer of a peer in another process: a word, and numbers. */
 final class Answer {
   private Answer() {}
 
-  /** The numbers after this word; other lines are not for us. */
+  /** Waits for the numbers after this word, and ignores other lines. */
   static double[] await(String word, String name, BufferedReader lines) throws IOException {
     for (var line = lines.readLine(); line != null; line = lines.readLine()) {
       var parts = line.split(" ", -1);
@@ -19,7 +19,7 @@ final class Answer {
     throw new IllegalStateException(name + " ended before it said " + word);
   }
 
-  /** What became of a backlog. */
+  /** Returns the result of a backlog. */
   static Peer.Drained drained(double[] said, double moreCpu) {
     return new Peer.Drained(
         (long) said[0],

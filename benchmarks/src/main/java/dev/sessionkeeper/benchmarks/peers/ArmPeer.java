@@ -50,7 +50,7 @@ record ArmPeer(String name, double goal, Fill filling, Engine engine, DoubleSupp
       long handled = load.handled();
       long end = System.nanoTime();
       cpu = cpuSeconds.getAsDouble() - cpu;
-      // Before the end: a consumer that goes may hand its last messages to another one.
+      // Before the end, because a consumer that ends may pass its last messages to another one.
       long violations = load.violations();
       arm.stopConsuming();
       return new Drained(

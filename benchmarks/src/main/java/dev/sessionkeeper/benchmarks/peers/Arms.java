@@ -6,8 +6,8 @@ import java.lang.management.ManagementFactory;
 import java.util.List;
 
 /**
- * The product and those of its peers that run on Java. Some come twice: with what is best for a
- * handler that does nothing, and as they were when the goals were set, or as they are by default.
+ * The product and its peers on Java. Some come twice: with their best options for a handler that
+ * does nothing, and with the options when the goals were set, or their defaults.
  */
 record Arms(FreshDatabases databases) {
   private static final Fill BATCHES = new Fill(4, 1000);

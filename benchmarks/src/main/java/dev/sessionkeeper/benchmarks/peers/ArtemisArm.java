@@ -20,10 +20,10 @@ import org.apache.activemq.artemis.core.server.JournalType;
 import org.apache.activemq.artemis.core.server.embedded.EmbeddedActiveMQ;
 
 /**
- * ActiveMQ Artemis with message groups, over TCP, in this process: durable messages, NIO journal
- * that is synchronised for every commit and acknowledgement, its buffer flushed after 0.2 ms, which
- * is what this disk takes. 16 consumers with a session and a connection each. Sends are
- * transactions of the whole batch.
+ * ActiveMQ Artemis with message groups, over TCP, in this process: durable messages, and a NIO
+ * journal that is synchronised for every commit and acknowledgement, with a buffer flushed after
+ * 0.2 ms, which is this disk's latency. 16 consumers with a session and a connection each. Each
+ * send is a transaction of the whole batch.
  */
 final class ArtemisArm implements Arm {
   private static final String QUEUE = "bench";
@@ -44,12 +44,12 @@ final class ArtemisArm implements Arm {
     this.locator = locator;
   }
 
-  /** Acknowledges in blocks, without waiting for the answer, as it does by default. */
+  /** Acknowledges in blocks, without waiting for the answer, as by default. */
   static ArtemisArm withBlocks() throws Exception {
     return open(0);
   }
 
-  /** Commits after so many messages, and waits until the journal has that on disk. */
+  /** Commits after so many messages, and waits until the journal is on disk. */
   static ArtemisArm withTransactions(int perCommit) throws Exception {
     return open(perCommit);
   }
@@ -117,7 +117,7 @@ final class ArtemisArm implements Arm {
     }
   }
 
-  /** Handles the messages of one session, which come one after the other. */
+  /** Handles the messages of one session, which arrive one after the other. */
   private final class Handle implements MessageHandler {
     private final ClientSession session;
     private final Load load;

@@ -10,11 +10,11 @@ import java.util.Map;
 import javax.sql.DataSource;
 
 /**
- * Databases of one server, one for each turn. What a turn leaves behind goes before the next one
- * begins, so that nobody is vacuumed or written to disk at another's expense.
+ * Databases of one server, one for each turn. Each database is dropped before the next turn begins,
+ * so that no turn pays for vacuuming or writing another's data.
  */
 final class Databases implements FreshDatabases {
-  /** Where a process of a peer finds which one the server is. */
+  /** The environment variable with the server's process id. */
   static final String PID = "KEEPER_BENCHMARK_SERVER";
 
   private final EmbeddedPostgres postgres;
@@ -25,7 +25,7 @@ final class Databases implements FreshDatabases {
     this.postgres = postgres;
   }
 
-  /** The name of a new, empty database. */
+  /** Creates an empty database and returns its name. */
   String create() {
     var name = "peers" + ++created;
     postgres.createDatabase(name);
@@ -38,14 +38,14 @@ final class Databases implements FreshDatabases {
     return postgres.dataSource(create());
   }
 
-  /** How a client in another process finds the server, and is told its databases later. */
+  /** Returns how a client in another process finds the server; it learns its databases later. */
   Map<String, String> environmentOfProcess() {
     var all = new HashMap<>(environment("postgres"));
     all.put(PID, Long.toString(postgres.pid()));
     return all;
   }
 
-  /** How a client of another language finds a database. */
+  /** Returns how a client in another language finds a database. */
   Map<String, String> environment(String name) {
     var address = postgres.jdbcUrl(name).substring("jdbc:postgresql://".length());
     return Map.of(

@@ -19,11 +19,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * db-scheduler: one-time tasks, 16 threads, lock-and-fetch (from half of the threads to four times
- * as many executions at once), bytes as they are, its table without the index for priorities, which
- * are off. A task that is due is looked for at once when this process schedules it, and every 20
- * ms.
+ * as many executions at once), bytes unchanged, its table without the index for priorities, which
+ * are off. It polls at once when this process schedules a due task, and every 20 ms.
  *
- * <p>It has no order: tasks of one key run side by side, which shows as violations.
+ * <p>It has no order: tasks of one key run concurrently, which shows as violations.
  */
 final class DbSchedulerArm implements Arm {
   private static final int THREADS = 16;
@@ -123,7 +122,7 @@ final class DbSchedulerArm implements Arm {
     connections.close();
   }
 
-  /** Bodies are bytes already. */
+  /** Leaves bodies unchanged, because they are bytes already. */
   private static final class AsItIs implements Serializer {
     @Override
     public byte[] serialize(@Nullable Object data) {

@@ -20,9 +20,9 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
 
 /**
- * ElasticMQ's FIFO queue over HTTP with the AWS SDK, in this process: 16 threads that receive ten,
- * handle them and delete them in one call, waiting for up to a second; sends are calls of ten. The
- * key is the message group. Bodies are text: 192 bytes as Base64.
+ * ElasticMQ's FIFO queue over HTTP with the AWS SDK, in this process: 16 threads that receive ten
+ * messages, handle them and delete them in one call, waiting for up to a second; sends are calls of
+ * ten. The key is the message group. Bodies are text: 192 bytes as Base64.
  *
  * <p>It keeps messages in memory.
  */

@@ -6,12 +6,12 @@ import java.util.ArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Stores a backlog from several threads, the keys one after the other: a batch holds a key once as
- * long as it is not larger than the number of keys, for peers that keep no order within a batch.
+ * Stores a backlog from several threads, rotating over the keys: a batch has each key at most once
+ * if it is not larger than the number of keys, for peers without an order within a batch.
  */
 record Fill(int threads, int batch) {
 
-  /** Seconds that it took. */
+  /** Returns the duration in seconds. */
   double run(Arm arm, Load load, Peer.Backlog backlog) throws Exception {
     long began = System.nanoTime();
     long end = began + backlog.cap().toNanos();

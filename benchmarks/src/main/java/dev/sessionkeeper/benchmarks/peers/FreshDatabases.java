@@ -2,10 +2,10 @@ package dev.sessionkeeper.benchmarks.peers;
 
 import javax.sql.DataSource;
 
-/** Where a peer gets an empty database for its turn. */
+/** Creates an empty database for a peer's turn. */
 interface FreshDatabases {
   DataSource fresh();
 
-  /** What the server has used so far. */
+  /** Returns what the server has used so far. */
   double cpuSeconds();
 }

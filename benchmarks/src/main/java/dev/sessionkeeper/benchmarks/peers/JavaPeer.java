@@ -10,9 +10,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A peer that runs on Java, the product among them, in a process of its own that lasts as long as
- * the run: what the compiler has learnt of one is of no use to another, and often a hindrance. It
- * ends when this one does.
+ * A peer on Java, including the product, in a process of its own for the whole run, because code
+ * compiled for one peer does not suit another. It ends when this process does.
  */
 final class JavaPeer implements Peer {
   private static final String HEAP = "-Xmx2g";

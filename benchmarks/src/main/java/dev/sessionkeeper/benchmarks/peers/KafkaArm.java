@@ -56,12 +56,12 @@ final class KafkaArm implements Arm {
             new ByteArraySerializer());
   }
 
-  /** The best of what was tried for a handler that does nothing. */
+  /** Uses the best options found for a handler that does nothing. */
   static KafkaArm tuned() throws Exception {
     return open(new Hand(20_000, 5_000, 10));
   }
 
-  /** What it does if nothing is said. */
+  /** Uses its defaults. */
   static KafkaArm withDefaults() throws Exception {
     return open(new Hand(0, 500, 1));
   }

@@ -15,9 +15,9 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.utils.Time;
 
 /**
- * A real Kafka in this process: one node that is broker and controller (KRaft), defaults but for
- * what a single node needs. As by default it leaves it to the system when a record reaches the
- * disk.
+ * A real Kafka in this process: one node that is broker and controller (KRaft), with defaults
+ * except for the needs of a single node. As by default, the operating system decides when a record
+ * reaches the disk.
  */
 final class KafkaBroker implements AutoCloseable {
   private final Path folder;

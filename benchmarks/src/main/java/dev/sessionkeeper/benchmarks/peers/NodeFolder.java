@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Where the peers on Node run: copies of the scripts and what they depend on, installed by npm when
- * it is not there yet.
+ * The folder of the peers on Node: copies of the scripts and their dependencies, installed by npm
+ * if missing.
  *
  * @param missing why they cannot run here, if so
  */
@@ -20,7 +20,7 @@ record NodeFolder(Path path, Optional<String> missing) {
   private static final Path TARGET = Path.of("benchmarks", "target", "peers");
   private static final int INSTALL_MINUTES = 5;
 
-  /** Looks from the root of the repository, or from the module. */
+  /** Searches from the root of the repository, or from the module. */
   static NodeFolder prepare() throws IOException, InterruptedException {
     var root = Path.of("").toAbsolutePath();
     if (!Files.isDirectory(root.resolve(SCRIPTS)) && root.getParent() != null) {

@@ -8,11 +8,11 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A peer that runs on Node, in a process of its own for each turn, on a database of the same server
- * as the product. Its script makes and checks the load by the same rules and answers with a line of
+ * A peer on Node, in a process of its own for each turn, on a database of the same server as the
+ * product. Its script creates and checks the load by the same rules and answers with a line of
  * numbers.
  *
- * @param settings what the script reads from its environment
+ * @param settings the environment of the script
  */
 record NodePeer(
     String name,

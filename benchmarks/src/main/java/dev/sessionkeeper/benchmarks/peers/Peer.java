@@ -7,13 +7,15 @@ import java.util.Optional;
 interface Peer {
   String name();
 
-  /** How many times as fast the product is to drain; 0 for the product itself. */
+  /**
+   * Returns the goal: how many times as fast the product should drain; 0 for the product itself.
+   */
   double goal();
 
-  /** Why it cannot run here, if so. */
+  /** Returns why it cannot run here, if so. */
   Optional<String> missing();
 
-  /** Whether a turn profits from those before it: its process lasts. */
+  /** Returns whether its process lasts, so that later turns are warmer. */
   boolean warmsUp();
 
   /** Stores the backlog, then lets it be handled. */
@@ -23,21 +25,21 @@ interface Peer {
   Delays delays(Pace pace) throws Exception;
 
   /**
-   * What is to be stored and handled.
+   * The messages to store and handle.
    *
-   * @param cap the longest time to store it, and the longest to handle it
+   * @param cap the longest time to store them, and the longest to handle them
    */
   record Backlog(int messages, int keys, Duration cap) {}
 
-  /** How fast to send, and for how long; the first half is warm-up. */
+  /** The rate of sends, and its duration; the first half is warm-up. */
   record Pace(double perSecond, int keys, Duration window) {}
 
   /**
-   * What became of a backlog.
+   * The result of a backlog.
    *
    * @param startSeconds from the start of the consumers to the first message
-   * @param drainSeconds from the start of the consumers on; for peers on Node from the first
-   *     message on, because they load what they need before that
+   * @param drainSeconds from the start of the consumers; for peers on Node from the first message,
+   *     because they load their code before that
    * @param cpuSeconds of client and engine while messages were handled
    * @param violations messages that were not the next one of their producer and key
    */
@@ -68,7 +70,7 @@ interface Peer {
   }
 
   /**
-   * From send to handler.
+   * Delays from send to handler.
    *
    * @param reached messages handled per second
    */

@@ -12,11 +12,11 @@ import java.util.Map;
 /**
  * Measures the PostgreSQL provider, through the whole processor, beside other systems, each on its
  * own engine: fill, then drain 100,000 messages of 256 bytes with 1,000 keys and a handler that
- * does nothing; then from send to handler at 1,000 messages per second. Peers take turns within one
- * run; what counts is the ratio. Order by key is checked in every turn.
+ * does nothing; then delays from send to handler at 1,000 messages per second. Peers take turns
+ * within one run; only the ratio counts. Order by key is checked in every turn.
  *
  * <p>{@code PeerBenchmark [repetitions] [messages] [cap seconds] [peer…]}; without peers all of
- * them. The product is always there. {@code -Dcells=drain} or {@code -Dcells=delays} runs only
+ * them. The product always takes part. {@code -Dcells=drain} or {@code -Dcells=delays} runs only
  * that.
  */
 public final class PeerBenchmark {
@@ -53,7 +53,7 @@ public final class PeerBenchmark {
         benchmark.delays(new Peer.Pace(PER_SECOND, KEYS, PACED)).forEach(OUT::println);
       }
     }
-    System.exit(0); // Some peers keep threads.
+    System.exit(0); // Some peers leave threads running.
   }
 
   private static List<Peer> chosen(List<Peer> all, List<String> wanted) {
@@ -74,7 +74,7 @@ public final class PeerBenchmark {
     return peer.missing().isEmpty();
   }
 
-  /** What every peer drained, in turns. */
+  /** Returns what every peer drained, in turns. */
   Map<Peer, List<Peer.Drained>> drains(Peer.Backlog backlog, int repetitions) throws Exception {
     for (var peer : peers) {
       warmUp(peer, new Peer.Backlog(backlog.messages(), backlog.keys(), WARM_UP_CAP));
@@ -90,7 +90,7 @@ public final class PeerBenchmark {
     return all;
   }
 
-  /** Turns that do not count, until the code of a peer in this process is compiled. */
+  /** Runs turns that do not count, until the code of a peer in this process is compiled. */
   private void warmUp(Peer peer, Peer.Backlog backlog) throws Exception {
     long end = System.nanoTime() + WARM_UP.toNanos();
     while (peer.warmsUp() && System.nanoTime() < end) {
@@ -104,7 +104,7 @@ public final class PeerBenchmark {
     return peer.drain(backlog);
   }
 
-  /** From send to handler; who cannot keep the pace gets a tenth of what he reached. */
+  /** Measures delays; a peer that cannot reach the rate gets a tenth of its own rate. */
   List<String> delays(Peer.Pace pace) throws Exception {
     var lines = new ArrayList<String>();
     for (var peer : peers) {

@@ -12,7 +12,7 @@ import java.util.Map;
 import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** The other end of a {@link JavaPeer}: takes its turns, and ends when nobody asks any more. */
+/** The other side of a {@link JavaPeer}: takes its turns, and ends when its input ends. */
 final class PeerProcess implements FreshDatabases {
   private static final PrintStream OUT = System.out;
 
@@ -26,7 +26,7 @@ final class PeerProcess implements FreshDatabases {
   public static void main(String[] args) throws Exception {
     var databases = new PeerProcess(System.getenv());
     databases.answer(new Arms(databases).named(args[0]));
-    System.exit(0); // Some peers keep threads.
+    System.exit(0); // Some peers leave threads running.
   }
 
   private void answer(Peer peer) throws Exception {

@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
-/** Tells what the turns showed: medians, ranges, and the product's rate over each peer's. */
+/** Reports the results of the turns: medians, ranges, and the product's rate over each peer's. */
 record Report(Map<Peer, List<Peer.Drained>> turns) {
 
   static String turn(int number, Peer peer, Peer.Drained drained) {
@@ -54,7 +54,7 @@ record Report(Map<Peer, List<Peer.Drained>> turns) {
     return Runs.of(drained.stream().map(value::applyAsDouble).toList());
   }
 
-  /** The product's rate over the peer's, round by round. */
+  /** Returns the product's rate over the peer's, round by round. */
   Runs ratio(List<Peer.Drained> drained) {
     var product =
         turns.entrySet().stream()

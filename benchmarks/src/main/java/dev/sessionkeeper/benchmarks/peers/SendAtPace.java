@@ -7,7 +7,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
-/** Single sends of 16 threads at a fixed rate; a message's delay begins when its send does. */
+/** Makes single sends with 16 threads at a fixed rate; a message's delay begins with its send. */
 record SendAtPace(Peer.Pace pace) {
   private static final int SENDERS = 16;
 
@@ -40,7 +40,7 @@ record SendAtPace(Peer.Pace pace) {
       sender.join();
     }
     Thread.sleep(500);
-    // Before the end: a consumer that goes may hand its last messages to another one.
+    // Before the end, because a consumer that ends may pass its last messages to another one.
     var delays =
         new Peer.Delays(
             reached, load.latencies.millis(0.5), load.latencies.millis(0.99), load.violations());

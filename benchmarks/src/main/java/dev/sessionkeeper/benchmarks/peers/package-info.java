@@ -1,5 +1,5 @@
 /**
- * The PostgreSQL provider beside other systems, each on its own engine, in one run: {@link
+ * The PostgreSQL provider compared with other systems, each on its own engine, in one run: {@link
  * dev.sessionkeeper.benchmarks.peers.PeerBenchmark}.
  */
 @NullMarked

@@ -3,13 +3,13 @@ package dev.sessionkeeper.benchmarks.postgres;
 /** One way to move messages, on a database or an engine of its own. */
 public interface Arm extends AutoCloseable {
 
-  /** What one thread sends with. */
+  /** Returns the sender of one thread. */
   Producer producer() throws Exception;
 
   /** Begins to hand messages to the load's check, until closed. */
   void consume(Load load) throws Exception;
 
-  /** Stops consuming; what was sent stays. */
+  /** Stops consuming; sent messages stay. */
   void stopConsuming();
 
   @Override
@@ -17,7 +17,7 @@ public interface Arm extends AutoCloseable {
 
   /** Sends for one thread. */
   interface Producer extends AutoCloseable {
-    /** Stores these and returns when they are durable. */
+    /** Stores these messages and returns when they are durable. */
     void send(int[] sessions, byte[][] bodies) throws Exception;
 
     @Override

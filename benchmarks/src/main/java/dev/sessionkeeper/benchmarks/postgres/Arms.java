@@ -3,7 +3,7 @@ package dev.sessionkeeper.benchmarks.postgres;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
 
-/** The arms that a worker can open. */
+/** The contestants that a worker can open. */
 enum Arms {
   /** Bare SQL with a row per session. */
   BARE {
@@ -19,7 +19,7 @@ enum Arms {
       return KeeperArm.open(source, wish.sessions());
     }
   },
-  /** The product with a queue for each process, which sends to and reads its own alone. */
+  /** The product with a queue for each process, which uses its own queue only. */
   SPLIT {
     @Override
     Arm open(DataSource source, Turn.Wish wish) {
@@ -35,7 +35,7 @@ enum Arms {
           .toArray();
     }
   },
-  /** The product with handlers that want each message again once. */
+  /** The product with handlers that retry each message once. */
   FAILING {
     @Override
     Arm open(DataSource source, Turn.Wish wish) {
@@ -45,7 +45,7 @@ enum Arms {
 
   abstract Arm open(DataSource source, Turn.Wish wish) throws Exception;
 
-  /** To which sessions a worker sends next. */
+  /** Returns the sessions to which a worker sends next. */
   int[] sessions(int count, Turn.Wish wish) {
     return ThreadLocalRandom.current().ints(count, 0, wish.sessions()).toArray();
   }

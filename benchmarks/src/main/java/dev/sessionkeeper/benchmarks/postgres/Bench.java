@@ -10,7 +10,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.DataSource;
 
-/** What cells are measured on: one server, databases for their turns, and how long they take. */
+/** The environment of measurements: one server, databases for turns, and durations. */
 final class Bench {
   private static final PrintStream OUT = System.out;
 
@@ -27,13 +27,13 @@ final class Bench {
   }
 
   /**
-   * How long things take.
+   * The durations of a measurement.
    *
-   * @param repetitions turns of each arm that count
-   * @param warmUp of the first turn, which does not count: the compiler is at work for so long
-   * @param settle from the begin of a turn until it is measured
-   * @param window what is measured of a turn
-   * @param isQuick whether this is only to see that all of it works
+   * @param repetitions turns of each contestant that count
+   * @param warmUp of the first turn, which does not count, because code is being compiled
+   * @param settle from the beginning of a turn until measuring starts
+   * @param window the measured part of a turn
+   * @param isQuick whether the run only checks that everything works
    */
   record Times(
       int repetitions, Duration warmUp, Duration settle, Duration window, boolean isQuick) {
@@ -60,8 +60,8 @@ final class Bench {
   }
 
   /**
-   * The name of a new database. The last one goes first, with all it would have the server do: what
-   * one turn leaves behind must not be cleared away in the next one, which is the other's.
+   * Returns the name of a new database. The previous database is dropped first, so that its
+   * clean-up does not burden the next turn.
    */
   String freshName() {
     int last = databases++;
@@ -84,7 +84,7 @@ final class Bench {
     return postgres.dataSource(database);
   }
 
-  /** A file for the scoreboard of a turn. */
+  /** Returns a file for the scoreboard of a turn. */
   Path board() {
     return folder.resolve("board" + ++boards);
   }

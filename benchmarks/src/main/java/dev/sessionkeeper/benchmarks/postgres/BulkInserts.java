@@ -10,8 +10,8 @@ import javax.sql.DataSource;
 import org.postgresql.PGConnection;
 
 /**
- * Sends of 1,000 messages from four threads beside a plain insert of 1,000 rows from each of four
- * connections, into one table with nothing but a primary key.
+ * Sends of 1,000 messages from four threads, compared with a plain insert of 1,000 rows from each
+ * of four connections into one table with only a primary key.
  */
 record BulkInserts(String name) implements Cell {
   private static final int THREADS = 4;

@@ -2,7 +2,7 @@ package dev.sessionkeeper.benchmarks.postgres;
 
 import java.util.List;
 
-/** Something that is measured. */
+/** One measurement. */
 @FunctionalInterface
 interface Cell {
 

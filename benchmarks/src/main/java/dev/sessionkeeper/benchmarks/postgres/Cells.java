@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * The cells by name; numbers in a name are processes, sessions, messages or seconds, as {@code
- * docs/how-to/run-benchmarks.md} says.
+ * The measurements by name; numbers in a name are processes, sessions, messages or seconds, as
+ * {@code docs/how-to/run-benchmarks.md} explains.
  */
 final class Cells {
-  /** Of each process, where sends have twenty messages. */
+  /** Senders of each process, for sends of twenty messages. */
   private static final int SENDERS = Integer.getInteger("senders", 4);
 
   private static final int BATCH = 20;
@@ -18,7 +18,7 @@ final class Cells {
 
   private Cells() {}
 
-  /** All of them but the long ones. */
+  /** Returns all measurements except the long ones. */
   static List<String> usual() {
     return List.of(
         "steady-1-1000",
@@ -47,7 +47,7 @@ final class Cells {
   }
 
   /**
-   * The cell of this name.
+   * Returns the measurement of this name.
    *
    * @throws IllegalArgumentException if there is none
    */

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The processor time of a database: its processes and those it has waited for, on Linux. */
+/** The processor time of a database: its processes and their reaped children, on Linux. */
 public final class CpuTime {
   private static final int USER = 11;
   private static final int CHILDREN_SYSTEM = 14;
@@ -12,7 +12,7 @@ public final class CpuTime {
 
   private CpuTime() {}
 
-  /** Seconds used so far; NaN where the system does not tell. */
+  /** Returns the seconds used so far; NaN if the system does not tell. */
   public static double secondsOf(long pid) {
     var root = ProcessHandle.of(pid);
     if (root.isEmpty() || !Files.isDirectory(Path.of("/proc/self"))) {
@@ -35,7 +35,7 @@ public final class CpuTime {
       }
       return sum;
     } catch (IOException e) {
-      return 0; // It ended meanwhile.
+      return 0; // The process ended meanwhile.
     }
   }
 }

@@ -20,8 +20,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a real deployment does beside consuming: a list of sessions every second, an act of a person
- * every five, and every second a lease by name that is shown again, as clients over HTTP do.
+ * The other load of a real deployment: a list of sessions every second, an operator's act every
+ * five, and every second a lease by name that is continued, as HTTP clients do.
  */
 final class Disturb implements AutoCloseable {
   private static final Owner OWNER = Owner.of("client");
@@ -45,7 +45,7 @@ final class Disturb implements AutoCloseable {
     return disturb;
   }
 
-  /** What may fail because others are at it, too. */
+  /** Work that may fail because of concurrent work. */
   private interface Work {
     void run() throws Exception;
   }

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One consuming process that is left alone, and one beside which people look and act and clients
- * take leases by name. Both arms are the product.
+ * A single consuming process, compared with one beside which operators inspect and act and clients
+ * accept sessions by name. Both are the product.
  *
  * @param isWithin whether the consuming process itself is asked, or another one
  */
@@ -43,7 +43,7 @@ record DisturbedCell(String name, boolean isWithin) implements Cell {
   }
 
   /**
-   * What a turn showed.
+   * The result of a turn.
    *
    * @param again messages that were handled again, or out of order
    */
@@ -70,7 +70,7 @@ record DisturbedCell(String name, boolean isWithin) implements Cell {
       throw new IllegalStateException(
           name + " lost " + (board.sent() - board.handled()) + " of " + board.sent() + " messages");
     }
-    // An act takes a session from its owner, and the message in hand is handled again.
+    // An act takes a session from its owner, and its open message is handled again.
     return new Turned(result.perSecond(), board.violations());
   }
 }

@@ -5,12 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Fills a queue with batches of 1,000, then empties it, in one process beside bare SQL. */
+/** Fills a queue with batches of 1,000, then empties it, in one process, compared with bare SQL. */
 record Drain(String name, int sessions, int messages) implements Cell {
   private static final int BATCH = 1000;
   private static final Duration PATIENCE = Duration.ofMinutes(5);
 
-  /** What a run showed. */
+  /** The result of a run. */
   record Result(double sentPerSecond, double handledPerSecond, long violations, long left) {}
 
   @Override

@@ -17,10 +17,10 @@ record HandOverCell(String name, Change change) implements Cell {
   private static final int SECOND = 1;
   private static final int SENDER = 2;
 
-  /** After a kill the slowest promise is a minute, the default lock. */
+  /** After a kill, the slowest guarantee is a minute, the default lock. */
   private static final Duration LONGEST = Duration.ofSeconds(75);
 
-  /** What happens to the first or second process. */
+  /** The change of the first or second process. */
   enum Change {
     JOIN,
     LEAVE,
@@ -93,13 +93,13 @@ record HandOverCell(String name, Change change) implements Cell {
     var first = Trace.of(wish.of(FIRST).trace()).read();
     var second = Trace.of(wish.of(SECOND).trace()).read();
     var seen = seen(first, second, began);
-    // What was never handled is in no trace.
+    // Messages that were never handled are in no trace.
     return isWhole
         ? seen
         : new Seen(seen.firstByOther, Double.POSITIVE_INFINITY, seen.longestBefore);
   }
 
-  /** Until nearly everything that was sent is handled, five seconds at least. */
+  /** Waits at least five seconds, until nearly all sent messages are handled. */
   private void awaitCalm(Bench bench, Scoreboard board) throws InterruptedException {
     long began = System.nanoTime();
     long least =

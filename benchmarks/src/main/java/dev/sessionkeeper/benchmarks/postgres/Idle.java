@@ -3,7 +3,7 @@ package dev.sessionkeeper.benchmarks.postgres;
 import java.time.Duration;
 import java.util.List;
 
-/** What a processor costs that has nothing to do. */
+/** The cost of an idle processor. */
 record Idle(String name) implements Cell {
   private static final int SESSIONS = 1000;
 

@@ -44,9 +44,9 @@ public final class KeeperArm implements Arm {
   }
 
   /**
-   * On a queue of this name.
+   * Opens a queue of this name.
    *
-   * @param fails which deliveries the handler wants to have again
+   * @param fails which deliveries the handler retries
    */
   static KeeperArm open(DataSource database, String name, int sessions, Predicate<Delivery> fails) {
     var provider = PostgresQueueProvider.create(database);

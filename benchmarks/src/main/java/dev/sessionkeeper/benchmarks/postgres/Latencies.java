@@ -19,7 +19,7 @@ public final class Latencies {
     }
   }
 
-  /** The latency in milliseconds that this part of all messages does not pass. */
+  /** Returns the latency in milliseconds of this quantile. */
   public double millis(double part) {
     long all = 0;
     for (int i = 0; i < BUCKETS; i++) {

@@ -9,7 +9,7 @@ record LatencyCell(String name, int processes) implements Cell {
   private static final int SENDERS = 16;
   private static final double PER_SECOND = 1000;
 
-  /** Of all processes, the slowest: p50, p99, p99.9 in milliseconds. */
+  /** The slowest process: p50, p99, p99.9 in milliseconds. */
   private record Seen(double p50, double p99, double p999) {}
 
   @Override

@@ -3,7 +3,7 @@ package dev.sessionkeeper.benchmarks.postgres;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A page of sessions, and a page of one session, of a queue with very many; nobody consumes. */
+/** A page of sessions, and a page of one session, of a very large queue without consumers. */
 record ListsCell(String name, int sessions, int messages) implements Cell {
 
   @Override

@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
- * Makes messages and checks what becomes of them: for each producer and session they must come one
- * after the other, none missing, none twice. Several processes may share one.
+ * Creates messages and checks their delivery: for each producer and session they must arrive one
+ * after the other, without gaps and repeats. Several processes may share one load.
  */
 public final class Load {
   private static final int BODY_BYTES = 256;
@@ -18,16 +18,16 @@ public final class Load {
   private final int[][] sentOf;
   private final Optional<Trace> trace;
 
-  /** For one process. */
+  /** Creates the load of one process. */
   public Load(int sessions, int producers) {
     this(sessions, producers, Scoreboard.alone(sessions * producers), 0, Optional.empty());
   }
 
   /**
-   * The part of one process.
+   * Creates the part of one process.
    *
    * @param producers of all processes
-   * @param trace where every message is noted
+   * @param trace records every message
    */
   Load(int sessions, int producers, Scoreboard board, int worker, Optional<Trace> trace) {
     this.sessions = sessions;
@@ -38,7 +38,7 @@ public final class Load {
     this.trace = trace;
   }
 
-  /** The next body of a producer for a session. Called by that producer's thread only. */
+  /** Returns the next body of a producer for a session. Called by that producer's thread only. */
   public byte[] next(int producer, int session) {
     if (sentOf[producer] == null) {
       sentOf[producer] = new int[sessions];

@@ -7,9 +7,9 @@ import java.util.List;
 
 /**
  * Whether the product gets slower: steady load for a long time, the rate of the last minute over
- * that of the first. A run that is too short for minutes compares its fifths.
+ * that of the first. A run shorter than minutes compares its fifths.
  *
- * @param hasSnapshot whether another transaction looks at the database as it was, all the time
+ * @param hasSnapshot whether another transaction keeps an old snapshot all the time
  */
 record LongCell(String name, int seconds, boolean hasSnapshot) implements Cell {
   private static final int SESSIONS = 1000;
@@ -45,7 +45,7 @@ record LongCell(String name, int seconds, boolean hasSnapshot) implements Cell {
     }
   }
 
-  /** Keeps its snapshot until the connection is closed. */
+  /** Keeps a snapshot until the connection is closed. */
   private static void look(Connection connection) throws SQLException {
     connection.setAutoCommit(false);
     connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);

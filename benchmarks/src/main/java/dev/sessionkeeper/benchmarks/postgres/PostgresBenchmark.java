@@ -10,7 +10,7 @@ import java.util.Optional;
 
 /**
  * Measures the PostgreSQL provider, through the whole processor, beside bare SQL with a row per
- * session. Arms take turns within one run; what counts is their ratio.
+ * session. Contestants take turns within one run; only their ratio counts.
  *
  * <p>{@code PostgresBenchmark [--quick] [--repetitions 5] [--seconds 5] [--json FILE] [cell…]};
  * {@link Cells} has their names. Without cells all of them but the long ones.
@@ -18,7 +18,7 @@ import java.util.Optional;
 public final class PostgresBenchmark {
   private PostgresBenchmark() {}
 
-  /** What is asked for. */
+  /** The arguments of a run. */
   private record Wish(Bench.Times times, Optional<Path> json, List<String> cells) {
     static Wish parse(List<String> args) {
       int repetitions = 5;
@@ -44,7 +44,7 @@ public final class PostgresBenchmark {
 
   public static void main(String[] args) throws Exception {
     var wish = Wish.parse(List.of(args));
-    wish.cells.forEach(Cells::named); // A wrong name shows before anything is measured.
+    wish.cells.forEach(Cells::named); // Refuses a wrong name before anything is measured.
     var rows = new ArrayList<Row>();
     try (var postgres = EmbeddedPostgres.temporary()) {
       var bench = new Bench(postgres, wish.times);

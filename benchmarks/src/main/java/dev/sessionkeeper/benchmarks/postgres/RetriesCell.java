@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Empties a queue of messages that each fail once, beside bare SQL where none fails. */
+/** Empties a queue of messages that each fail once, compared with bare SQL without failures. */
 record RetriesCell(String name, int sessions, int messages) implements Cell {
   private static final Duration PATIENCE = Duration.ofMinutes(3);
 

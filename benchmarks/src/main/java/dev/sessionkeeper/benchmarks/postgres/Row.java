@@ -4,11 +4,11 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * One measure of a cell.
+ * One figure of a measurement.
  *
- * @param unit what the numbers are; blank for ratios
- * @param goal what it should be; blank where there is none
- * @param note what else was seen
+ * @param unit blank for ratios
+ * @param goal blank if there is none
+ * @param note further observations
  */
 record Row(String cell, String measure, Runs runs, String unit, String goal, String note) {
 
@@ -50,7 +50,7 @@ record Row(String cell, String measure, Runs runs, String unit, String goal, Str
         note);
   }
 
-  /** JSON has no number that is none. */
+  /** JSON has no NaN or infinity. */
   private static String number(double value) {
     return Double.isFinite(value) ? Double.toString(value) : "null";
   }

@@ -13,10 +13,10 @@ import javax.sql.DataSource;
 import org.postgresql.PGConnection;
 
 /**
- * The baseline: bare SQL with a row per session that producers and consumers both lock, as queues
- * on PostgreSQL usually have it. Four connections, eight sessions and fifty messages of each per
- * claim, completion and next claim in one commit, plans pinned. No duplicates, no time to live, no
- * retries.
+ * The baseline: bare SQL with a row per session that producers and consumers both lock, as is usual
+ * for queues on PostgreSQL. Four connections, eight sessions and fifty messages of each per claim,
+ * completion and next claim in one commit, plans pinned. No duplicate detection, no time to live,
+ * no retries.
  */
 final class RowPerSessionArm implements Arm {
   private static final String SCHEMA =
@@ -71,7 +71,7 @@ final class RowPerSessionArm implements Arm {
     this.database = database;
   }
 
-  /** Opens the arm; whoever comes first creates its tables. */
+  /** Opens the contestant; the first process creates its tables. */
   static RowPerSessionArm open(DataSource database, boolean creates) throws SQLException {
     if (!creates) {
       return new RowPerSessionArm(database);
@@ -170,7 +170,7 @@ final class RowPerSessionArm implements Arm {
     }
   }
 
-  /** A session in hand: fence, first and last message that was handled. */
+  /** A held session: fence, first and last handled message. */
   private record Hold(long fence, long first, long last) {}
 
   private static int take(ResultSet rows, Map<Long, Hold> held, Load load) throws SQLException {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
-/** Median and range of what was measured several times. */
+/** Median and range of repeated measurements. */
 public record Runs(double median, double least, double most) {
   public static Runs of(List<Double> values) {
     var sorted = values.stream().mapToDouble(Double::doubleValue).toArray();
@@ -14,7 +14,7 @@ public record Runs(double median, double least, double most) {
     return new Runs(sorted[sorted.length / 2], sorted[0], sorted[sorted.length - 1]);
   }
 
-  /** The second over the first, turn by turn. */
+  /** Returns the second over the first, turn by turn. */
   static <R> List<Double> ratios(List<R> base, List<R> other, ToDoubleFunction<R> value) {
     var ratios = new ArrayList<Double>();
     for (int i = 0; i < base.size(); i++) {
@@ -23,13 +23,13 @@ public record Runs(double median, double least, double most) {
     return ratios;
   }
 
-  /** As thousands. */
+  /** Returns the value in thousands. */
   public String thousands() {
     return String.format(
         Locale.ROOT, "%.1fk [%.1f..%.1f]", median / 1000, least / 1000, most / 1000);
   }
 
-  /** As it is. */
+  /** Returns the value unchanged. */
   public String plain() {
     return String.format(Locale.ROOT, "%.2f [%.2f..%.2f]", median, least, most);
   }

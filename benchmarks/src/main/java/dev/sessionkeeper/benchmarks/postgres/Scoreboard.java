@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Counts of all processes of a turn, in memory that they share: what each has sent and handled, and
- * which number of each producer and session was handled last. Safe for threads and processes.
+ * The counts of all processes of a turn, in shared memory: what each has sent and handled, and the
+ * last handled number of each producer and session. Safe for threads and processes.
  */
 final class Scoreboard {
   private static final VarHandle LONG =
@@ -35,12 +35,12 @@ final class Scoreboard {
     this.workers = workers;
   }
 
-  /** For one process. */
+  /** Creates counts for one process. */
   static Scoreboard alone(int numbers) {
     return new Scoreboard(ByteBuffer.allocateDirect(bytes(1, numbers)).alignedSlice(8), 1);
   }
 
-  /** In a file that all processes of a turn map. */
+  /** Creates counts in a file that all processes of a turn map. */
   static Scoreboard shared(Path file, int workers, int numbers) throws IOException {
     try (var channel =
         FileChannel.open(
@@ -70,7 +70,7 @@ final class Scoreboard {
     long unused = (long) LONG.getAndAdd(memory, (worker * COUNTS + count) * LINE, amount);
   }
 
-  /** The number that was there before. */
+  /** Replaces a number, and returns the previous one. */
   int exchange(int index, int number) {
     return (int) INT.getAndSet(memory, workers * COUNTS * LINE + index * Integer.BYTES, number);
   }

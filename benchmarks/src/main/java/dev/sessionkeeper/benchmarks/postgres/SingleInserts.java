@@ -8,7 +8,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
 import javax.sql.DataSource;
 
-/** Single sends of 16 threads beside a plain insert of one row from each of 16 connections. */
+/**
+ * Single sends of 16 threads, compared with a plain insert of one row from each of 16 connections.
+ */
 record SingleInserts(String name) implements Cell {
   private static final int THREADS = 16;
   private static final int SESSIONS = 1000;

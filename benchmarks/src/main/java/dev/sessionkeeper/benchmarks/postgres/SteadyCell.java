@@ -7,10 +7,10 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Processes that each send and consume at once, in a closed loop, beside as many of bare SQL: the
- * rate is what was handled, not what piled up.
+ * Processes that each send and consume at once, in a closed loop, compared with as many of bare
+ * SQL. The rate counts handled messages, not stored ones.
  *
- * @param product the product's arm
+ * @param product the product's contestant
  * @param senders of each process
  * @param batch messages per send
  * @param goal of the ratio of rates
@@ -21,7 +21,7 @@ record SteadyCell(
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   /**
-   * What a turn showed.
+   * The result of a turn.
    *
    * @param tailSeconds from the last send until everything was handled
    * @param left messages that were not handled in the end
@@ -117,7 +117,7 @@ record SteadyCell(
         board.sent() - board.handled());
   }
 
-  /** What happens in this time. */
+  /** Measures one window. */
   static Result measure(Bench bench, Workers workers, Scoreboard board, Duration window)
       throws InterruptedException {
     long handled = board.handled();
@@ -136,7 +136,7 @@ record SteadyCell(
         0);
   }
 
-  /** Whether everything was handled in time. */
+  /** Returns whether everything was handled in time. */
   static boolean await(Scoreboard board, Duration patience) throws InterruptedException {
     long deadline = System.nanoTime() + patience.toNanos();
     while (board.sent() > board.handled()) {

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Every message that a process handles, in a mapped file that outlives the process. Safe for
- * threads; what does not fit any more is left out.
+ * Every message that a process handles, in a mapped file that outlives the process. Thread-safe;
+ * records beyond its size are left out.
  */
 final class Trace {
   private static final int MOST = 1_000_000;
@@ -33,7 +33,7 @@ final class Trace {
     }
   }
 
-  /** A message was handled. */
+  /** A handled message. */
   record Handled(long sentAt, long handledAt, int session) {
     long waitedNanos() {
       return handledAt - sentAt;
@@ -49,7 +49,7 @@ final class Trace {
     }
   }
 
-  /** For who reads the file of another process. */
+  /** Reads the file of another process. */
   List<Handled> read() {
     var all = new ArrayList<Handled>();
     for (int i = 0; i < MOST && words.get(i * WORDS) != 0; i++) {

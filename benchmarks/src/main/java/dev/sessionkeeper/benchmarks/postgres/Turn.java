@@ -11,7 +11,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** One arm on one database, in one of the processes that work on it. One thread gives commands. */
+/**
+ * One contestant on one database, in one of the processes that work on it. One thread gives
+ * commands.
+ */
 final class Turn {
   private static final int MOST_OPEN = 30_000;
   private static final int FILL_BATCH = 1000;
@@ -31,14 +34,14 @@ final class Turn {
   }
 
   /**
-   * What is asked for.
+   * The parameters of a turn.
    *
-   * @param kind of the arm
-   * @param worker which of the workers this is; the first one creates what is missing
+   * @param kind of the contestant
+   * @param worker the number of the worker; the first one creates what is missing
    * @param senders of each process
    * @param batch messages per send
    * @param board the file of the scoreboard
-   * @param isTraced whether every message is noted
+   * @param isTraced whether every message is recorded
    */
   record Wish(
       Arms kind,
@@ -78,7 +81,7 @@ final class Turn {
           Boolean.parseBoolean(words[9]));
     }
 
-    /** The same for another one of the workers. */
+    /** Returns the same parameters for another worker. */
     Wish of(int other) {
       return new Wish(kind, database, other, workers, sessions, senders, batch, board, isTraced);
     }
@@ -96,7 +99,7 @@ final class Turn {
     }
   }
 
-  /** Nothing is open. */
+  /** Returns a turn without an open contestant. */
   static Turn none() {
     return new Turn(
         new Wish(Arms.BARE, "", 0, 1, 1, 1, 1, Path.of(""), false), null, new Load(1, 1));
@@ -128,7 +131,7 @@ final class Turn {
     arm().consume(load);
   }
 
-  /** In a closed loop: producers stop while too much is open. */
+  /** Produces in a closed loop: producers stop while too many messages are open. */
   void produce() {
     start(
         sender -> {
@@ -144,7 +147,7 @@ final class Turn {
         });
   }
 
-  /** So many messages per second, by all senders of this process together. */
+  /** Sends so many messages per second, over all senders of this process. */
   void pace(double perSecond) {
     long every = (long) (wish.senders * wish.batch * 1e9 / perSecond);
     start(
@@ -160,7 +163,7 @@ final class Turn {
         });
   }
 
-  /** As many messages as fast as they are stored. */
+  /** Sends so many messages at full speed. */
   void fill(int messages) throws Exception {
     try (var producer = arm().producer()) {
       for (int i = 0; i < messages; i += FILL_BATCH) {
@@ -169,7 +172,7 @@ final class Turn {
     }
   }
 
-  /** What a sender does. */
+  /** One step of a sender. */
   private interface Sending {
     void run(int sender) throws Exception;
   }
@@ -204,7 +207,7 @@ final class Turn {
     disturbing = Optional.of(Disturb.start(product(), load));
   }
 
-  /** How long a first page and a page of one session took, in milliseconds. */
+  /** Returns how long a first page and a page of one session took, in milliseconds. */
   String look() {
     var product = product();
     long began = System.nanoTime();
@@ -224,7 +227,7 @@ final class Turn {
     return "look " + (middle - began) / 1e6 + " " + (end - middle) / 1e6;
   }
 
-  /** Producers and disturbers stop; consumers go on. */
+  /** Stops producers and disturbers; consumers continue. */
   void stop() throws Exception {
     isOver = true;
     for (var producer : producers) {

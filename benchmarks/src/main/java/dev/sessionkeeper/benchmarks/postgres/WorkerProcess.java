@@ -7,8 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * A process of a cell. It takes one {@link Turn} after the other, does what it is told on its
- * input, and says when it has.
+ * A process of a measurement. It takes one {@link Turn} after the other, executes commands from its
+ * input, and reports each result.
  */
 final class WorkerProcess {
   private final DatabaseAddress server = DatabaseAddress.ofEnvironment();

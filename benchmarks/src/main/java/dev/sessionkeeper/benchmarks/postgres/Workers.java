@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The processes of an arm; they last for all of its turns. One thread gives commands, and waits
- * until all have obeyed.
+ * The processes of a contestant, for all of its turns. One thread gives commands, and waits until
+ * all have finished.
  */
 final class Workers implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofMinutes(3);
@@ -43,7 +43,7 @@ final class Workers implements AutoCloseable {
     return processes.size();
   }
 
-  /** Opens a turn, one after the other: the first one creates what is missing. */
+  /** Opens a turn in one process after the other, because the first one creates what is missing. */
   Scoreboard open(Turn.Wish wish) throws IOException, InterruptedException {
     for (int i = 0; i < processes.size(); i++) {
       tell(i, wish.of(i).command());
@@ -51,7 +51,7 @@ final class Workers implements AutoCloseable {
     return wish.scoreboard();
   }
 
-  /** All of them do it at the same time. */
+  /** Gives a command to all processes at the same time. */
   void tellAll(String command) throws IOException, InterruptedException {
     for (var process : processes) {
       process.tell(command);
@@ -61,19 +61,19 @@ final class Workers implements AutoCloseable {
     }
   }
 
-  /** One of them does it. */
+  /** Gives a command to one process. */
   String tell(int worker, String command) throws IOException, InterruptedException {
     var process = processes.get(worker);
     process.tell(command);
     return process.await(command.split(" ", 2)[0], PATIENCE);
   }
 
-  /** Ends one of them at once. */
+  /** Kills one process. */
   void kill(int worker) throws InterruptedException {
     processes.get(worker).kill();
   }
 
-  /** Replaces one that was killed. */
+  /** Replaces a killed process. */
   void replace(int worker) throws IOException {
     var name = processes.get(worker).name();
     add(name);

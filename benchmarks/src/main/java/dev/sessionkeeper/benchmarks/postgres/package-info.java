@@ -1,5 +1,5 @@
 /**
- * The PostgreSQL provider beside bare SQL, in one run: {@link
+ * The PostgreSQL provider compared with bare SQL, in one run: {@link
  * dev.sessionkeeper.benchmarks.postgres.PostgresBenchmark}.
  */
 @NullMarked

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
  * A Java process that takes commands as lines on its input and answers with lines on its output.
  *
  * <p>One thread gives commands; signals may come from any thread. The process ends when this one
- * does: its input ends then.
+ * does, because its input ends.
  */
 public final class ChildProcess implements AutoCloseable {
   private static final String ENDED = "\u0000ended";
@@ -33,10 +33,10 @@ public final class ChildProcess implements AutoCloseable {
   /**
    * Starts a process.
    *
-   * @param name for people who read messages and logs
-   * @param main its class; it is found on the class path of this process
-   * @param environment what it needs to know, beside what this process knows
-   * @param log where its error output goes
+   * @param name for messages and logs
+   * @param main its class, on the class path of this process
+   * @param environment further variables
+   * @param log the file of its error output
    */
   public static ChildProcess start(
       String name, Class<?> main, Map<String, String> environment, Path log, String... jvmOptions)
@@ -51,26 +51,26 @@ public final class ChildProcess implements AutoCloseable {
     builder.environment().putAll(environment);
     builder.redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
     var child = new ChildProcess(name, builder.start());
-    // No virtual thread: reading from a pipe would keep its carrier.
+    // A platform thread, because reading from a pipe would block a virtual thread's carrier.
     Thread.ofPlatform().daemon().name("lines of " + name).start(child::readLines);
     return child;
   }
 
-  /** Reads to the end: a process that writes into a full pipe stands still. */
+  /** Reads to the end, because a process that writes into a full pipe blocks. */
   private void readLines() {
     try (var reader = process.inputReader(StandardCharsets.UTF_8)) {
       reader.lines().forEach(lines::add);
     } catch (IOException | UncheckedIOException e) {
-      // It was killed in the middle of a line.
+      // The process was killed in the middle of a line.
     } finally {
       lines.add(ENDED);
     }
   }
 
   /**
-   * For the process itself: what its parent wrote into its environment.
+   * Returns a variable that the parent wrote into this process's environment.
    *
-   * @throws IllegalStateException if it was started by hand
+   * @throws IllegalStateException if the process was started by hand
    */
   public static String fromParent(String name) {
     var value = System.getenv(name);
@@ -92,16 +92,16 @@ public final class ChildProcess implements AutoCloseable {
     return process.isAlive();
   }
 
-  /** Gives a command and does not wait. */
+  /** Sends a command without waiting. */
   public void tell(String command) throws IOException {
     process.getOutputStream().write((command + "\n").getBytes(StandardCharsets.UTF_8));
     process.getOutputStream().flush();
   }
 
   /**
-   * The next line that begins with this word.
+   * Waits for the next line that begins with this word.
    *
-   * @throws IllegalStateException if the process ends before it says so, or does not say so in time
+   * @throws IllegalStateException if the process ends before, or does not answer in time
    */
   public String await(String word, Duration patience) throws InterruptedException {
     long deadline = System.nanoTime() + patience.toNanos();
@@ -122,37 +122,37 @@ public final class ChildProcess implements AutoCloseable {
     }
   }
 
-  /** Stops it without its knowledge, as a machine that stands still would. */
+  /** Stops the process (SIGSTOP), like a machine that freezes. */
   public void freeze() throws IOException, InterruptedException {
     signal(pid(), "STOP");
   }
 
-  /** Lets it go on as if nothing had happened. */
+  /** Continues the process (SIGCONT). */
   public void thaw() throws IOException, InterruptedException {
     signal(pid(), "CONT");
   }
 
-  /** Ends it at once, in the middle of whatever it does. */
+  /** Kills the process (SIGKILL). */
   public void kill() throws InterruptedException {
     process.destroyForcibly().waitFor();
   }
 
-  /** Ends its input, upon which it finishes what it has in hand. */
+  /** Ends the input of the process, which then finishes its work and ends. */
   public void leave() throws IOException {
     process.getOutputStream().close();
   }
 
-  /** Whether it ended in time. */
+  /** Returns whether the process ended in time. */
   public boolean awaitEnd(Duration patience) throws InterruptedException {
     return process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  /** Of one that has ended. */
+  /** Returns the exit code of a process that has ended. */
   public int exitCode() {
     return process.exitValue();
   }
 
-  /** Kills what is left of it. */
+  /** Kills the process if it still runs. */
   @Override
   public void close() {
     process.destroyForcibly();

@@ -6,7 +6,7 @@ import java.util.Map;
 import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** How a process finds a database; it travels in the environment, which other users cannot read. */
+/** The address of a database, passed in the environment, which other users cannot read. */
 public record DatabaseAddress(String url, String user, String password) {
   private static final String URL = "KEEPER_RUN_URL";
   private static final String USER = "KEEPER_RUN_USER";
@@ -16,7 +16,7 @@ public record DatabaseAddress(String url, String user, String password) {
     return new DatabaseAddress(postgres.jdbcUrl(), postgres.user(), postgres.password());
   }
 
-  /** That of this process. */
+  /** Returns the address in this process's environment. */
   public static DatabaseAddress ofEnvironment() {
     return new DatabaseAddress(
         ChildProcess.fromParent(URL),
@@ -28,7 +28,7 @@ public record DatabaseAddress(String url, String user, String password) {
     return Map.of(URL, url, USER, user, PASSWORD, password);
   }
 
-  /** The same server, another database. */
+  /** Returns another database of the same server. */
   public DatabaseAddress withDatabase(String name) {
     int slash = url.lastIndexOf('/');
     int parameters = url.indexOf('?', slash);
@@ -36,18 +36,18 @@ public record DatabaseAddress(String url, String user, String password) {
         url.substring(0, slash + 1) + name + url.substring(parameters), user, password);
   }
 
-  /** The port of a server that listens on loopback. */
+  /** Returns the port of a server that listens on loopback. */
   public int port() {
     return URI.create(url.substring("jdbc:".length())).getPort();
   }
 
-  /** The same database, reached through another port of loopback. */
+  /** Returns the same database through another port of loopback. */
   public DatabaseAddress through(int otherPort) {
     return new DatabaseAddress(
         url.replace(":" + port() + "/", ":" + otherPort + "/"), user, password);
   }
 
-  /** Connections without a pool. */
+  /** Returns connections without a pool. */
   public DataSource source() {
     var source = new PGSimpleDataSource();
     source.setUrl(url);

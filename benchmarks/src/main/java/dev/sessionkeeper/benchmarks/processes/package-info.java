@@ -1,4 +1,4 @@
-/** Processes of a run: how they are started, told what to do, stopped and ended. */
+/** Processes of a run: how they are started, commanded, stopped and ended. */
 @NullMarked
 package dev.sessionkeeper.benchmarks.processes;
 

@@ -12,7 +12,7 @@ public final class Proof {
   private Proof() {}
 
   /**
-   * Writes the page anew.
+   * Writes the page.
    *
    * @param command that repeats the run
    * @param result as Markdown
@@ -38,7 +38,7 @@ public final class Proof {
     Files.writeString(file, text);
   }
 
-  /** Marked if files differ from it. */
+  /** Returns the commit, marked if the working tree differs from it. */
   private static String commit() throws IOException, InterruptedException {
     var commit = git("rev-parse", "--short=12", "HEAD");
     if (commit.isEmpty()) {

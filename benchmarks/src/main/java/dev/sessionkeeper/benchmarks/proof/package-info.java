@@ -1,3 +1,3 @@
-/** Writes down what was run to show that promises are kept. */
+/** Writes pages about runs that prove the product's guarantees. */
 @org.jspecify.annotations.NullMarked
 package dev.sessionkeeper.benchmarks.proof;

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * Kills the owner of a job with SIGKILL in the middle of a run, again and again, and measures until
- * the next owner acts, with the leases of production. Arguments: trials (20), lease seconds (15).
+ * Kills the owner of a job with SIGKILL in the middle of a run, again and again, and measures how
+ * long the next owner takes, with production leases. Arguments: trials (20), lease seconds (15).
  */
 public final class FailoverTrials {
   private static final Schedule HOURLY = Schedule.every(Duration.ofHours(1));
@@ -74,7 +74,7 @@ public final class FailoverTrials {
               acted.countDown();
             });
         jobs.start();
-        // Some time into a lease, as a crash would be.
+        // At a random moment of a lease, like a crash.
         Thread.sleep((long) (Math.random() * lease * 1000));
         long killed = System.nanoTime();
         child.destroyForcibly().waitFor();

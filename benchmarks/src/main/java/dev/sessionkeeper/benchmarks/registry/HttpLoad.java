@@ -16,8 +16,8 @@ import java.util.concurrent.Executors;
 import java.util.function.IntFunction;
 
 /**
- * Sends PUT requests over kept-alive connections, one after the other on each. A client of the
- * platform would use more of the machine than the server that is measured.
+ * Sends PUT requests over kept-alive connections, one after the other on each. A client of the JDK
+ * would use more of the machine than the measured server.
  */
 final class HttpLoad {
   private final int port;
@@ -30,11 +30,13 @@ final class HttpLoad {
     this.time = time;
   }
 
-  /** What a run came to. */
+  /** The result of a run. */
   record Result(
       double perSecond, double p50Millis, double p99Millis, Map<Integer, Long> statuses) {}
 
   /**
+   * Runs the load.
+   *
    * @param bodies the next body of a client, by its number
    */
   Result put(String path, IntFunction<String> bodies) throws Exception {

@@ -23,9 +23,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * One metering tick over many active sessions while others PUT, beside one set-based INSERT of the
- * same rows; then the delivery of what was frozen to a receiver on loopback. Arguments: sessions
- * (100000), tenants (100), ticks (3).
+ * One metering tick over many active sessions during PUTs, compared with one set-based INSERT of
+ * the same rows; then the delivery of the frozen batches to a receiver on loopback. Arguments:
+ * sessions (100000), tenants (100), ticks (3).
  */
 public final class MeteringBenchmark {
   private MeteringBenchmark() {}
@@ -99,7 +99,10 @@ public final class MeteringBenchmark {
     }
   }
 
-  /** PUTs of new and known keys, one after the other with a short pause: latency, not load. */
+  /**
+   * Makes PUTs of new and known keys, one after the other with a short pause, to measure latency
+   * and not load.
+   */
   private static long[] putUntil(AtomicBoolean done, SessionRegistry registry)
       throws InterruptedException {
     var nanos = new long[1 << 20];
@@ -139,7 +142,7 @@ public final class MeteringBenchmark {
     }
   }
 
-  /** The same ledger rows by one statement, without watermarks and batches; rolled back. */
+  /** Inserts the same ledger rows by one statement, without watermarks and batches; rolled back. */
   private static double plainInsert(HikariDataSource pool) throws Exception {
     try (var connection = pool.getConnection();
         var statement = connection.createStatement()) {

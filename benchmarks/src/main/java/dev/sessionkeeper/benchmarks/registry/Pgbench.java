@@ -21,7 +21,7 @@ final class Pgbench {
     this.time = time;
   }
 
-  /** Transactions per second. */
+  /** Returns transactions per second. */
   double run(String script) throws IOException, InterruptedException {
     var file = Files.createTempFile("keeper-bench-", ".sql");
     try {

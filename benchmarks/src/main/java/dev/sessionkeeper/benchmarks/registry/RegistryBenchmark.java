@@ -17,8 +17,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.IntFunction;
 
 /**
- * {@code PUT /sessions} over HTTP beside the same statements through pgbench, in one run and in
- * turn, on one durable PostgreSQL. Arguments: seconds per arm (5), repetitions (5), clients (16), a
+ * {@code PUT /sessions} over HTTP, compared with the same statements through pgbench, in turn, on
+ * one durable PostgreSQL. Arguments: seconds per contestant (5), repetitions (5), clients (16), a
  * word of the cells to run (all).
  */
 public final class RegistryBenchmark {
@@ -109,7 +109,7 @@ public final class RegistryBenchmark {
     }
     var ours = new ArrayList<Double>();
     var plain = new ArrayList<Double>();
-    http.put("/sessions", bodies); // warm, twice: the compiler takes its time on two cores
+    http.put("/sessions", bodies); // Warms up twice, because compiling takes long on two cores.
     HttpLoad.Result last = http.put("/sessions", bodies);
     for (int i = 0; i < repetitions; i++) {
       plain.add(pgbench.run(script));
@@ -166,7 +166,10 @@ public final class RegistryBenchmark {
     return KeeperServer.start(ReadConfig.from(sources), () -> sources, TimeSource.system());
   }
 
-  /** The users that exist, and a bare table for the pattern without events, metering and lists. */
+  /**
+   * Creates the existing users, and a bare table for the comparison without events, metering and
+   * lists.
+   */
   private static void prepare(EmbeddedPostgres postgres) throws Exception {
     try (var connection = postgres.dataSource().getConnection();
         var statement = connection.createStatement()) {

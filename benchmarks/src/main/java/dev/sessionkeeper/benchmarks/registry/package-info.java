@@ -1,4 +1,7 @@
-/** The registry, metering and delivery beside the same statements without us; failover trials. */
+/**
+ * The registry, metering and delivery compared with the same statements without the product;
+ * failover trials.
+ */
 @NullMarked
 package dev.sessionkeeper.benchmarks.registry;
 

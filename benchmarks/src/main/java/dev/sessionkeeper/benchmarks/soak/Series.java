@@ -7,13 +7,13 @@ import java.util.Locale;
 /**
  * One figure over the time of a run, and how far it may move.
  *
- * @param name what is measured, with its unit
+ * @param name the figure with its unit
  * @param part how much it may grow from the first to the last judged value, as a part of its mean
- * @param slack growth that is allowed beside that, in its unit
+ * @param slack additional allowed growth, in its unit
  * @param mayFall whether only growth is judged
  */
 record Series(String name, double part, double slack, boolean mayFall, List<Double> values) {
-  /** The first third warms up. */
+  /** The divisor of the warm-up: the first third. */
   private static final int WARM_UP = 3;
 
   private static final int FEWEST = 6;
@@ -26,7 +26,7 @@ record Series(String name, double part, double slack, boolean mayFall, List<Doub
     values.add(value);
   }
 
-  /** The straight line nearest to the judged values: how much it rises from their first to last. */
+  /** Returns how much the regression line of the judged values rises from first to last. */
   double growth() {
     var judged = judged();
     int n = judged.size();
@@ -49,7 +49,7 @@ record Series(String name, double part, double slack, boolean mayFall, List<Doub
     return part * Math.abs(mean()) + slack;
   }
 
-  /** Whether it stayed within its bound; too few values prove nothing. */
+  /** Returns whether the figure stayed within its bound; too few values prove nothing. */
   boolean isFlat() {
     double growth = growth();
     return judged().size() >= FEWEST && growth <= allowed() && (mayFall || growth >= -allowed());

@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * A server in a process of its own takes a steady load over HTTP. Memory, connections, threads,
+ * A server in a process of its own under a steady load over HTTP. Memory, connections, threads,
  * files, the size of tables, and the rate must stay flat: the slope of each is judged.
  *
  * <p>{@code soak --minutes 120 [--seconds N] [--proof FILE]}. The exit code is 1 if a figure moved.
@@ -81,7 +81,7 @@ public final class Soak {
     System.exit(soak.notFlat().isEmpty() ? 0 : 1);
   }
 
-  /** Puts the load on, and measures. */
+  /** Applies the load, and measures. */
   void run() throws Exception {
     var log = Files.createTempFile("keeper-soak-", ".log");
     try (var postgres = EmbeddedPostgres.temporary();
@@ -140,14 +140,14 @@ public final class Soak {
     return Double.parseDouble(line.substring(name.length()).replace("kB", "").strip());
   }
 
-  /** What is left after a collection: what is only not collected yet is no leak. */
+  /** Returns the heap in use after a collection, because uncollected objects are no leak. */
   private static double liveHeap(long pid) throws IOException, InterruptedException {
     jcmd(pid, "GC.run");
     var said = jcmd(pid, "GC.heap_info");
     double kilobytes = 0;
     for (var line : said.lines().filter(each -> !each.contains("etaspace")).toList()) {
       var used = HEAP.matcher(line);
-      // The young and the old generation; their parts are told as percentages.
+      // The young and the old generation; their parts are reported as percentages.
       if (used.find() && !line.contains("class space")) {
         kilobytes += Double.parseDouble(used.group(1));
       }
@@ -170,7 +170,7 @@ public final class Soak {
     return List.of(heap, memory, threads, files, connections, tables, backlog, rate);
   }
 
-  /** The figures that moved, by name. */
+  /** Returns the figures that moved, by name. */
   List<String> notFlat() {
     var names = new ArrayList<String>();
     all().stream().filter(series -> !series.isFlat()).forEach(series -> names.add(series.name()));

@@ -17,8 +17,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Sends messages to some hundred sessions at a fixed rate, works on them with the work call, and
- * looks at lists and metrics, until it is closed. One thread sends, two work, one looks.
+ * Sends messages to some hundred sessions at a fixed rate, handles them with the work call, and
+ * reads lists and metrics, until closed. One thread sends, two work, one reads.
  */
 final class SteadyLoad implements AutoCloseable {
   private static final JsonMapper JSON = JsonMapper.builder().build();
@@ -26,7 +26,7 @@ final class SteadyLoad implements AutoCloseable {
   private static final int BATCH = 20;
   private static final long BETWEEN_BATCHES = Duration.ofMillis(100).toNanos();
 
-  /** Ids are kept for this long: tables cannot be flat before. */
+  /** The duplicate window is this long: tables cannot be flat before. */
   private static final String QUEUE =
       "{\"mode\":\"ORDERED\",\"duplicateWindow\":\"PT10S\",\"lockDuration\":\"PT10S\"}";
 
@@ -63,7 +63,7 @@ final class SteadyLoad implements AutoCloseable {
     return sent.get() - done.get();
   }
 
-  /** A load that failed proves nothing. */
+  /** Fails if the load failed, which proves nothing. */
   void requireNoFailure() {
     seen()
         .ifPresent(
@@ -100,7 +100,7 @@ final class SteadyLoad implements AutoCloseable {
     LockSupport.parkNanos(BETWEEN_BATCHES - (System.nanoTime() - began));
   }
 
-  /** Takes sessions, and completes all that comes in the next call. */
+  /** Accepts sessions, and completes all messages in the next call. */
   private void work() {
     var taken =
         round(",\"take\":{\"sessions\":20,\"messages\":20,\"wait\":\"PT1S\",\"state\":false}", "");
@@ -166,7 +166,7 @@ final class SteadyLoad implements AutoCloseable {
   @Override
   public void close() {
     isOver = true;
-    // Calls under way end with the client; the threads are daemons.
+    // Calls in progress end with the client; the threads are daemons.
     client.shutdownNow();
   }
 }

@@ -1,3 +1,3 @@
-/** A steady load for hours, and what must stay flat under it. */
+/** A steady load for hours, and the figures that must stay flat under it. */
 @org.jspecify.annotations.NullMarked
 package dev.sessionkeeper.benchmarks.soak;

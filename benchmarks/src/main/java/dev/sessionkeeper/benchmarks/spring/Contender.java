@@ -13,7 +13,7 @@ interface Contender extends AutoCloseable {
 
   QueueName queue();
 
-  /** Messages handled since it was made. */
+  /** Returns how many messages were handled since its creation. */
   long handled();
 
   void resume();

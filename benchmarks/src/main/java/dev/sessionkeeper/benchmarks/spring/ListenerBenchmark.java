@@ -23,9 +23,9 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A listener of the Spring Boot starter beside a processor without Spring: the same JSON bodies,
- * the same codec, the same options. Messages are sent before; draining them is measured. Contenders
- * take turns in one process, each with a provider and a queue of its own.
+ * Compares a listener of the Spring Boot starter with a processor without Spring: the same JSON
+ * bodies, codec and options. Messages are sent before; draining them is measured. Contestants take
+ * turns in one process, each with a provider and a queue of its own.
  *
  * <p>{@code ListenerBenchmark [repetitions] [messages]}. The goal: a listener takes at most 10 %
  * more than the bare processor of its group.
@@ -41,7 +41,7 @@ public final class ListenerBenchmark {
   private final int messages;
   private final Map<String, List<Turn>> turns = new LinkedHashMap<>();
 
-  /** What one turn took for each message. */
+  /** The cost of one turn per message. */
   private record Turn(double wallNanos, double cpuNanos) {}
 
   private ListenerBenchmark(int repetitions, int messages) {
@@ -55,7 +55,7 @@ public final class ListenerBenchmark {
     var benchmark = new ListenerBenchmark(repetitions, messages);
     benchmark.inMemory();
     benchmark.inPostgres();
-    // Threads of the benchmark's applications that did not end must not keep the result waiting.
+    // Remaining threads of the benchmark's applications must not delay the result.
     System.exit(0);
   }
 

@@ -132,7 +132,7 @@ final class StarterListener implements Contender {
     return new StarterListener(name, application);
   }
 
-  /** As Boot's actuator does it: meters, and a timer for each observation. */
+  /** Observes as Boot's actuator does: meters, and a timer for each observation. */
   private static void observe(GenericApplicationContext context) {
     var meters = new SimpleMeterRegistry();
     var observations = ObservationRegistry.create();

@@ -1,4 +1,4 @@
-/** The listener of the Spring Boot starter beside the processor without Spring. */
+/** The listener of the Spring Boot starter compared with the processor without Spring. */
 @NullMarked
 package dev.sessionkeeper.benchmarks.spring;
 

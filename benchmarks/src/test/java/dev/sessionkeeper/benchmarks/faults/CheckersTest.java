@@ -12,7 +12,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
-/** Every checker is shown a history with the fault that it is there for, and one without. */
+/** Every checker gets a history with the fault that it must find, and one without. */
 class CheckersTest {
   private static final Duration PAST_THE_LEASE = Duration.ofSeconds(6);
 

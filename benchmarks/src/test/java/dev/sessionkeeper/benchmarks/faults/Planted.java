@@ -6,13 +6,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Writes histories by hand. Each line is a millisecond after the one before. */
+/** Creates histories by hand. Each line is a millisecond after the previous one. */
 final class Planted {
   static final int MAX_ATTEMPTS = 5;
   static final int SLOTS = 2;
   static final String SESSION = "c-0-1";
 
-  /** The process that most lines are about. */
+  /** The process of most lines. */
   static final String A = "consumer-0.1";
 
   static final String B = "consumer-1.1";
@@ -67,7 +67,7 @@ final class Planted {
     return add(process, Kind.ACCEPTING, 0, epoch, 0, "");
   }
 
-  /** Accepted at once, for five seconds. */
+  /** Adds an accept that returns at once, with a lease of five seconds. */
   Planted taken(String process, long epoch) {
     accepting(process, epoch);
     return took(process, epoch);
@@ -109,7 +109,7 @@ final class Planted {
     return add(process, Kind.REFUSED, number, epoch, 0, error);
   }
 
-  /** Handed out, handled, settled and confirmed. */
+  /** Adds a message that was delivered, handled, settled and confirmed. */
   Planted completed(String process, long epoch, long number) {
     return handed(process, epoch, number, 1)
         .began(process, epoch, number)

@@ -5,7 +5,7 @@ import dev.sessionkeeper.benchmarks.postgres.Load;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** Hands out what came last first, so that the check has something to find. */
+/** Delivers messages in reverse order, so that the check must find a violation. */
 final class BackwardsArm implements Arm {
   private final Deque<byte[]> stack = new ArrayDeque<>();
 

@@ -13,9 +13,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * Keeps the side-by-side run from rotting: small turns on real engines; rates are not looked at.
- */
+/** Keeps the side-by-side run working: small turns on real engines; rates are not judged. */
 @Tag("slow")
 final class PeerBenchmarkTest {
   private static final Peer.Backlog SMALL = new Peer.Backlog(1_600, 40, Duration.ofSeconds(30));

@@ -7,7 +7,7 @@ import java.util.stream.DoubleStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The short form of {@link Soak}, and whether its judgement can fail. */
+/** The short form of {@link Soak}, and proof that its judgement can fail. */
 @Tag("slow")
 class SoakTest {
 

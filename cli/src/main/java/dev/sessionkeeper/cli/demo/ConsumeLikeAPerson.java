@@ -10,7 +10,7 @@ import java.util.Random;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
-/** A consumer that takes sessions, works, and fails now and then. */
+/** A consumer that accepts sessions, works, and sometimes fails. */
 final class ConsumeLikeAPerson implements Runnable {
   private static final double FAILS = 0.08;
 

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** A consumer in a process of its own, so that it can be killed as a crash would. */
+/** A consumer in a process of its own, which can be killed like a crash. */
 final class ConsumerProcess {
   private final Process process;
   private final Thread reader;
@@ -56,14 +56,15 @@ final class ConsumerProcess {
   }
 
   /**
-   * SIGKILL: no goodbye, its leases have to run out. {@link Process#destroyForcibly()} would also
-   * close the pipe, and with it lose what the consumer reported before its death.
+   * Kills the process with SIGKILL, so that its leases have to expire. {@link
+   * Process#destroyForcibly()} would also close the pipe, and lose the last reports of the
+   * consumer.
    */
   void kill() {
     process.toHandle().destroyForcibly();
   }
 
-  /** Waits until all that the killed consumer reported was read. */
+  /** Waits until all reports of the killed consumer were read. */
   void awaitLastReport() {
     try {
       reader.join();
@@ -76,7 +77,7 @@ final class ConsumerProcess {
     try (var lines = process.inputReader()) {
       lines.lines().filter(Handled::isLine).map(Handled::ofLine).forEach(report);
     } catch (IOException | UncheckedIOException e) {
-      // Without its reports the consumer is of no use.
+      // Without its reports the consumer is useless.
       process.destroyForcibly();
     }
   }

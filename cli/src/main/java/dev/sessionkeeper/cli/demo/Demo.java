@@ -12,16 +12,19 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 
-/** Sends to many sessions, lets several consumers work and fail, kills one of them, and judges. */
+/**
+ * Sends to many sessions, lets several consumers work and fail, kills one of them, and checks the
+ * order.
+ */
 public final class Demo {
-  /** How large a demo is, and how long it may take. */
+  /** The size of a demo, and its time limit. */
   public record Plan(int sessions, int perSession, int consumers, Duration patience) {
     public static Plan small() {
       return new Plan(60, 25, 6, Duration.ofMinutes(2));
     }
   }
 
-  /** Shows the progress; {@code important} lines are shown also without a terminal. */
+  /** Shows the progress; {@code important} lines also without a terminal. */
   @FunctionalInterface
   public interface Screen {
     void draw(String block, boolean important);
@@ -55,7 +58,8 @@ public final class Demo {
    * The result of a demo.
    *
    * @param isGood whether everything was handled and nothing out of order
-   * @param repeated handled again, because the first answer died with its consumer
+   * @param repeated messages handled again because their first consumer died before its answer
+   *     arrived
    */
   public record Result(
       boolean isGood,
@@ -66,7 +70,7 @@ public final class Demo {
       int repeated,
       List<String> violations) {}
 
-  /** Runs it to the end. */
+  /** Runs the demo to its end. */
   public Result run() {
     var queue = client.queue(queueName);
     queue.declare(
@@ -131,7 +135,7 @@ public final class Demo {
     }
   }
 
-  /** Draws until all is done; in the middle one consumer is killed. */
+  /** Shows the progress until all is done; kills one consumer half-way. */
   private boolean watch(ConsumerProcess victim) {
     var time = TimeSource.system();
     long begun = time.nanoTime();
@@ -187,7 +191,7 @@ public final class Demo {
     }
   }
 
-  /** The part of the consumer process: reports on standard output until it is killed. */
+  /** Runs the consumer process: reports on standard output until it is killed. */
   public static void consume(KeeperClient client, String queue, String name) {
     new ConsumeLikeAPerson(
             client.queue(queue), name, () -> false, handled -> System.out.println(handled.toLine()))

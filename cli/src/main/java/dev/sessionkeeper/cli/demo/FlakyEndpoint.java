@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The endpoint of a bot, which refuses one request in five and reports what it handled. */
+/** A bot's endpoint that refuses one request in five and reports the handled ones. */
 final class FlakyEndpoint implements AutoCloseable {
   private static final double FAILS = 0.2;
   private static final JsonMapper JSON = JsonMapper.builder().build();
@@ -40,7 +40,7 @@ final class FlakyEndpoint implements AutoCloseable {
     return "http://127.0.0.1:" + server.getAddress().getPort() + "/hook";
   }
 
-  /** How many requests have come. */
+  /** Returns how many requests have arrived. */
   int requests() {
     return requests.get();
   }

@@ -8,11 +8,11 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The life of many pull requests as GitHub tells it: events of four types, all of which belong to
- * one session each.
+ * The events of many pull requests as GitHub sends them: events of four types, all of one session
+ * per pull request.
  */
 final class GitHubBurst {
-  /** The place of an event in the life of its pull request; GitHub's own payloads have no such. */
+  /** The number of an event in its pull request; GitHub's own payloads have no such field. */
   static final String STEP = "demo_step";
 
   private static final JsonMapper JSON = JsonMapper.builder().build();
@@ -47,9 +47,9 @@ final class GitHubBurst {
   }
 
   /**
-   * The next event of a pull request.
+   * Returns the next event of a pull request.
    *
-   * @param run makes the delivery id another one each time the demo is run
+   * @param run makes delivery ids unique to each run of the demo
    */
   static Delivery delivery(String run, int pull, int step) {
     var name = step < LIFE.size() ? LIFE.get(step) : "pull_request.synchronize";
@@ -59,7 +59,7 @@ final class GitHubBurst {
     payload.put("action", name.substring(type.length() + 1));
     payload.put(STEP, step);
     if (type.startsWith("issue")) {
-      // GitHub speaks of a pull request as an issue when it is commented or milestoned.
+      // GitHub reports a pull request as an issue when it is commented or milestoned.
       var issue = payload.putObject("issue");
       describe(issue, number);
       issue.putObject("pull_request").put("url", api("pulls/" + number));

@@ -12,14 +12,14 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Sends the lives of many pull requests as GitHub would, some deliveries twice, to a server that
- * pushes them to an endpoint that fails now and then; judges what arrived there.
+ * Sends the events of many pull requests as GitHub would, some deliveries twice, to a server that
+ * pushes them to an endpoint that sometimes fails; then checks what arrived.
  */
 public final class GitHubDemo {
   /**
-   * How large it is, and how long it may take.
+   * The size of the demo, and its time limits.
    *
-   * @param patience for all of it, and how long nothing at all may arrive
+   * @param patience for the whole demo, and for a pause in which nothing arrives
    */
   public record Plan(int pulls, int events, Duration patience) {}
 
@@ -45,7 +45,7 @@ public final class GitHubDemo {
     this.judge = new Judge(GitHubBurst.sessions(plan.pulls()), plan.events());
   }
 
-  /** Runs it; true when everything arrived and nothing out of order. */
+  /** Runs the demo. Returns whether everything arrived and nothing out of order. */
   private boolean run(FlakyEndpoint endpoint) throws InterruptedException, ExecutionException {
     screen.draw(
         plan.pulls()
@@ -70,7 +70,9 @@ public final class GitHubDemo {
     return verdict(done, endpoint);
   }
 
-  /** Events of one pull request one after the other, many pull requests at the same time. */
+  /**
+   * Sends the events of one pull request one after the other, and many pull requests concurrently.
+   */
   private void sendAll(java.util.concurrent.ExecutorService senders)
       throws InterruptedException, ExecutionException {
     var run = "demo-" + Long.toString(time.instant().toEpochMilli(), 36);

@@ -3,21 +3,24 @@ package dev.sessionkeeper.cli.demo;
 import java.util.Arrays;
 
 /**
- * One message that a consumer worked on, as it reports it.
+ * A consumer's report about one message.
  *
- * @param index the place of the message in its session, from 0
+ * @param index the index of the message in its session, from 0
  */
 record Handled(String consumer, String session, int index, long epoch, Step step) {
-  /** How far it is with the message. */
+  /** The step that a report is about. */
   enum Step {
-    /** It asks the server to complete it; whoever is killed now does not say how that ended. */
+    /**
+     * The consumer asks the server to complete the message; if it is killed now, the outcome is
+     * unknown.
+     */
     COMPLETING,
     COMPLETED,
     /** The attempt failed on purpose. */
     FAILED
   }
 
-  /** The line that a consumer process prints. */
+  /** Returns the line that a consumer process prints. */
   String toLine() {
     return String.join("\t", "handled", consumer, session, "" + index, "" + epoch, step.name());
   }

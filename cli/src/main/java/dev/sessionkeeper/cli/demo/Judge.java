@@ -9,11 +9,11 @@ import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
 
 /**
- * Collects what consumers report and decides whether order held.
+ * Collects the reports of consumers and decides whether the order held.
  *
  * <p>Safe for use by many threads. Reports of a consumer in another process arrive late: the next
- * owner of a session may have reported before them. So each session's reports are judged in the
- * order of their epochs, which is the order of ownership, and not in the order of their arrival.
+ * owner of a session may have reported before. So each session's reports are judged in the order of
+ * their epochs, which is the order of ownership, and not in the order of their arrival.
  */
 final class Judge {
   private final int perSession;
@@ -56,7 +56,7 @@ final class Judge {
         .toList();
   }
 
-  /** One sentence about what happened so far. */
+  /** Returns one sentence about the run so far. */
   synchronized String summary() {
     return completed()
         + " of "
@@ -81,7 +81,7 @@ final class Judge {
         violations());
   }
 
-  /** How far each session is, as one character each: from blank to full. */
+  /** Returns the progress of each session as one character, from blank to full. */
   synchronized String map() {
     var steps = " ▁▂▃▄▅▆▇█";
     var map = new StringBuilder();

@@ -8,17 +8,20 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The reports about one session, and their account. Not safe for use by several threads. */
+/** The reports about one session, and their evaluation. Not thread-safe. */
 final class SessionReports {
-  /** Stable, so the reports of one epoch, which has one owner, keep the order of their arrival. */
+  /**
+   * A stable order: the reports of one epoch, which has one owner, stay in the order of arrival.
+   */
   private static final Comparator<Handled> BY_OWNERSHIP = Comparator.comparingLong(Handled::epoch);
 
   /**
-   * The sums of all reports.
+   * The evaluation of all reports.
    *
    * @param next the index of the first message that was not completed
    * @param lastAsked the index that a consumer last asked to complete, or -1
-   * @param repeated handled again, because the first answer died with its consumer
+   * @param repeated messages handled again because their first consumer died before its answer
+   *     arrived
    */
   record Account(
       int next, int lastAsked, int completed, int failed, int repeated, Set<String> violations) {}
@@ -40,8 +43,8 @@ final class SessionReports {
   }
 
   /**
-   * Follows a session from owner to owner. A consumer that failed or died may leave a message to be
-   * handled again, but never after its completion was confirmed or a later one was handled.
+   * Follows a session from owner to owner. After a consumer failed or died, its message may be
+   * handled again, but never after its completion was confirmed or a later message was handled.
    */
   private static final class Replay {
     private final Set<String> violations = new LinkedHashSet<>();
@@ -66,7 +69,8 @@ final class SessionReports {
       }
       before = handled;
       if (handled.index() == next + 1 && lastAsked == next) {
-        // The consumer that asked to complete the message before was killed before it could tell.
+        // The consumer that asked to complete the previous message was killed before it could
+        // report.
         complete(next);
       }
       if (handled.index() > next) {

@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * A server of the demo's own, with one bot, on a free port; its data goes with it. It logs into a
- * file beside its data: the lines would tear the display of the demo apart.
+ * A server for the demo with one bot, on a free port, whose data is deleted at the end. It logs
+ * into a file, because log lines would disturb the display.
  */
 public final class TemporaryServer implements AutoCloseable {
   private final Path data;
@@ -88,7 +88,7 @@ public final class TemporaryServer implements AutoCloseable {
     return secret;
   }
 
-  /** The port that its bot pushes to. */
+  /** Returns the port of the endpoint of its bot. */
   public int endpointPort() {
     return endpoint;
   }

@@ -11,7 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a consumer reported before it was killed counts, however late it is read. */
+/** Reports of a consumer that was killed count, however late they are read. */
 class ConsumerProcessTest {
   private static final int REPORTS = 200;
 
@@ -39,7 +39,7 @@ class ConsumerProcessTest {
     assertThat(seen).extracting(Handled::index).hasSize(REPORTS).isSorted();
   }
 
-  /** Writes more than the reader buffers, less than the pipe holds, says so, and waits. */
+  /** Writes more than the reader buffers and less than the pipe holds, reports that, and waits. */
   private Path reporter() throws IOException {
     var line = new Handled("x".repeat(200), "session", 7, 1, Handled.Step.COMPLETED).toLine();
     var lines = new ArrayList<String>();

@@ -84,7 +84,7 @@ class GitHubDemoTest {
     }
   }
 
-  /** The log of the product, and not that of the tests. */
+  /** Reads the log of the product, not that of the tests. */
   private static String productionLog() throws Exception {
     return Objects.requireNonNull(KeeperClient.class.getClassLoader().getResource("logback.xml"))
         .toURI()

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A judge that cannot say no is worthless. */
+/** The judge detects violations. */
 class JudgeTest {
   private final Judge judge = new Judge(List.of("a", "b"), 3);
 

@@ -13,8 +13,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The transport: the only class here that calls the server. It turns problems into errors of the
- * library, and an interrupted call into an {@link InterruptedException}.
+ * The transport: the only class in this package that calls the server. It turns problems into
+ * errors of the library, and an interrupted call into an {@link InterruptedException}.
  */
 final class ServerCalls {
   private static final Map<String, String> JSON = Map.of("Content-Type", "application/json");
@@ -44,7 +44,7 @@ final class ServerCalls {
     return call(about, "POST", path, Optional.of(body));
   }
 
-  /** A call that waits at the server; interrupting it ends the wait. */
+  /** Makes a call that waits at the server; interrupting it ends the wait. */
   byte[] waiting(Supplier<byte[]> call) throws InterruptedException {
     if (Thread.interrupted()) {
       throw new InterruptedException();

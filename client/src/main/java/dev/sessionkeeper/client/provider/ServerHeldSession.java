@@ -25,7 +25,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A lease at the server. A settlement is one request, and durable when its stage is returned. */
+/**
+ * A lease at the server. A settlement is one request, and is durable when its stage is returned.
+ */
 final class ServerHeldSession implements HeldSession {
   private static final int MOST_MESSAGES = Limits.DEFAULT.maxBatch();
   private static final String OCTETS = "application/octet-stream";
@@ -75,7 +77,8 @@ final class ServerHeldSession implements HeldSession {
   @Override
   public List<Delivery> receive(int max, Duration wait) throws InterruptedException {
     requireOpen();
-    // Every answer begins with what is open under the lease, so that a lost one can be asked again.
+    // Every answer begins with the open deliveries of the lease, so that a lost answer can be
+    // requested again.
     var query =
         Map.of(
             "max",

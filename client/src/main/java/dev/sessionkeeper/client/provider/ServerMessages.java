@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Messages of an unordered queue at the server. */
+/** Messages of an unordered queue, over HTTP. */
 final class ServerMessages implements MessageSource {
   private static final int MOST_MESSAGES = Limits.DEFAULT.maxBatch();
 

@@ -38,12 +38,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Queues of a Sessionkeeper server, over HTTP: the same handler and the same processor run on a
- * remote server.
+ * Queues of a Sessionkeeper server, over HTTP: the same handler and the same processor run against
+ * a remote server.
  *
- * <p>What was sent is as durable as the server's store, and what that store cannot do, such as to
- * park a session of SQS, the server refuses. The client stays the caller's and is not closed. Safe
- * for use by many threads.
+ * <p>Messages are as durable as the server's store. If that store cannot do something, such as park
+ * a session of SQS, the server refuses the call. The caller closes the client. Safe for use by many
+ * threads.
  */
 public final class ServerQueueProvider
     implements QueueProvider,
@@ -65,7 +65,7 @@ public final class ServerQueueProvider
     this.time = time;
   }
 
-  /** Queues of the servers of this client. */
+  /** Returns the queues of the servers of this client. */
   public static ServerQueueProvider over(KeeperClient client) {
     return new ServerQueueProvider(client, TimeSource.system());
   }
@@ -222,7 +222,7 @@ public final class ServerQueueProvider
       QueueName queue, Optional<SessionId> session, Page.Request page) {
     requireOpen();
     var letters = page(queue, session, page);
-    // The API counts items only: a page with too many bytes is asked for again, with fewer items.
+    // The API limits items only: a page with too many bytes is requested again, with fewer items.
     int fit =
         Page.of(letters.items(), page, letter -> letter.message().size(), DeadLetter::id)
             .items()
@@ -324,7 +324,7 @@ public final class ServerQueueProvider
     }
   }
 
-  /** A queue's mode never changes, so it is asked once. */
+  /** A queue's mode never changes, so it is requested once. */
   private QueueMode mode(QueueName queue) {
     requireOpen();
     var known = modes.get(queue);

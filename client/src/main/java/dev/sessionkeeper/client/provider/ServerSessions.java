@@ -16,12 +16,14 @@ import java.util.Map;
 import java.util.Optional;
 import tools.jackson.databind.JsonNode;
 
-/** Sessions of one queue at the server. */
+/** Sessions of one queue, over HTTP. */
 final class ServerSessions implements AddressableSessions {
-  /** The longest wait that the server takes. */
+  /** The longest wait that the server allows. */
   static final Duration LONGEST_WAIT = Duration.ofSeconds(60);
 
-  /** Every idle session of a process asks; one answer is good for all of them for a while. */
+  /**
+   * How long an answer is reused, because every idle session of a process asks the same question.
+   */
   private static final Duration KEPT = Duration.ofMillis(250);
 
   private final ServerCalls calls;

@@ -23,7 +23,10 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 import tools.jackson.databind.util.RawValue;
 
-/** Values as the API writes them. JSON bodies stay as their sender wrote them, byte by byte. */
+/**
+ * Converts values between the API's JSON and the library's types. JSON bodies stay as their sender
+ * wrote them, byte by byte.
+ */
 final class Wire {
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
   private static final String BODY = "body";
@@ -107,7 +110,7 @@ final class Wire {
     }
   }
 
-  /** The messages of an answer, each with its own JSON for what is particular. */
+  /** Returns the messages of an answer, each with its own JSON for further fields. */
   static List<Received> messages(byte[] answer, String list) {
     var raw = rawBodies(answer, list);
     var all = new ArrayList<Received>();
@@ -165,7 +168,7 @@ final class Wire {
     return text(json, name).map(Instant::parse);
   }
 
-  /** The bytes of each element's {@code body}, cut out of the answer. */
+  /** Returns the bytes of each element's {@code body}, cut out of the answer. */
   private static List<Optional<byte[]>> rawBodies(byte[] answer, String list) {
     var all = new ArrayList<Optional<byte[]>>();
     if (answer.length == 0) {
@@ -203,7 +206,7 @@ final class Wire {
     return found;
   }
 
-  /** A number ends where the parser has looked one byte too far. */
+  /** After a number, the parser has read one byte too many. */
   private static byte[] trimmed(byte[] raw) {
     int to = raw.length;
     while (to > 1 && (raw[to - 1] == ',' || raw[to - 1] == ' ' || raw[to - 1] == '\n')) {

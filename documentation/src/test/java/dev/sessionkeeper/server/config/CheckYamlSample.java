@@ -14,7 +14,7 @@ public final class CheckYamlSample {
   /**
    * Reads the sample. Each environment variable that the sample names is set.
    *
-   * @throws InvalidConfig with everything that is wrong in the sample
+   * @throws InvalidConfig with all errors in the sample
    */
   public static void check(String yaml) {
     var environment = new HashMap<String, String>();

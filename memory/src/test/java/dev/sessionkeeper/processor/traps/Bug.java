@@ -1,6 +1,6 @@
 package dev.sessionkeeper.processor.traps;
 
-/** Mistakes that real session processors have made; each is found by the trap of the same place. */
+/** Mistakes that real session processors have made; the trap of the same name finds each. */
 enum Bug {
   IDLE_COUNTS_HANDLER_TIME,
   ACCEPT_FAILURE_ENDS_ALL,

@@ -7,7 +7,7 @@ import dev.sessionkeeper.spi.SessionSource;
 import dev.sessionkeeper.testkit.DelegatingProvider;
 import java.time.Duration;
 
-/** A provider whose way to take a session a trap can change. */
+/** A provider whose accept a trap can change. */
 class FailingAccepts extends DelegatingProvider {
   private final QueueProvider real;
 

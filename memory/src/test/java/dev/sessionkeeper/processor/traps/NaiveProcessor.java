@@ -24,8 +24,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A processor as one writes it in an afternoon, with a switch for each mistake. Without any bug it
- * passes every trap; with one it must be caught.
+ * A simple session processor with a switch for each mistake. Without a bug it passes every trap;
+ * with one it must be caught.
  */
 final class NaiveProcessor implements AutoCloseable {
   private final Trial trial;
@@ -79,7 +79,7 @@ final class NaiveProcessor implements AutoCloseable {
     return source.acceptNext(Owner.of("naive"), Duration.ofMillis(wait));
   }
 
-  /** The session to take again, in the buggy variant. */
+  /** Serves a session. Returns the session to accept again, in the buggy variant. */
   private Optional<SessionId> serve(HeldSession session) throws InterruptedException {
     var context = new Context(session);
     try {
@@ -107,7 +107,7 @@ final class NaiveProcessor implements AutoCloseable {
     try {
       trial.hooks().onSessionClosed(context, CloseReason.IDLE);
     } catch (Exception e) {
-      // A hook that fails stops nobody.
+      // A failing hook stops no other work.
     }
   }
 

@@ -30,7 +30,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.awaitility.core.ConditionTimeoutException;
 
-/** The traps that real systems fell into, each as a check of any processor. */
+/** The mistakes of real systems, each as a check of any processor. */
 final class Traps {
   static final QueueName QUEUE = QueueName.of("traps");
 
@@ -43,7 +43,9 @@ final class Traps {
   private final List<String> handled = new CopyOnWriteArrayList<>();
 
   /**
-   * @param patience how long to wait for what a processor without bugs does sooner or later
+   * Creates the traps.
+   *
+   * @param patience how long to wait for what a processor without bugs does eventually
    */
   Traps(Function<Trial, AutoCloseable> start, Duration patience) {
     this.start = start;
@@ -51,7 +53,7 @@ final class Traps {
     provider.declare(QUEUE, LONG_LOCK);
   }
 
-  /** Runs the trap that catches a bug; throws an {@link AssertionError} if it does. */
+  /** Runs the trap of a bug; throws an {@link AssertionError} if the processor has that bug. */
   void check(Bug bug) throws Exception {
     try {
       switch (bug) {
@@ -205,7 +207,7 @@ final class Traps {
     MessageHandler handler =
         (delivery, session) -> {
           provider.act(QUEUE, session.id(), Act.RELEASE, "test");
-          // Ours renews often, and so finds out soon; the new owner keeps what it has got.
+          // Our processor renews often, so it notices soon; the new owner keeps its lease.
           provider.declare(QUEUE, LONG_LOCK);
           taken.complete(
               provider.sessions(QUEUE).accept(session.id(), Owner.of("new"), Duration.ZERO));
@@ -312,7 +314,7 @@ final class Traps {
             try {
               goOn.await();
             } catch (InterruptedException e) {
-              // ignores it
+              // The handler ignores the interrupt.
             }
           }
           return Settlement.complete();
@@ -327,7 +329,7 @@ final class Traps {
                 processor.close();
                 stopped.countDown();
               } catch (Exception e) {
-                // then it has not stopped
+                // The processor has not stopped, so there is nothing to check.
               }
             });
     boolean ended = stopped.await(patience.toNanos(), TimeUnit.NANOSECONDS);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Our processor falls into no trap; every trap catches the processor that was made to fall. */
+/** Our processor falls into no trap; every trap catches a processor with its bug. */
 @Timeout(120)
 @Tag("slow")
 class TrapsTest {

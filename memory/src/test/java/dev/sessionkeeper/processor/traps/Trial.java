@@ -6,7 +6,7 @@ import dev.sessionkeeper.spi.QueueProvider;
 import java.time.Duration;
 
 /**
- * What a processor is asked to do in a trap.
+ * The task of a processor in a trap.
  *
  * @param idle when an idle session is released
  * @param retry the delay after a failure; after two attempts a message is poison

@@ -28,9 +28,9 @@ public final class AppliedUsage {
   /** The result of applying a batch. */
   enum Outcome {
     APPLIED,
-    /** The batch was applied before; nothing changed. */
+    /** The batch was applied before. Nothing changed. */
     REPEATED,
-    /** The key was used before with other bytes; nothing changed. */
+    /** The key was used before with other bytes. Nothing changed. */
     CONFLICT
   }
 
@@ -53,12 +53,12 @@ public final class AppliedUsage {
     return Outcome.APPLIED;
   }
 
-  /** The units of each tenant. */
+  /** Returns the units of each tenant. */
   public synchronized Map<UUID, BigDecimal> sums() {
     return Map.copyOf(byTenant);
   }
 
-  /** The units of a session; 0 if none came. */
+  /** Returns the units of a session; 0 if none came. */
   public synchronized BigDecimal of(UUID session) {
     return bySession.getOrDefault(session, List.of()).stream()
         .map(ReceivedRecord::usage)
@@ -73,17 +73,19 @@ public final class AppliedUsage {
     return recordIds.size();
   }
 
-  /** Batches that came more than once; harmless. */
+  /** Returns how many batches came more than once, which is harmless. */
   public synchronized long repeatedBatches() {
     return repeatedBatches;
   }
 
-  /** Records that came under two keys; a fault of the sender. */
+  /** Returns how many records came under two keys, which is a fault of the sender. */
   public synchronized long repeatedRecords() {
     return repeatedRecords;
   }
 
-  /** Numbers that are missing between the first and the last batch of each tenant. */
+  /**
+   * Returns how many batch numbers are missing between the first and the last batch of each tenant.
+   */
   public synchronized long gaps() {
     return sequences.values().stream().mapToLong(s -> s.last() - s.first() + 1 - s.size()).sum();
   }

@@ -15,6 +15,6 @@ public enum Fault {
   SILENT_AFTER_APPLYING,
   /** Applied, and the connection is cut in place of an answer. */
   CUT_AFTER_APPLYING,
-  /** Reads and answers slowly, but in the end applies and answers 200. */
+  /** Reads and answers slowly, but finally applies and answers 200. */
   DRIP
 }

@@ -12,7 +12,7 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.json.JsonFactory;
 
-/** Reads the records of a batch. Numbers stay decimal. */
+/** Parses the records of a batch. Numbers stay decimal. */
 final class ReadRecords {
   private static final JsonFactory JSON = new JsonFactory();
 
@@ -27,7 +27,7 @@ final class ReadRecords {
         while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
           var name = parser.currentName();
           parser.nextToken();
-          // The text of a number as it was sent; a double would not be it.
+          // Keeps the number's text as sent; a double would lose digits.
           fields.put(name, parser.getString());
         }
         records.add(record(fields));

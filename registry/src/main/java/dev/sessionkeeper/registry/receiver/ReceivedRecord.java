@@ -8,8 +8,8 @@ import java.util.UUID;
 /**
  * One record of a batch, as a receiver reads it.
  *
- * @param type usage, reversal or correction; a record without a type is usage
- * @param corrects the record that a reversal takes back, or that a correction stands for
+ * @param type usage, reversal or correction; usage if absent
+ * @param corrects the record that a reversal cancels, or that a correction replaces
  */
 public record ReceivedRecord(
     String recordId,

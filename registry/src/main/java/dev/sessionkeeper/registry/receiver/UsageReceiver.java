@@ -23,9 +23,8 @@ import java.util.concurrent.Executors;
 import java.util.function.Supplier;
 
 /**
- * An HTTP server on loopback that receives usage as it should be received: it checks signature and
- * digest, applies each record once, answers 2xx only afterwards, and shows the sums at {@code GET
- * /usages}.
+ * A receiver of usage on loopback: it checks signature and digest, applies each record once,
+ * answers 2xx only afterwards, and shows the sums at {@code GET /usages}.
  */
 public final class UsageReceiver implements AutoCloseable {
   private static final Duration TOLERANCE = Duration.ofMinutes(5);
@@ -62,7 +61,7 @@ public final class UsageReceiver implements AutoCloseable {
     return URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/usages");
   }
 
-  /** Asked for each post what goes wrong with it. */
+  /** Sets the script that chooses the fault of each post. */
   public void failWith(Supplier<Fault> script) {
     faults = script;
   }
@@ -71,7 +70,7 @@ public final class UsageReceiver implements AutoCloseable {
     return applied;
   }
 
-  /** Counts errors of the sender: wrong signatures, wrong digests, changed bytes. */
+  /** Returns the errors of the sender: wrong signatures, wrong digests, changed bytes. */
   public Iterable<String> complaints() {
     return complaints;
   }

@@ -13,13 +13,13 @@ import org.slf4j.LoggerFactory;
 
 /** The scheduled work of the registry. */
 public final class RegistryJobs {
-  /** Ends sessions that are past their end; correctness never depends on it. */
+  /** Ends expired sessions; correctness never depends on it. */
   public static final String EXPIRY = "session-expiry";
 
-  /** Meters open sessions and freezes the batches. */
+  /** Meters open sessions and freezes batches. */
   public static final String TICK = "usage-tick";
 
-  /** Delivers frozen batches, and repeats those that failed. */
+  /** Delivers frozen batches, and repeats failed deliveries. */
   public static final String DELIVERY = "usage-delivery";
 
   /** Checks the usage proof, and fails if it is not exact. */
@@ -49,7 +49,7 @@ public final class RegistryJobs {
   /**
    * Registers all jobs of the registry except the retention.
    *
-   * @param numberSome numbers some of the events that wait for it; 0 when there are none
+   * @param numberSome numbers some of the waiting events; returns 0 if there are none
    */
   public static void register(
       Jobs jobs,
@@ -65,7 +65,7 @@ public final class RegistryJobs {
     jobs.register(NUMBERING, Schedule.every(Duration.ofSeconds(5)), work::number);
   }
 
-  /** Registers the clean-up of what was delivered longer ago than this. */
+  /** Registers the job that deletes usage delivered longer ago than this. */
   public static void registerRetention(Jobs jobs, Usage usage, Duration age) {
     jobs.register(
         RETENTION,

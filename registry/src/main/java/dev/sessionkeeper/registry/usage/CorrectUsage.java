@@ -14,10 +14,9 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Bills a ledger row at another factor: takes it back and puts a new one in its place. Nothing is
- * edited.
+ * Bills a ledger row at another factor: appends its reversal and a new row. No row is edited.
  *
- * <p>The new row takes up what rounding leaves, so that the units of the session still add up to
+ * <p>The new row includes the rounding difference, so that the units of the session still add up to
  * its rounded exact total.
  */
 record CorrectUsage(Database database) {
@@ -41,7 +40,7 @@ record CorrectUsage(Database database) {
       ON CONFLICT (session_id, seq) DO NOTHING
       """;
 
-  /** A correction: the actor, the record, the new factor and the reason. */
+  /** A correction to make: the actor, the record, the new factor and the reason. */
   record Order(UUID session, int seq, BigDecimal factor, Actor actor, String reason) {}
 
   Correction apply(Order order) {

@@ -11,12 +11,12 @@ public sealed interface Correction {
     }
   }
 
-  /** The session has no row of that number, or the row was forgotten. Nothing was changed. */
+  /** The session has no row of that number, or retention has deleted it. Nothing was changed. */
   record NotFound() implements Correction {}
 
   /**
    * The row was corrected before, or is itself a reversal. Nothing was changed; correct the row
-   * that stands in its place.
+   * that replaced it.
    */
   record AlreadyCorrected() implements Correction {}
 }

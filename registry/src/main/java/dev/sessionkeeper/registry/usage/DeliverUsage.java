@@ -12,10 +12,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Delivers the batches that are due: several tenants at once, each in order.
+ * Delivers due batches: several tenants concurrently, each in order.
  *
- * <p>A slow or failing receiver of one tenant holds up no other. Nothing here holds a transaction
- * while it waits for a receiver. A batch whose acknowledgement is lost is sent again, with the same
+ * <p>A slow or failing receiver of one tenant delays no other. No transaction is open while a
+ * delivery waits for a receiver. A batch whose acknowledgement is lost is sent again, with the same
  * bytes and the same key.
  */
 final class DeliverUsage {
@@ -34,7 +34,7 @@ final class DeliverUsage {
   }
 
   /**
-   * Delivers until nothing is due and nothing is on its way.
+   * Delivers until no batch is due or on its way.
    *
    * @return how many batches were acknowledged
    */
@@ -77,7 +77,7 @@ final class DeliverUsage {
           });
     }
     if (claimed.isEmpty()) {
-      // Nothing due: wait for one that is on its way, if there is any, and look again.
+      // Nothing is due: wait for a running delivery, if there is one, and check again.
       if (room.availablePermits() == options.parallel()) {
         return false;
       }
@@ -110,7 +110,7 @@ final class DeliverUsage {
     return count;
   }
 
-  /** Returns whether the next batch of the tenant may follow. */
+  /** Posts a batch. Returns whether the next batch of the tenant may follow. */
   private boolean send(DeliveryLeases.Lane lane, DeliveryLeases.Outgoing batch) {
     long started = options.time().nanoTime();
     return switch (post.post(batch)) {

@@ -11,13 +11,14 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * The outbox: one lane per tenant, taken by one node at a time under a lease with an epoch.
+ * The outbox: one lane per tenant, which one node at a time delivers under a lease with an epoch.
  *
- * <p>I1: nothing is written about a batch without the epoch of its lane. I2: batches of a lane are
- * given out in the order of their numbers.
+ * <p>I1: every write about a batch carries the epoch of its lane. I2: batches of a lane are
+ * delivered in the order of their numbers.
  *
- * <p>A lane that was written in the future is free: the database's clock was set back, and the lane
- * would wait until the clock gets there again. An owner that still delivers is fenced by its epoch.
+ * <p>A lane whose lease was written in the future is free: the database's clock was set back, and
+ * the lane would otherwise wait until the clock gets there again. The epoch fences an owner that
+ * still delivers.
  */
 record DeliveryLeases(Database database, UsageOptions options) {
   private static final int AT_ONCE = 16;
@@ -86,11 +87,11 @@ record DeliveryLeases(Database database, UsageOptions options) {
   /**
    * A tenant whose batches this node may deliver.
    *
-   * @param failures how many posts failed in a row before
+   * @param failures how many posts have failed in a row
    */
   record Lane(UUID tenant, Lease lease, int failures) {}
 
-  /** A batch to be posted. */
+  /** A batch to post. */
   record Outgoing(UUID id, long number, int records, byte[] body, byte[] sha256, int refusals) {}
 
   List<Lane> claim(int limit) {
@@ -118,7 +119,7 @@ record DeliveryLeases(Database database, UsageOptions options) {
     return new Lane(tenant, lease, rows.getInt(4));
   }
 
-  /** The next batches of the lane, the lowest number first. */
+  /** Returns the next batches of the lane, the lowest number first. */
   List<Outgoing> next(Lane lane) {
     return database.withConnection(
         connection -> {
@@ -142,12 +143,18 @@ record DeliveryLeases(Database database, UsageOptions options) {
         });
   }
 
-  /** The receiver has it; false if the lane is no longer this node's. Renews the lease. */
+  /**
+   * Records that the receiver has the batch, and renews the lease. Returns false if this node no
+   * longer holds the lane.
+   */
   boolean acknowledge(Lane lane, Outgoing batch) {
     return settle(lane, batch, "acknowledged", "");
   }
 
-  /** The receiver will never have it; the lane goes on with the next. Renews the lease. */
+  /**
+   * Records that the receiver refused the batch for good, and renews the lease; the lane continues
+   * with the next one.
+   */
   boolean setAside(Lane lane, Outgoing batch, String why) {
     return settle(lane, batch, "dead", why);
   }

@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Ledger rows of one tenant as they are sent, byte by byte, for ever.
+ * Ledger rows of one tenant as the exact bytes that are sent, however often.
  *
- * <p>The id follows from tenant and number, so every node that builds the batch builds the same
+ * <p>The id is derived from tenant and number, so every node that builds the batch builds the same
  * bytes.
  */
 record FrozenBatch(
@@ -46,7 +46,7 @@ record FrozenBatch(
         digest("SHA-256").digest(body));
   }
 
-  /** A name-based id of version 5. */
+  /** Returns a name-based id of version 5. */
   static UUID idOf(UUID tenant, long number) {
     var name = ByteBuffer.allocate(40);
     name.putLong(NAMESPACE.getMostSignificantBits()).putLong(NAMESPACE.getLeastSignificantBits());
@@ -57,7 +57,8 @@ record FrozenBatch(
     return new UUID(high, low);
   }
 
-  // By hand: ids, numbers and times need no escaping, and the bytes must not change with a library.
+  // Written by hand: ids, numbers and times need no escaping, and the bytes must not depend on a
+  // library's version.
   private static String json(UUID tenant, List<LedgerRow> rows) {
     var text = new StringBuilder(rows.size() * 384).append('[');
     var times = new Times();
@@ -98,7 +99,7 @@ record FrozenBatch(
     return text.append(']').toString();
   }
 
-  /** The sessions of a batch mostly begin and end at the same instants; each is written once. */
+  /** Caches formatted instants, because most sessions of a batch begin and end at the same ones. */
   private static final class Times {
     private final Map<Instant, String> known = new HashMap<>();
 

@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stops metering while the database's clock cannot be believed. The hold is a row, so all nodes
- * keep it.
+ * Holds metering while the database's clock cannot be trusted. The hold is a row, so all nodes obey
+ * it.
  */
 final class HoldMetering {
   private static final Logger log = LoggerFactory.getLogger(HoldMetering.class);
@@ -38,12 +38,12 @@ final class HoldMetering {
       """
       UPDATE keeper.metering_hold SET released_at = keeper.now(), released_by = ?
        WHERE released_at IS NULL
-      """; // metering_hold_open
+      """; // A stop of metering: its cause and its beginning.
 
-  /** Why metering stands still, and since when. */
+  /** A stop of metering: its cause and its beginning. */
   record Hold(long id, Instant since, Duration jump, String reason) {}
 
-  /** Thrown in a chunk's transaction, which is rolled back. */
+  /** Thrown inside a chunk's transaction, which is then rolled back. */
   static final class Holding extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -62,7 +62,7 @@ final class HoldMetering {
     this.events = events;
   }
 
-  /** Looks at the clock; a jump becomes a hold. */
+  /** Reads the clock, and begins a hold after a jump. */
   void look() {
     try {
       database.withConnection(clock::look).ifPresent(this::hold);
@@ -89,7 +89,7 @@ final class HoldMetering {
     }
   }
 
-  /** Refuses to go on in a chunk while there is a hold. */
+  /** Refuses to continue a chunk while there is a hold. */
   void check(Connection connection) throws SQLException {
     var hold = open(connection);
     if (hold.isPresent()) {

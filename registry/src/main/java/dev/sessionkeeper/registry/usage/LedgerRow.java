@@ -10,10 +10,10 @@ import java.util.UUID;
 /**
  * The usage of one session in one interval. Never edited.
  *
- * @param seq counts the rows of the session from 1
+ * @param seq the number of the row in its session, from 1
  * @param wmicros weighted microseconds, exact
  * @param units as shown and sent
- * @param corrects the row that this one takes back or puts in place of it
+ * @param corrects the row that this one cancels or replaces
  */
 public record LedgerRow(
     UUID sessionId,
@@ -28,12 +28,12 @@ public record LedgerRow(
     BigInteger wmicros,
     BigDecimal units,
     Optional<Integer> corrects) {
-  /** Why a row is there. */
+  /** The origin of a row. */
   public enum Type {
     USAGE('U'),
-    /** Takes a row back: the same amounts with the other sign. */
+    /** Cancels a row: the same amounts with the opposite sign. */
     REVERSAL('R'),
-    /** Stands in place of a row that was taken back. */
+    /** Replaces a cancelled row. */
     CORRECTION('C');
 
     private final char letter;
@@ -42,7 +42,7 @@ public record LedgerRow(
       this.letter = letter;
     }
 
-    /** As the API and the receiver see it. */
+    /** Returns the word for the API and the receiver. */
     public String text() {
       return name().toLowerCase(Locale.ROOT);
     }
@@ -61,7 +61,7 @@ public record LedgerRow(
     }
   }
 
-  /** The same for ever: receivers apply a record once by it. */
+  /** Returns the record's id, which never changes: receivers apply each id once. */
   public String recordId() {
     return sessionId + ":" + seq;
   }

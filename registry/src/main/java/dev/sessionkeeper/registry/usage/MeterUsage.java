@@ -12,25 +12,24 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 
 /**
- * Meters all open sessions up to the end of a slot, a chunk of rows per transaction.
+ * Meters all open sessions up to the end of a slot, one chunk of rows per transaction.
  *
- * <p>I1: in one transaction the ledger rows are written, the watermark of their sessions moves, and
- * the batch is frozen. I2: what is metered follows from the locked row alone, so two of these that
- * run at the same time, with or without a lease, meter each microsecond once. I3: rows that someone
- * else has locked are left for the next slot; an ended session stays open until it is metered to
- * its end.
+ * <p>I1: one transaction writes the ledger rows, moves the watermarks of their sessions, and
+ * freezes the batch. I2: usage is computed from the locked row alone, so two concurrent runs, with
+ * or without a lease, meter each microsecond once. I3: rows locked by another transaction are left
+ * to the next slot; an ended session stays open until it is metered to its end.
  *
- * <p>When there is more than a chunk, two workers go through the sessions in the order of their
- * tenants, one from each end, until they meet: they hardly ever need the same tenant's number.
+ * <p>If there is more than one chunk, two workers process the sessions in the order of their
+ * tenants, one from each end, until they meet. So they rarely need the same tenant's batch number.
  */
 final class MeterUsage {
-  /** Runs a chunk: in a transaction that is fenced by a job's lease, or in a plain one. */
+  /** Runs a chunk in a transaction, fenced by a job's lease or plain. */
   @FunctionalInterface
   interface Transactions {
     <T> T run(Database.Work<T> work);
   }
 
-  /** May refuse to go on, in the chunk's transaction. */
+  /** May refuse to continue, inside the chunk's transaction. */
   @FunctionalInterface
   interface Guard {
     void check(Connection connection) throws SQLException;
@@ -41,9 +40,9 @@ final class MeterUsage {
   private final IntConsumer progress;
 
   /**
-   * Prepares.
+   * Creates the metering.
    *
-   * @param progress hears how many rows are written so far, from any thread
+   * @param progress receives the number of rows written so far, from any thread
    */
   MeterUsage(Transactions transactions, Guard guard, IntConsumer progress) {
     this.transactions = transactions;
@@ -64,7 +63,7 @@ final class MeterUsage {
     return run.written.get();
   }
 
-  /** One way through the sessions. */
+  /** One run over the open sessions. */
   private final class Run {
     private final Instant slotEnd;
     private final OpenSessions sessions = new OpenSessions();
@@ -97,7 +96,7 @@ final class MeterUsage {
           goesOn = step(end);
         }
       } catch (RuntimeException e) {
-        // The failure that ended this thread ends the other thread after its chunk.
+        // A failure in one thread stops the other one after its chunk.
         sessions.stop();
         throw e;
       }
@@ -113,7 +112,7 @@ final class MeterUsage {
     private Chunk chunk(Connection connection, OpenSessions.End end) throws SQLException {
       var locked = sessions.lockNext(connection, slotEnd, end);
       if (locked.isEmpty()) {
-        // Nothing is due, or metering is held; the difference is worth a statement only here.
+        // Nothing is due, or metering is held; only here is a statement spent to find out which.
         guard.check(connection);
         return new Chunk(locked, 0);
       }
@@ -130,6 +129,6 @@ final class MeterUsage {
 
   private record Chunk(List<MeteredSession> locked, int written) {}
 
-  /** A session with the usage of the slot. */
+  /** A session with its usage in the slot. */
   record Used(MeteredSession session, LedgerRow row) {}
 }

@@ -11,10 +11,10 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session as metering sees it, from the row that it has locked.
+ * A session's row, locked for metering.
  *
- * @param total weighted microseconds of all its ledger rows, with corrections
- * @param place where the row is; it stays there as long as it is locked
+ * @param total weighted microseconds of all its ledger rows, including corrections
+ * @param place the physical row, which stays in place while it is locked
  */
 record MeteredSession(
     UUID sessionId,

@@ -10,14 +10,14 @@ import java.util.UUID;
 
 /**
  * Locks the sessions that are still to be metered, a chunk at a time, from either end of the order
- * of tenants and sessions. Rows that another transaction has locked are left out.
+ * of tenants and sessions. Skips rows that another transaction has locked.
  *
  * <p>Threads: one per end.
  */
 final class OpenSessions {
   static final int CHUNK = 500;
 
-  /** From where. */
+  /** The end from which to read. */
   enum End {
     LOW("ASC"),
     HIGH("DESC");
@@ -40,7 +40,7 @@ final class OpenSessions {
     }
   }
 
-  /** A place in the order, which is the database's: bytes without a sign. */
+  /** A position in the database's order, which compares bytes as unsigned. */
   private record Place(UUID tenant, UUID session) {
     static final Place FIRST = new Place(new UUID(0, 0), new UUID(0, 0));
     static final Place LAST = new Place(new UUID(-1, -1), new UUID(-1, -1));
@@ -63,7 +63,8 @@ final class OpenSessions {
   private volatile boolean stopped;
 
   /**
-   * The next chunk from an end, locked by the connection's transaction. Moves nothing by itself.
+   * Returns the next chunk from an end, locked by the connection's transaction. The position does
+   * not move.
    */
   List<MeteredSession> lockNext(Connection connection, Instant slotEnd, End end)
       throws SQLException {
@@ -83,7 +84,10 @@ final class OpenSessions {
     }
   }
 
-  /** The chunk is committed: goes on behind it. Returns whether there may be more from this end. */
+  /**
+   * Moves the position behind a committed chunk. Returns whether there may be more sessions from
+   * this end.
+   */
   boolean passed(List<MeteredSession> chunk, End end) {
     if (chunk.size() < CHUNK) {
       return false;
@@ -97,7 +101,7 @@ final class OpenSessions {
     return !stopped && low.isBefore(high);
   }
 
-  /** Lets both ends end after the chunk in hand. */
+  /** Makes both ends stop after their current chunk. */
   void stop() {
     stopped = true;
   }

@@ -6,11 +6,11 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * The body of a batch as the store keeps it, in the format of zlib (RFC 1950).
+ * The body of a batch as stored, in the format of zlib (RFC 1950).
  *
- * <p>Packed here and not by the store: in a third of the time, and what travels to the store is a
- * tenth. What is promised is the body, and its digest is that of the body; packing it anew, or
- * otherwise, changes nothing for receivers.
+ * <p>Compressed here and not by PostgreSQL: in a third of the time, and with a tenth of the bytes
+ * sent to the database. The digest belongs to the uncompressed body, so other compression changes
+ * nothing for receivers.
  */
 final class PackedBody {
   // Higher levels take three times as long for a tenth of the size.
@@ -36,9 +36,9 @@ final class PackedBody {
   }
 
   /**
-   * The body again.
+   * Returns the uncompressed body.
    *
-   * @throws IllegalStateException if these bytes are not a packed body, or not all of it
+   * @throws IllegalStateException if the bytes are not a complete compressed body
    */
   static byte[] unpack(byte[] packed) {
     var body = new ByteArrayOutputStream(packed.length * 8);

@@ -9,9 +9,9 @@ import java.util.Base64;
 import java.util.Map;
 import java.util.Set;
 
-/** Posts the bytes of a batch as they are, and says what the answer means. */
+/** Posts the bytes of a batch unchanged, and interprets the answer. */
 final class PostBatch {
-  /** The batch is wrong in the eyes of the receiver, and will be tomorrow. */
+  /** Statuses by which the receiver refuses a batch for good. */
   private static final Set<Integer> FOR_GOOD = Set.of(400, 409, 413, 415, 422);
 
   private final WebhookSender sender;
@@ -28,7 +28,7 @@ final class PostBatch {
   sealed interface Answer {
     record Taken() implements Answer {}
 
-    /** To be sent again, not before the wait. */
+    /** The batch must be sent again, not before the wait. */
     record Later(String reason, Duration atLeast) implements Answer {}
 
     record Refused(String reason) implements Answer {}

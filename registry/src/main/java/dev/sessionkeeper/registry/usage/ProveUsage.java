@@ -13,19 +13,19 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Adds up what was used, from the starts and ends of sessions, and what was billed, from the
+ * Compares the time used, from the starts and ends of sessions, with the time billed, from the
  * ledger.
  *
  * <p>The time of a session does not come from metering's watermark. The watermark only says how
- * much of the newest time is still to be metered, and only as far back as one slot, one more slot
- * for rows that were locked, and a minute for a run that is late or was taken over. Older time that
- * is not in the ledger is a difference, whatever the watermark says. While metering is held, the
- * moment before the jump stands for now.
+ * much of the newest time is still to be metered, and only for a bounded age: one slot, one more
+ * slot for locked rows, and a minute for a late run. Older time that is missing in the ledger is a
+ * difference, whatever the watermark says. While metering is held, the moment before the jump
+ * counts as now.
  */
 final class ProveUsage {
   private static final Duration LATE = Duration.ofMinutes(1);
 
-  // One statement, so one snapshot: the sums are of the same moment.
+  // One statement, so all sums belong to the same snapshot.
   private static final String SUMS =
       """
       WITH clock AS MATERIALIZED (

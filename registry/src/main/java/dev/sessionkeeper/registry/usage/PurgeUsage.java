@@ -5,11 +5,11 @@ import java.sql.SQLException;
 import java.time.Duration;
 
 /**
- * Deletes old acknowledged batches with their ledger rows, the oldest first, some at a time. Their
- * sums stay, so the proof goes on to add up.
+ * Deletes old acknowledged batches with their ledger rows, oldest first, in small batches. Their
+ * sums are kept, so the proof still adds up.
  *
- * <p>I1: a batch goes with all of its rows or not at all, and only while they add up to it. I2:
- * what waits or was refused stays, however old it is.
+ * <p>I1: a batch is deleted with all of its rows or not at all, and only if the rows add up to the
+ * batch. I2: batches that wait or were refused stay, however old they are.
  */
 record PurgeUsage(Duration age) {
   static final int AT_ONCE = 100;
@@ -45,7 +45,7 @@ record PurgeUsage(Duration age) {
           .formatted(AT_ONCE); // usage_batch_state (state, created_at), usage_ledger_period
 
   /**
-   * Forgets some, in the caller's transaction.
+   * Deletes some batches, in the caller's transaction.
    *
    * @return how many batches
    * @throws IllegalStateException if a batch and its rows do not add up; the caller rolls back

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Usage of registered sessions: each microsecond of each session is in exactly one ledger row, each
- * row in exactly one batch, and each batch is applied once by a receiver that knows a key again.
+ * Usage of registered sessions: each microsecond of each session is in exactly one ledger row, and
+ * each row in exactly one batch. A receiver that recognises keys applies each batch once.
  *
  * <p>Threads: any. docs/explanation/usage.md has the rules.
  */
@@ -50,20 +50,20 @@ public final class Usage {
     return new Usage(Database.of(source), options);
   }
 
-  /** Why metering stands still. */
+  /** Why metering is held. */
   public record MeteringHold(Instant since, Duration jump, String reason) {}
 
   public UsageOptions options() {
     return options;
   }
 
-  /** Changes where batches go from the next delivery on, and how they are signed. */
+  /** Changes the receiver of batches and their signature, from the next delivery on. */
   public void deliverTo(
       Optional<URI> endpoint, Optional<WebhookSignature> signature, TargetGuard guard) {
     options = options.delivery(endpoint, signature, guard);
   }
 
-  /** Meters up to the slot of the run; each chunk is fenced by its lease. */
+  /** Meters up to the slot of the run; each chunk is fenced by the run's lease. */
   public int meter(JobContext context) {
     return meter(
         context.slot().at(),
@@ -95,7 +95,7 @@ public final class Usage {
     }
   }
 
-  /** Looks at the database's clock, so that a jump is noticed when it happens. */
+  /** Reads the database's clock, so that a jump is noticed when it happens. */
   public void watchClock() {
     hold.look();
   }
@@ -104,13 +104,16 @@ public final class Usage {
     return hold.open().map(open -> new MeteringHold(open.since(), open.jump(), open.reason()));
   }
 
-  /** Lets metering go on: the time of the jump is billed if the clock still says that it passed. */
+  /**
+   * Ends the hold of metering: the time of the jump is billed if the clock still says that it
+   * passed.
+   */
   public boolean release(Actor actor) {
     return hold.release(actor);
   }
 
   /**
-   * Delivers until nothing is due.
+   * Delivers until no batch is due.
    *
    * @return how many batches were acknowledged; 0 without an endpoint
    */
@@ -125,11 +128,11 @@ public final class Usage {
   }
 
   /**
-   * Forgets what the receiver has had for longer than this, as far as the run's lease goes. Only
-   * the sums of it are left, for the proof; it can be neither corrected nor sent again.
+   * Deletes usage that the receiver acknowledged longer ago than this, under the run's lease. Only
+   * its sums are kept, for the proof; deleted usage can be neither corrected nor sent again.
    *
    * @return how many batches
-   * @throws IllegalStateException if what would be forgotten does not add up
+   * @throws IllegalStateException if a batch and its rows do not add up
    */
   public int forget(JobContext context, Duration age) {
     return forget(
@@ -147,13 +150,13 @@ public final class Usage {
     return all;
   }
 
-  /** The rows of the ledger that overlap the interval. */
+  /** Returns the rows of the ledger that overlap the interval. */
   public Page<LedgerRow> ledger(
       Optional<UUID> tenant, Optional<Instant> from, Optional<Instant> to, Page.Request page) {
     return ledger.list(tenant, from, to, page);
   }
 
-  /** The outbox, the newest first. */
+  /** Returns the outbox, newest first. */
   public Page<UsageBatch> batches(
       Optional<UUID> tenant, Optional<UsageBatch.State> state, Page.Request page) {
     return batches.list(tenant, state, page);
@@ -163,17 +166,20 @@ public final class Usage {
     return batches.find(batchId);
   }
 
-  /** Sends a batch again that was acknowledged or set aside; false if it is on its way anyway. */
+  /**
+   * Sends an acknowledged or refused batch again. Returns false if it is still being delivered
+   * anyway.
+   */
   public boolean replay(UsageBatch batch, Actor actor) {
     return batches.replay(batch, actor);
   }
 
-  /** The sums of each tenant, or of one; all differences are 0. */
+  /** Returns the sums of each tenant, or of one; all differences should be 0. */
   public List<UsageProof> proof(Optional<UUID> tenant) {
     return new ProveUsage(database, options).read(tenant);
   }
 
-  /** As {@link #proof}, with time for a long history: for a job, not for a request. */
+  /** Computes {@link #proof} with more time for a long history: for a job, not for a request. */
   public List<UsageProof> reconcile() {
     return new ProveUsage(database.patient(RECONCILIATION), options).read(Optional.empty());
   }

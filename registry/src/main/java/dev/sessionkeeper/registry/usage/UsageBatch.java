@@ -19,7 +19,7 @@ public record UsageBatch(
     Instant createdAt,
     Optional<Instant> settledAt,
     String sha256) {
-  /** Where a batch is. */
+  /** The state of a batch. */
   public enum State {
     PENDING,
     ACKNOWLEDGED,

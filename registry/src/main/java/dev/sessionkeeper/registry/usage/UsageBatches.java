@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Shows the outbox, and sends batches again. */
+/** Lists the outbox, and sends batches again. */
 record UsageBatches(Database database) {
   private static final String LIST_NAME = "batches";
 
@@ -40,7 +40,7 @@ record UsageBatches(Database database) {
   private static final String DUE_NOW =
       "UPDATE keeper.usage_lane SET due_at = keeper.now(), failures = 0 WHERE tenant_id = ?";
 
-  /** The newest first. */
+  /** Returns batches, newest first. */
   Page<UsageBatch> list(
       Optional<UUID> tenant, Optional<UsageBatch.State> state, Page.Request page) {
     var where = new ArrayList<String>();
@@ -106,7 +106,7 @@ record UsageBatches(Database database) {
         });
   }
 
-  /** Sends a settled batch again, with the same bytes under the same key. */
+  /** Sends an acknowledged or refused batch again, with the same bytes under the same key. */
   boolean replay(UsageBatch batch, Actor actor) {
     return database.inTransaction(
         connection -> {

@@ -8,22 +8,22 @@ public sealed interface UsageEvent {
   /** A slot was metered. */
   record Metered(int rows, Duration took) implements UsageEvent {}
 
-  /** The clock of the database jumped; nothing is metered until the hold is released. */
+  /** The database's clock jumped; metering is held until an operator releases it. */
   record Held(Duration jump, String reason) implements UsageEvent {}
 
-  /** Metering goes on. */
+  /** Metering continues. */
   record Released(String by) implements UsageEvent {}
 
-  /** The receiver has a batch. */
+  /** The receiver acknowledged a batch. */
   record Delivered(UUID tenant, int records, Duration took) implements UsageEvent {}
 
-  /** The receiver did not take a batch; it is sent again after the pause. */
+  /** The receiver did not accept a batch, which is sent again after the pause. */
   record DeliveryFailed(UUID tenant, int failures, String reason, Duration pause)
       implements UsageEvent {}
 
-  /** The receiver refused a batch for good; a person decides. */
+  /** The receiver refused a batch for good; an operator decides. */
   record Dead(UUID tenant, UUID batchId, String reason) implements UsageEvent {}
 
-  /** An acknowledgement came after another node had taken over the tenant; it was dropped. */
+  /** An acknowledgement was dropped, because another node had taken over the tenant. */
   record FenceRejected(UUID tenant, long epoch) implements UsageEvent {}
 }

@@ -40,7 +40,7 @@ record UsageLedger(Database database) {
     }
   }
 
-  /** Rows that overlap the interval, by tenant and time. */
+  /** Returns rows that overlap the interval, by tenant and time. */
   Page<LedgerRow> list(
       Optional<UUID> tenant, Optional<Instant> from, Optional<Instant> to, Page.Request page) {
     var where = new ArrayList<String>();

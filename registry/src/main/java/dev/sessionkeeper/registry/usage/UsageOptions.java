@@ -12,15 +12,16 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * How usage is metered and where it goes.
+ * How usage is metered and where it is posted.
  *
- * @param endpoint without it batches wait
- * @param interval the slots of metering
- * @param tolerance how far the database's clock may run ahead of time before metering is held
+ * @param endpoint if absent, batches wait
+ * @param interval the length of a metering slot
+ * @param tolerance how far the database's clock may run ahead of elapsed time before metering is
+ *     held
  * @param timeout for one post
- * @param lease for how long a node may be silent in the middle of a tenant's deliveries
+ * @param lease how long a node may be silent while it delivers for a tenant
  * @param parallel how many tenants are delivered to at once
- * @param retry the pause after a failed post; posts are repeated for as long as it takes
+ * @param retry the pause after a failed post; posts are repeated without end
  * @param refusals after how many refusals a batch is set aside
  */
 public record UsageOptions(
@@ -52,7 +53,10 @@ public record UsageOptions(
     }
   }
 
-  /** No endpoint, every minute, 5 s tolerance, 10 s per post, 16 tenants at once. */
+  /**
+   * Returns the defaults: no endpoint, slots of a minute, 5 s tolerance, 10 s per post, 16 tenants
+   * at once.
+   */
   public static UsageOptions defaults() {
     return new Draft().build();
   }

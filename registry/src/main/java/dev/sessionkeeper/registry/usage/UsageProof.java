@@ -4,19 +4,18 @@ import java.math.BigDecimal;
 import java.util.UUID;
 
 /**
- * The sums of one tenant, from independent places, in microseconds times factor.
+ * The sums of one tenant, from independent tables, in microseconds times factor.
  *
- * @param active the time of the sessions themselves: from their start to their end, or to now
- * @param unmetered what of that time is not metered and need not be yet: metering bills it with one
- *     of its next slots
- * @param corrections what corrections have changed
+ * @param active the time of the sessions: from their start to their end, or to now
+ * @param unmetered the part of that time that one of the next slots meters
+ * @param corrections the sum of all corrections
  * @param ledger the rows of the ledger
- * @param batches what was frozen to be sent
- * @param acknowledged what the receiver has
- * @param pending what it will have
- * @param dead what it refused
- * @param forgotten what it acknowledged so long ago that only the sum is left; it is in none of
- *     ledger, batches and acknowledged
+ * @param batches all frozen batches
+ * @param acknowledged batches that the receiver has
+ * @param pending batches that it will get
+ * @param dead batches that it refused
+ * @param forgotten acknowledged usage that retention has deleted; it is in none of ledger, batches
+ *     and acknowledged
  */
 public record UsageProof(
     UUID tenantObjectId,
@@ -29,17 +28,17 @@ public record UsageProof(
     BigDecimal pending,
     BigDecimal dead,
     BigDecimal forgotten) {
-  /** Time that should be in the ledger and is not, or the other way round. */
+  /** Returns the time that is missing in the ledger, or too much in it. */
   public BigDecimal ledgerDifference() {
     return plain(active.subtract(unmetered).add(corrections).subtract(ledger).subtract(forgotten));
   }
 
-  /** Ledger rows that are not in a batch, or the other way round. */
+  /** Returns the usage of ledger rows that are missing in batches, or too much in them. */
   public BigDecimal batchDifference() {
     return plain(ledger.subtract(batches));
   }
 
-  /** Batches that are neither acknowledged nor on their way. */
+  /** Returns the usage of batches that are neither acknowledged nor pending nor refused. */
   public BigDecimal acknowledgedDifference() {
     return plain(batches.subtract(acknowledged).subtract(pending).subtract(dead));
   }

@@ -10,12 +10,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares how far the database's clock went with how much time passed here, by the monotonic
- * clock.
+ * Compares how far the database's clock moved with the elapsed monotonic time of this node.
  *
- * <p>A clock that went further than time did has jumped. A jump is invisible while no node
- * compares: after an outage the comparison begins anew, and the time of the outage is metered. The
- * node's wall clock does not come in; both may be set by the same wrong hand.
+ * <p>A clock that moved further has jumped. A jump is invisible while no node compares: after an
+ * outage the comparison begins anew, and the time of the outage is metered. The node's wall clock
+ * is not used, because the same mistake may have changed both clocks.
  *
  * <p>Threads: any, one at a time.
  */
@@ -33,13 +32,14 @@ final class WatchDatabaseClock {
 
   private record Sight(Instant database, long nanos) {}
 
-  /** Looks at the clock; says by how much it jumped since the last look, if it did. */
+  /** Reads the clock. Returns by how much it jumped since the last reading, if it did. */
   synchronized Optional<Duration> look(Connection connection) throws SQLException {
     long before = time.nanoTime();
     var now = read(connection);
     long after = time.nanoTime();
     var previous = last;
-    // The read happened before `after`; the next comparison must not find more time than there was.
+    // The read happened before `after`; the next comparison must not assume more elapsed time than
+    // there was.
     last = new Sight(now, before);
     if (previous == null) {
       return Optional.empty();
@@ -52,7 +52,7 @@ final class WatchDatabaseClock {
     return Optional.of(jump);
   }
 
-  /** Starts the comparison anew: the clock may have been set while no node could compare. */
+  /** Begins the comparison anew: the clock may have been set while no node could compare. */
   synchronized void lostSight() {
     last = null;
   }

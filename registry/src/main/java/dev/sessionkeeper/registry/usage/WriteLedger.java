@@ -15,10 +15,10 @@ import java.util.TreeMap;
 import java.util.UUID;
 
 /**
- * Appends ledger rows and the batches that carry them, in the caller's transaction.
+ * Appends ledger rows and their batches, in the caller's transaction.
  *
- * <p>Numbers of batches are taken under the lock of the tenant's row, tenants in the order of their
- * ids: without gaps, and without deadlocks.
+ * <p>Batch numbers are taken under the lock of the tenant's row, and tenants in the order of their
+ * ids: so there are neither gaps nor deadlocks.
  */
 final class WriteLedger {
   private static final String TAKE_NUMBERS =
@@ -52,7 +52,7 @@ final class WriteLedger {
                            ?::numeric[], ?::uuid[], ?::int[])
       """;
 
-  // The database knows the session already, so only computed values are sent.
+  // The database has the other columns of the session, so only computed values are sent.
   private static final String MOVE_AND_INSERT =
       """
       WITH moved AS (
@@ -75,7 +75,7 @@ final class WriteLedger {
              timestamptz 'epoch' + m.since * interval '1 microsecond', m.metered_through,
              m.wmicros, m.units, (?::uuid[])[m.batch]
         FROM moved m
-      """; // By their places, since the rows are locked.
+      """; // By physical position, because the rows are locked.
 
   private WriteLedger() {}
 

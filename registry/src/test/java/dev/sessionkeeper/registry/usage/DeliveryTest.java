@@ -62,12 +62,12 @@ class DeliveryTest {
         .listener(events::add);
   }
 
-  /** For receivers that never answer. */
+  /** Short timeouts, for receivers that never answer. */
   private UsageOptions hasty() {
     return options().timeout(Duration.ofMillis(600)).lease(Duration.ofSeconds(2));
   }
 
-  /** Seed 1.6: no key, so a crash, a lost lock or a time-out with success billed twice. */
+  /** Without a key, a crash, a lost lock or a time-out after success once billed twice. */
   @Test
   void whateverTheReceiverDoesEachRecordIsAppliedOnce() throws Exception {
     usage = Usage.create(db.source, hasty());
@@ -185,7 +185,7 @@ class DeliveryTest {
     assertThat(receiver.applied().repeatedBatches()).isZero();
   }
 
-  /** A clock that was a year ahead: the tenant's batches would wait for a year. */
+  /** The clock was a year ahead; without the repair the tenant's batches would wait for a year. */
   @Test
   void aLaneThatFailedInTheFutureGoesOnWhenTheClockIsSetBack() throws Exception {
     freeze(1, 1);
@@ -217,7 +217,7 @@ class DeliveryTest {
     return count("pending") == 0;
   }
 
-  /** New sessions of new tenants, metered: one batch per tenant. */
+  /** Creates and meters sessions of new tenants: one batch per tenant. */
   private void freeze(int tenants, int sessions) {
     var registry = SessionRegistry.create(db.source, RegistryOptions.defaults());
     for (int t = 0; t < tenants; t++) {

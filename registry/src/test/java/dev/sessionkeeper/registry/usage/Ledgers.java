@@ -1,8 +1,8 @@
 package dev.sessionkeeper.registry.usage;
 
-/** Questions to the tables that must be answered with 0. */
+/** Queries whose result must be 0. */
 final class Ledgers {
-  /** Rows of a session that do not begin where the one before ended, or not at its start. */
+  /** Finds rows that do not begin where the previous one ended, or at the session's start. */
   static final String GAPS_AND_OVERLAPS =
       """
       SELECT count(*) FROM (
@@ -13,7 +13,7 @@ final class Ledgers {
        WHERE period_from <> before
       """;
 
-  /** Sessions whose ledger is not their time. */
+  /** Finds sessions whose ledger differs from their time. */
   static final String NOT_THE_INTEGRAL =
       """
       SELECT count(*) FROM keeper.registered_session s
@@ -22,7 +22,7 @@ final class Ledgers {
                            WHERE l.session_id = s.session_id AND l.type = 'U'), 0)
       """;
 
-  /** Sessions whose rows do not add up to their rounded exact total. */
+  /** Finds sessions whose rows do not add up to their rounded exact total. */
   static final String NOT_TELESCOPED =
       """
       SELECT count(*) FROM (

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Lists and the proof of a tenant read what they show, however long the history is. */
+/** Lists and the proof of a tenant read only what they show, however long the history is. */
 @Tag("slow")
 class LongHistoryTest {
   private static final Instant END = Instant.parse("2026-11-15T12:00:00Z");

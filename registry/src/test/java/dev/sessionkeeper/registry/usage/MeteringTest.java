@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * What is billed, with a clock that the test moves; one row of the seed's defects after the other.
+ * Tests what is billed, with a clock that the test moves; one test for each known billing mistake.
  */
 @Tag("slow")
 class MeteringTest {
@@ -52,7 +52,7 @@ class MeteringTest {
     db.close();
   }
 
-  /** Seed 1.2: the whole interval was billed. */
+  /** The whole interval was once billed. */
   @Test
   void aSessionThatBeganASecondAgoIsBilledForASecond() {
     pass(Duration.ofSeconds(59));
@@ -62,7 +62,7 @@ class MeteringTest {
     assertThat(billedMicros(session)).isEqualTo(1_000_000);
   }
 
-  /** Seed 1.3: only active sessions were read, so the last part of a session was never billed. */
+  /** Only active sessions were once read, so the last part of a session was never billed. */
   @Test
   void aSessionThatEndedBetweenTwoRunsIsBilledToItsEnd() {
     var session = put(someone(1));
@@ -75,7 +75,7 @@ class MeteringTest {
     assertThat(isClosed(session)).isTrue();
   }
 
-  /** Seed 1.3: after an outage whole sessions were never billed. */
+  /** After an outage whole sessions were once never billed. */
   @Test
   void aSessionThatLivedWithinAnOutageIsBilled() {
     var session = put(someone(2));
@@ -86,7 +86,7 @@ class MeteringTest {
     assertThat(billedMicros(session)).isEqualTo(2 * 3_600_000_000L);
   }
 
-  /** Seed 1.4: the old slice was lost and the dearer session billed for the whole interval. */
+  /** The old session's part was once lost, and the dearer session billed for the whole interval. */
   @Test
   void anUpgradeIsBilledAtBothFactorsToTheMicrosecond() {
     var request = someone(1);
@@ -99,7 +99,7 @@ class MeteringTest {
     assertThat(billedMicros(dear)).isEqualTo(3 * 39_999_999L);
   }
 
-  /** Seed 1.5: the time of the POST was never billed, because the last run was stamped after it. */
+  /** The time of the POST was once never billed, because the last run was stamped after it. */
   @Test
   void aRunThatIsLateBillsToItsSlotAndTheNextOneTheRest() {
     var session = put(someone(1));
@@ -114,7 +114,7 @@ class MeteringTest {
     assertTiled();
   }
 
-  /** Seed 1.12: a session past its end was billed until the sweep. */
+  /** A session past its end was once billed until the sweep ended it. */
   @Test
   void aSessionPastItsEndIsBilledToItsEndThoughNobodySweptIt() {
     var session = put(someone(1));
@@ -168,7 +168,7 @@ class MeteringTest {
     assertThat(events).filteredOn(e -> e instanceof UsageEvent.Held).hasSize(1);
     assertThat(usage.hold().orElseThrow().jump()).isGreaterThan(Duration.ofHours(2));
     assertThat(billedMicros(session)).isZero();
-    // Another node, which saw nothing, keeps the hold as well.
+    // Another node, which saw no jump, obeys the hold as well.
     var other = Usage.create(db.source, UsageOptions.defaults().time(time));
     assertThat(other.meter(db.now())).isZero();
     assertThat(usage.release(Actor.of("ann"))).isTrue();
@@ -271,7 +271,7 @@ class MeteringTest {
     assertExact();
   }
 
-  /** Seed 1.3, planted: as if metering had never seen the end of the session. */
+  /** Planted: metering missed the end of the session. */
   @Test
   void aLastSliceThatWasLostWithItsWatermarkIsADifference() {
     var session = put(someone(1));
@@ -328,7 +328,7 @@ class MeteringTest {
         .contains("\"type\":\"correction\",\"corrects\":\"" + session.sessionId() + ":1\"");
   }
 
-  /** A clock that was a year ahead: sessions that began then would cost nothing for a year. */
+  /** The clock was a year ahead; sessions that began then would cost nothing for a year. */
   @Test
   void aSessionThatBeganInTheFutureBeginsNowWhenTheClockIsSetBack() {
     db.moveClock(Duration.ofDays(365));

@@ -20,12 +20,12 @@ import java.util.UUID;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Only the database's clock counts: nodes whose own clock is wrong leave the same tables. */
+/** Only the database's clock counts: nodes with a wrong clock leave the same tables. */
 @Tag("slow")
 class NodeClocksTest {
   private static final Instant NOON = Instant.parse("2026-11-15T12:00:00Z");
 
-  /** Ids are random, everything else is not. */
+  /** Ids are random, everything else is deterministic. */
   private static final String TABLES =
       """
       SELECT concat_ws(E'\\n',

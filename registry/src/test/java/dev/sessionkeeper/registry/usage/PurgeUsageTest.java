@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What is left of usage that was delivered long ago, and what never goes. */
+/** What stays of usage that was delivered long ago, and what is never deleted. */
 @Tag("slow")
 class PurgeUsageTest {
   private static final Duration HOUR = Duration.ofHours(1);

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Two metering workers without any lease, against callers who begin, upgrade and end. */
+/** Two metering workers without a lease, against callers that begin, upgrade and end sessions. */
 @Tag("slow")
 class RacingWorkersTest {
   private static final int CALLERS = 6;

@@ -5,7 +5,7 @@ import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
 
-/** A clock that a test moves, with timers of the machine: sockets do not wait for moved clocks. */
+/** A clock that a test moves, with the machine's timers: sockets do not wait for moved clocks. */
 record RealTimersAnd(SettableClock clock) implements TimeSource {
   @Override
   public long nanoTime() {

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Thirty days of 1,000 users: begins, upgrades, ends, outages of the job, a receiver that repeats
- * and fails; compared with an oracle that knows only what the callers were told.
+ * and fails. The result is compared with an oracle that knows only the answers to the callers.
  */
 @Tag("slow")
 class ThirtyDaysTest {
@@ -81,7 +81,7 @@ class ThirtyDaysTest {
     }
   }
 
-  /** Some users upgrade, end or come back at uneven moments of the step. */
+  /** Some users upgrade, end or return at uneven moments of the step. */
   private void live(List<SessionRequest> users) {
     var left = STEP;
     for (int act = 0; act < 6; act++) {
@@ -141,7 +141,7 @@ class ThirtyDaysTest {
                 : session);
   }
 
-  /** Everything ends by itself, is metered and told. */
+  /** Lets everything end, and meters and delivers it. */
   private void finish(Usage usage, UsageReceiver receiver) throws InterruptedException {
     receiver.failWith(() -> Fault.NONE);
     pass(Duration.ofDays(31));

@@ -15,7 +15,7 @@ class UnitsTest {
   private static final long MONTH = Duration.ofDays(30).toNanos() / 1000;
   private static final long MINUTE = 60_000_000L;
 
-  /** Seed 1.11: six places each minute bill 0.9936, 1.9872 and 2.9808 for a month. */
+  /** Six decimal places each minute once billed 0.9936, 1.9872 and 2.9808 for a month. */
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3})
   void aMonthOfMinutesIsExactlyTheFactor(int factor) {
@@ -46,7 +46,7 @@ class UnitsTest {
         var next = total.add(new BigInteger(1 + random.nextInt(60), random));
         sum = sum.add(Units.between(total, next, period));
         total = next;
-        // An oracle of its own: whole numbers and a remainder, no BigDecimal.
+        // An independent oracle: whole numbers and a remainder, no BigDecimal.
         assertThat(sum.unscaledValue()).isEqualTo(halfEven(total, period));
       }
     }

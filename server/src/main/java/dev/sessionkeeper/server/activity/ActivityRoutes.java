@@ -13,7 +13,7 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Supplier;
 
-/** Shows the credentials and when each was used last: an unused one can go. */
+/** Lists credentials with the time of their last use, so that operators can remove unused ones. */
 public final class ActivityRoutes {
   private final LastSeen lastSeen;
   private final Supplier<List<Guard.Credential>> configured;

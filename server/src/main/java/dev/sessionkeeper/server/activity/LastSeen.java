@@ -20,8 +20,9 @@ import java.util.stream.Collectors;
 import javax.sql.DataSource;
 
 /**
- * When a credential, a node or another caller was last seen. It may be told of every request: about
- * once a second the newest time of each is written, and no caller waits for the write.
+ * Records when a credential, a node or another caller was last seen. Callers may report every
+ * request: about once a second the newest time of each name is written, and no caller waits for the
+ * write.
  */
 public final class LastSeen implements AutoCloseable {
   private static final Duration LINGER = Duration.ofSeconds(1);
@@ -43,7 +44,8 @@ public final class LastSeen implements AutoCloseable {
                 WriterOptions.ofDefaults()
                     .withStripes(1)
                     .withLinger(LINGER, LINGER.multipliedBy(5))
-                    // Seen again soon; the event loop does not wait for room.
+                    // Reject when full: the next request reports the caller again, and the event
+                    // loop must not wait.
                     .withWhenFull(new WhenFull.Reject()))
             .time(time)
             .listener(meters)
@@ -51,7 +53,7 @@ public final class LastSeen implements AutoCloseable {
     meters.bind(writer);
   }
 
-  /** In the database, where there is one. */
+  /** Records in the database, or in memory if there is none. */
   public static LastSeen open(
       Optional<DataSource> database, MeterRegistry registry, TimeSource time) {
     if (database.isEmpty()) {
@@ -66,7 +68,7 @@ public final class LastSeen implements AutoCloseable {
   public record Sight(String name, Instant lastSeenAt) {}
 
   /**
-   * It is here now. Never blocks.
+   * Records that the caller was seen now. Never blocks.
    *
    * @param kind such as {@code credential}; without a slash
    */
@@ -75,7 +77,7 @@ public final class LastSeen implements AutoCloseable {
     writer.submit(kind + "/" + name, now, "");
   }
 
-  /** Those of a kind who were ever seen, by name; at most 1,000. */
+  /** Returns all callers of a kind that were ever seen, by name; at most 1,000. */
   public List<Sight> list(String kind) {
     var prefix = kind + "/";
     return listed.startingWith(prefix, MOST_SHOWN).stream()
@@ -87,7 +89,7 @@ public final class LastSeen implements AutoCloseable {
         .toList();
   }
 
-  /** When those of a kind were last seen, by name; at most 1,000. */
+  /** Returns when each caller of a kind was last seen, by name; at most 1,000. */
   public Map<String, Instant> times(String kind) {
     return list(kind).stream()
         .collect(Collectors.toMap(Sight::name, Sight::lastSeenAt, (first, second) -> first));

@@ -3,7 +3,7 @@ package dev.sessionkeeper.server.activity;
 import dev.sessionkeeper.server.http.Caller;
 import dev.sessionkeeper.server.http.Gate;
 
-/** Notes when each credential was used last; lets in whom the gate behind it lets in. */
+/** Records when each credential was last used, and delegates the decision to another gate. */
 public record RememberCallers(Gate gate, LastSeen lastSeen) implements Gate {
   public static final String CREDENTIAL = "credential";
 

@@ -12,8 +12,8 @@ import java.time.Duration;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Shows coalescing writers as the metrics {@code keeper_persistence_…}, told apart by the label
- * {@code writer}.
+ * Exposes coalescing writers as the metrics {@code keeper_persistence_…}, with the label {@code
+ * writer}.
  */
 public final class WriterMeters implements WriterListener {
   private static final String LABEL = "writer";
@@ -55,7 +55,7 @@ public final class WriterMeters implements WriterListener {
     latency.record(flush.oldest());
   }
 
-  /** Shows what the writer counts by itself. */
+  /** Registers the gauges that read the writer's own counters. */
   public void bind(CoalescingWriter<?, ?> writer) {
     gauge(writer, "queue.depth", "Values that wait or are in flight", WriterMetrics::queueDepth);
     gauge(

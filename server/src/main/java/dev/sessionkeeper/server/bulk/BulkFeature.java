@@ -63,7 +63,10 @@ public final class BulkFeature implements Feature {
     time = context.time();
   }
 
-  /** Opens it; only queues of our own database can be searched, so others have none. */
+  /**
+   * Opens the feature if the queues are in the server's own PostgreSQL; other queues cannot be
+   * searched.
+   */
   public static Optional<Feature> open(Context context) {
     return context
         .engine()
@@ -191,7 +194,10 @@ public final class BulkFeature implements Feature {
     return table.find(id).orElseThrow().run();
   }
 
-  /** Runs are done one after the other, so those of one queue must not hold up all others. */
+  /**
+   * Refuses a run if too many wait: runs are done one after the other, so those of one queue must
+   * not delay all others.
+   */
   private void requireRoom(QueueName queue) {
     if (table.running(queue) >= MOST_RUNNING) {
       throw ProblemType.CONFLICT
@@ -204,7 +210,7 @@ public final class BulkFeature implements Feature {
     }
   }
 
-  /** Any node takes the job at its next look; without this it would wait for the next minute. */
+  /** Starts the job now. Otherwise it would wait up to a minute for its schedule. */
   private void soon(Actor actor) {
     var scheduled = jobs;
     if (scheduled != null) {
@@ -266,11 +272,11 @@ public final class BulkFeature implements Feature {
 
   @Override
   public void reconfigure(KeeperConfig config) {
-    // Nothing here is configured.
+    // The feature has no configuration.
   }
 
   @Override
   public void close() {
-    // The job ends with the others.
+    // The server ends the job together with all others.
   }
 }

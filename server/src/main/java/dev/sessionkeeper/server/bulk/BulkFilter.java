@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Which sessions or dead letters are meant. Status and prefix are for sessions, the others for dead
+ * Selects sessions or dead letters. Status and prefix apply to sessions, the other fields to dead
  * letters.
  */
 @JsonInclude(JsonInclude.Include.NON_ABSENT)

@@ -7,11 +7,11 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * A run as people see it.
+ * A bulk run, as the API shows it.
  *
  * @param state running, stopped, finished or failed
- * @param total what the dry run counted
- * @param done how many it has looked at
+ * @param total the number that the dry run counted
+ * @param done how many it has examined
  * @param changed how many it has changed
  */
 record BulkRun(

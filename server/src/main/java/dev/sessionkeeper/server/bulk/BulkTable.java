@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/** The runs, and how far each has come. */
+/** Stores bulk runs and their progress. */
 final class BulkTable {
   private static final String COLUMNS =
       "id, act, queue, filter, actor, reason, state, total, done, changed, last_error, created_at,"
@@ -57,10 +57,10 @@ final class BulkTable {
   }
 
   /**
-   * A run and what it needs to go on.
+   * A run with the state that continues it.
    *
    * @param bound where the dry run ended
-   * @param behind the last one that was looked at
+   * @param behind the last session or dead letter that was examined
    */
   record Row(BulkRun run, String source, String bound, String behind) {
     Actor actor() {
@@ -95,7 +95,9 @@ final class BulkTable {
     }
   }
 
-  /** The newest runs of these queues; runs of other queues take no place in the list. */
+  /**
+   * Returns the newest runs of these queues; runs of other queues do not count towards the limit.
+   */
   List<BulkRun> newest(QueueFilter visible) {
     return database.withConnection(
         connection -> {
@@ -122,7 +124,7 @@ final class BulkTable {
         });
   }
 
-  /** How many runs of the queue have not ended. */
+  /** Returns how many runs of the queue have not ended. */
   long running(QueueName queue) {
     return database.withConnection(
         connection -> {
@@ -146,7 +148,7 @@ final class BulkTable {
         });
   }
 
-  /** The run that has waited longest. */
+  /** Returns the run that has waited longest. */
   Optional<Row> next() {
     return database.withConnection(
         connection -> {
@@ -156,7 +158,7 @@ final class BulkTable {
         });
   }
 
-  /** Remembers a step; false when the run was stopped meanwhile. */
+  /** Records the progress of a step. Returns false if the run was stopped meanwhile. */
   static boolean advance(Connection connection, UUID id, String behind, int done, int changed)
       throws SQLException {
     try (var statement = connection.prepareStatement(ADVANCE)) {

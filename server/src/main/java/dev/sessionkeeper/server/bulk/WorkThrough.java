@@ -20,10 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Works through the runs that wait, step by step. Each act is done and audited by itself, and after
- * each step the run remembers how far it came: after a crash the next owner of the job goes on
- * there, and repeats a step at most. A repeated step changes nothing, because every act finds that
- * it was done.
+ * Executes waiting bulk runs, step by step. Each act is done and audited by itself, and each step
+ * records its progress. After a crash the next owner of the job continues there and repeats at most
+ * one step. A repeated step changes nothing, because each act finds that it was done.
  */
 final class WorkThrough {
   private static final int STEP = 50;
@@ -42,7 +41,7 @@ final class WorkThrough {
     this.audited = audited;
   }
 
-  /** Works as long as there is something to do and the job is this process's. */
+  /** Executes runs until none waits or this process loses the job. */
   void work(JobContext job) {
     while (job.isHeld() && !job.isStopping()) {
       var next = table.next();
@@ -70,7 +69,7 @@ final class WorkThrough {
     } catch (KeeperException.Unavailable
         | KeeperException.OutcomeUnknown
         | KeeperException.LockLost e) {
-      throw e; // The job tries again, here or elsewhere.
+      throw e; // The job tries again, on this node or another.
     } catch (RuntimeException e) {
       log.warn("The bulk run {} ended: {}", row.run().id(), e.toString());
       var error = String.valueOf(e.getMessage());

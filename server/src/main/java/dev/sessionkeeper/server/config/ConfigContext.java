@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The inputs of section readers beside the file: the environment, and the base of paths. */
+/**
+ * The inputs of section readers beside the file: the environment, and the folder for relative
+ * paths.
+ */
 public final class ConfigContext {
   private static final int MAX_SECRET_FILE = 64 << 10;
 

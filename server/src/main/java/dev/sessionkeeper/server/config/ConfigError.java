@@ -1,7 +1,7 @@
 package dev.sessionkeeper.server.config;
 
 /**
- * A mistake at one place of the configuration.
+ * A mistake in the configuration.
  *
  * @param where {@code keeper.yaml:3:9}, {@code KEEPER_SERVER_PORT} or {@code --port}
  * @param key the path of the key: {@code bots[0].events}

@@ -6,17 +6,17 @@ import java.util.function.BiPredicate;
  * A key of the configuration, and whether a reload can change it.
  *
  * @param path such as {@code streams.retention}
- * @param note what the rule does not say: the changes that need a restart all the same
+ * @param note an exception to the rule: which changes need a restart all the same
  */
 public record ConfigKey(String path, Rule rule, String note) {
 
-  /** Decides whether a reload can take over a change. */
+  /** Says whether a reload can apply a change. */
   public enum Rule {
     RELOAD,
     RESTART
   }
 
-  /** A key, with the changes of it that a reload can take over. */
+  /** A key, and a test of which changes a reload can apply. */
   record Declared(ConfigKey key, BiPredicate<Object, Object> canReload) {}
 
   static Declared reload(String path) {

@@ -54,11 +54,14 @@ public final class ConfigSection<T> {
   /**
    * A section that was read.
    *
-   * @param keys the value of each key, by its whole path; a reload compares them
+   * @param keys the value of each key, by its full path; a reload compares them
    */
   record Read<T>(T value, Map<String, Object> keys) {}
 
-  /** An object. When it is left out the reader sees an empty one, and gives the defaults. */
+  /**
+   * Declares a section that is one object. If the file leaves it out, the reader gets an empty
+   * object and returns the defaults.
+   */
   public static <T> ConfigSection<T> of(String key, BiFunction<Fields, ConfigContext, T> reader) {
     return new ConfigSection<>(
         key,
@@ -74,8 +77,8 @@ public final class ConfigSection<T> {
   }
 
   /**
-   * Several top-level keys that only mean something together. The reader sees those that are there,
-   * and names the whole path in what it refuses. A reload takes over all of them, or none.
+   * Declares several top-level keys that only make sense together. The reader gets those that are
+   * present, and names full paths in its errors. A reload applies all of them, or none.
    */
   public static <T> ConfigSection<T> together(
       String key, Set<String> keys, BiFunction<JsonValue.Obj, ConfigContext, T> reader) {
@@ -86,7 +89,7 @@ public final class ConfigSection<T> {
         Map.of(key, ConfigKey.reload(key)));
   }
 
-  /** The text as written, without where it stands. */
+  /** Returns the value as written, without its position in the file. */
   private static Object content(JsonValue value) {
     return switch (value) {
       case JsonValue.Obj object -> {
@@ -112,7 +115,8 @@ public final class ConfigSection<T> {
     int before = context.resolved().size();
     var read = reader.apply(file, context);
     var secrets = context.resolved().subList(before, context.resolved().size());
-    // The text as written and the secrets it names: the values themselves need no equality.
+    // Compares the text as written and the secrets it names, so the values themselves need no
+    // equality.
     return new Read<>(read, Map.of(key, List.of(content(file), secrets)));
   }
 
@@ -158,12 +162,12 @@ public final class ConfigSection<T> {
     return key;
   }
 
-  /** Returns what was declared about the keys, by their whole paths. */
+  /** Returns the declared rules of the keys, by their full paths. */
   Map<String, ConfigKey.Declared> declared() {
     return declared;
   }
 
-  /** The keys that are read together; empty for a section of one key. */
+  /** Returns the keys that are read together; empty for a section of one key. */
   Set<String> keys() {
     return together;
   }

@@ -8,10 +8,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Where a configuration comes from.
+ * The sources of a configuration.
  *
  * @param name the file as the user wrote it, for messages
- * @param folder where relative paths begin
+ * @param folder the base of relative paths
  * @param flags values by key path, such as {@code server.port}
  */
 public record ConfigSources(

@@ -3,7 +3,7 @@ package dev.sessionkeeper.server.config;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** A configuration that was refused, with all that is wrong with it. */
+/** Reports a configuration that was refused, with all of its errors. */
 public final class InvalidConfig extends RuntimeException {
   private static final long serialVersionUID = 1;
   private final transient List<ConfigError> errors;

@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
 
 /** A valid configuration: every section read, every secret resolved. */
 public final class KeeperConfig {
-  /** Instead of values that are documents of their own. */
+  /** Shown in place of a value that is a document of its own. */
   private static final String IN_FILE = "see the file";
 
   private final Map<ConfigSection<?>, Object> values;
@@ -107,7 +107,7 @@ public final class KeeperConfig {
         : in.optional(section.key(), section.absent(context), section.decoder(context));
   }
 
-  /** A key that is missing has no place of its own; then the one around it has to do. */
+  /** Returns the place of an error. A missing key has none, so the object around it is named. */
   private static ConfigError locate(FieldError error, Map<String, String> places, String file) {
     for (var path = error.field(); !path.isEmpty(); path = outer(path)) {
       var place = places.get(path);
@@ -169,8 +169,8 @@ public final class KeeperConfig {
   }
 
   /**
-   * Returns what is in force once this configuration was taken over: keys that need a restart still
-   * have their old values there, so the next reload names them again.
+   * Returns the configuration in force after this one was applied. Keys that need a restart keep
+   * their old values, so the next reload names them again.
    */
   public KeeperConfig takenOverFrom(KeeperConfig inForce) {
     var effective = new LinkedHashMap<>(keys);
@@ -183,7 +183,7 @@ public final class KeeperConfig {
     return new KeeperConfig(values, effective, places, warnings);
   }
 
-  /** Returns the keys and their values as text, for people; secrets do not print themselves. */
+  /** Returns the keys and their values as text for people; secrets are masked. */
   public Map<String, String> shown() {
     var shown = new java.util.TreeMap<String, String>();
     keys.forEach(
@@ -227,7 +227,7 @@ public final class KeeperConfig {
         : list.stream().map(item -> text(item)).collect(Collectors.joining(", "));
   }
 
-  /** A duration as the file takes it: 8h, 90s. */
+  /** Formats a duration as the file writes it: 8h, 90s. */
   private static String units(Duration duration) {
     if (duration.isZero()) {
       return "0s";

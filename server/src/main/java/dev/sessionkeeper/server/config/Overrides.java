@@ -6,21 +6,21 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Lays the environment and the flags over the file. {@code KEEPER_SERVER_PORT} is {@code
- * server.port}; a flag goes before the environment, the environment before the file.
+ * Applies environment variables and flags over the file. {@code KEEPER_SERVER_PORT} is {@code
+ * server.port}. Precedence: flag, environment, file.
  */
 final class Overrides {
   private static final String PREFIX = "KEEPER_";
 
   private final Map<String, String> places;
 
-  /** Remembers where overriding values come from, beside the places of the file. */
+  /** Adds the sources of overriding values to the places of the file's values. */
   Overrides(Map<String, String> places) {
     this.places = places;
   }
 
   /**
-   * The root with all values of these variables that belong to one of the sections' plain keys.
+   * Returns the file's root with the overriding values of these sections.
    *
    * @param sections the keys of the sections
    * @param flags values by key path, such as {@code server.port}
@@ -54,7 +54,7 @@ final class Overrides {
     var members = new LinkedHashMap<>(root.members());
     var inner = members.get(section);
     if (inner != null && !(inner instanceof JsonValue.Obj)) {
-      return root; // The file is wrong here, and will be refused for it.
+      return root; // The file has a wrong type here; its reader reports that.
     }
     var fields = new LinkedHashMap<String, JsonValue>();
     if (inner instanceof JsonValue.Obj object) {

@@ -5,7 +5,7 @@ import dev.sessionkeeper.server.json.Fields;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Which technology carries the queues. */
+/** The technology that carries the queues. */
 public record QueuesConfig(Provider provider, Sqs sqs, ServiceBus serviceBus) {
   public static final ConfigSection<QueuesConfig> SECTION =
       ConfigSection.of("queues", QueuesConfig::read).restart("provider", "sqs", "servicebus");
@@ -22,9 +22,9 @@ public record QueuesConfig(Provider provider, Sqs sqs, ServiceBus serviceBus) {
   }
 
   /**
-   * AWS SQS FIFO. Credentials come from where the AWS SDK looks for them.
+   * AWS SQS FIFO. Credentials come from the default chain of the AWS SDK.
    *
-   * @param endpoint for something other than AWS itself
+   * @param endpoint an endpoint other than AWS itself
    */
   public record Sqs(Optional<String> region, Optional<String> endpoint, String prefix) {
     static Sqs read(Fields in) {
@@ -39,7 +39,7 @@ public record QueuesConfig(Provider provider, Sqs sqs, ServiceBus serviceBus) {
   /**
    * Azure Service Bus.
    *
-   * @param administrationEndpoint where queues are made, for something other than Azure itself
+   * @param administrationEndpoint where queues are created, if other than Azure itself
    */
   public record ServiceBus(
       Optional<Secret> connectionString, Optional<String> administrationEndpoint) {

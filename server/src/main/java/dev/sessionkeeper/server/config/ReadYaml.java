@@ -19,7 +19,7 @@ import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
 import org.snakeyaml.engine.v2.nodes.Tag;
 
-/** Reads a YAML file into the values that {@code Fields} understands, and remembers the places. */
+/** Reads a YAML file into the values that {@code Fields} reads, and records their positions. */
 final class ReadYaml {
   /** Stands for an absent object. */
   static final JsonValue.Obj EMPTY = new JsonValue.Obj(Map.of(), JsonValue.Span.NOWHERE);
@@ -37,7 +37,7 @@ final class ReadYaml {
   /**
    * A file that was read.
    *
-   * @param places where each key path stands: {@code keeper.yaml:3:9}
+   * @param places the position of each key path: {@code keeper.yaml:3:9}
    */
   record Result(JsonValue.Obj root, Map<String, String> places, List<ConfigError> errors) {}
 

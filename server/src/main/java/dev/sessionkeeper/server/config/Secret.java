@@ -19,7 +19,7 @@ public final class Secret {
     return new Secret(value);
   }
 
-  /** The secret. To be used where it is needed, and kept nowhere. */
+  /** Returns the secret. Use it at once, and store it nowhere. */
   public String reveal() {
     return value;
   }
@@ -34,7 +34,7 @@ public final class Secret {
         && MessageDigest.isEqual(revealBytes(), secret.revealBytes());
   }
 
-  /** The same for all secrets, so that no hash of one is ever kept or shown. */
+  /** Returns the same number for all secrets, so that no hash of one is ever kept or shown. */
   @Override
   public int hashCode() {
     return Secret.class.hashCode();

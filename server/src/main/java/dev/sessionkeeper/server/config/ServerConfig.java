@@ -9,7 +9,7 @@ import java.util.Optional;
 /**
  * Where the server listens.
  *
- * @param drainDelay how long it goes on serving at the end after it has said that it is not ready
+ * @param drainDelay how long the server keeps serving after readiness turned 503
  * @param drainTimeout how long running requests may take to finish at the end
  */
 public record ServerConfig(
@@ -24,10 +24,10 @@ public record ServerConfig(
           .reload("drain_delay", "drain_timeout");
 
   /**
-   * Certificates as PEM files, and their contents. With a client authority every client has to show
-   * a certificate of it.
+   * Certificates as PEM files, and their contents. With a client authority, every client must
+   * present a certificate issued by it.
    *
-   * @param certificatePem what the file held when the configuration was read
+   * @param certificatePem the file's text when the configuration was read
    */
   public record Tls(
       Path certificate,
@@ -58,7 +58,7 @@ public record ServerConfig(
     }
   }
 
-  /** A file and what it holds. */
+  /** A PEM file and its text. */
   private record Pem(Path file, String text) {
     static Pem of(Path file) {
       return new Pem(file, TlsFiles.read(file));
@@ -76,7 +76,7 @@ public record ServerConfig(
     }
   }
 
-  /** New certificates are taken over; whether there are any is decided at the start. */
+  /** Allows a reload to change certificates, but not to switch TLS on or off. */
   private static boolean canReloadTls(Object before, Object after) {
     return before instanceof Optional<?> was
         && after instanceof Optional<?> is

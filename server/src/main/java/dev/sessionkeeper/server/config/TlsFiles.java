@@ -23,10 +23,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads PEM files for TLS, and refuses those that no handshake can succeed with.
+ * Reads PEM files for TLS, and refuses files with which no handshake can succeed.
  *
- * <p>Each refusal is an {@link IllegalArgumentException} whose message follows the name of the key
- * or option: "names the file …".
+ * <p>Each refusal is an {@link IllegalArgumentException} whose message continues the name of the
+ * key or option: "names the file …".
  */
 public final class TlsFiles {
   private static final int MOST_BYTES = 1 << 20;
@@ -68,7 +68,7 @@ public final class TlsFiles {
     }
   }
 
-  /** Joins a private key and its certificates, without comparing them. */
+  /** Joins a private key and its certificates, without checking that they belong together. */
   private static KeyStore join(Path keyFile, String keyPem, String certificatePem) {
     try {
       return KeyStoreHelper.loadKeyCert(
@@ -82,7 +82,7 @@ public final class TlsFiles {
   /**
    * Joins a private key and the certificates that were issued for it.
    *
-   * @return a store with one entry, whose password is {@link #password()}
+   * @return a key store with one entry, whose password is {@link #password()}
    */
   public static KeyStore keyStore(
       Path certificateFile, String certificatePem, Path keyFile, String keyPem) {
@@ -136,7 +136,7 @@ public final class TlsFiles {
     try {
       return verifier.verify(signature);
     } catch (SignatureException e) {
-      return false; // A signature of another length cannot be of this key.
+      return false; // A signature of another length cannot come from this key.
     }
   }
 }

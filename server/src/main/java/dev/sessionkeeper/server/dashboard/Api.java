@@ -12,9 +12,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** The API as its reader sees it. */
+/** Calls the API as the reader of a page. */
 final class Api {
-  /** Refusals that mean that a part of a page is not for this reader, or not for this store. */
+  /**
+   * Refusals by which the API says that a part of a page is not for this reader, or not for this
+   * store.
+   */
   private static final Set<ProblemType> NOT_FOR_THEM =
       Set.of(ProblemType.FORBIDDEN, ProblemType.NOT_FOUND, ProblemType.NOT_SUPPORTED);
 
@@ -43,12 +46,12 @@ final class Api {
     return calls.call(request, "GET", List.of(path), Map.of(), new byte[0]);
   }
 
-  /** A whole answer, which may be a stream. */
+  /** Returns a whole response, which may be a stream. */
   Response answer(Request request, Map<String, String> query, String... path) throws Exception {
     return calls.answer(request, "GET", List.of(path), query, new byte[0]);
   }
 
-  /** A part of a page that not every reader and not every store has. */
+  /** Returns the answer for a part of a page that not every reader and not every store has. */
   Optional<Data> find(Request request, Map<String, String> query, String... path) throws Exception {
     try {
       return Optional.of(get(request, query, path));

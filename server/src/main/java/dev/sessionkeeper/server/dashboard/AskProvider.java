@@ -18,16 +18,19 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks an identity provider where its pages are, and for the tokens of a login. Waits for the
- * network, so only handlers of pages call it.
+ * Asks an OpenID Connect provider for its endpoints, and for the tokens of a login. Waits for the
+ * network, so only page handlers call it.
  */
 final class AskProvider {
   private static final String DISCOVERY = "/.well-known/openid-configuration";
 
-  /** Anyone may begin a login: how often that may send us to the provider. */
+  /**
+   * How long the provider's endpoints are cached. Anyone may begin a login, which must not cause a
+   * call each time.
+   */
   private static final Duration REMEMBERED = Duration.ofMinutes(5);
 
-  /** Anyone may send us to the provider: so many calls at once are enough for people. */
+  /** The most concurrent calls to the provider, because anyone may begin a login. */
   private static final int MOST_AT_ONCE = 16;
 
   private final DashboardConfig.OidcClient client;
@@ -41,22 +44,23 @@ final class AskProvider {
   }
 
   /**
-   * The addresses of a provider.
+   * The endpoints of a provider.
    *
-   * @param takesBasic whether the secret goes into the Authorization header
+   * @param takesBasic whether the client secret goes into the Authorization header
    */
   private record Places(String issuer, URI authorization, URI token, boolean takesBasic) {}
 
   private record Remembered(Places places, long at) {}
 
-  /** What the provider gave for a code; a token that it did not give is empty. */
+  /** The tokens that the provider returned for a code; empty if it returned none. */
   record Tokens(Optional<String> id, Optional<String> access) {}
 
   /**
-   * The address at which a person logs in.
+   * Returns the address at which a person logs in.
    *
    * @param challenge of PKCE, made with SHA-256
-   * @throws IOException if the provider does not answer, or not as one
+   * @throws IOException if the provider does not answer, or answers with something else than OpenID
+   *     Connect
    */
   String loginAddress(String issuer, URI redirect, String state, String nonce, String challenge)
       throws IOException {
@@ -73,7 +77,7 @@ final class AskProvider {
   }
 
   /**
-   * Exchanges a code.
+   * Exchanges a code for tokens.
    *
    * @throws IOException if the provider does not answer, or refuses the code
    */
@@ -150,7 +154,7 @@ final class AskProvider {
     return Optional.of(data.text(name)).filter(text -> !text.isEmpty());
   }
 
-  /** RFC 6749 has both parts encoded like a form before they are joined. */
+  /** RFC 6749 form-encodes both parts before joining them. */
   private String basic() {
     var pair =
         Stream.of(client.clientId(), client.clientSecret().orElseThrow().reveal())

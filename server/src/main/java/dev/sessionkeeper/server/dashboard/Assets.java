@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * The files that pages load. Each is at an address with its digest, so browsers keep it for ever
- * and never see an old one. They are compressed once, when the server starts.
+ * The static files of pages. Each address contains the file's digest, so browsers may cache the
+ * file for ever. The files are compressed once, when the server starts.
  */
 final class Assets {
   private static final Map<String, String> TYPES =
@@ -47,7 +47,7 @@ final class Assets {
     }
   }
 
-  /** The address of a file. */
+  /** Returns the address of a file. */
   String url(String name) {
     var asset = byName.get(name);
     if (asset == null) {

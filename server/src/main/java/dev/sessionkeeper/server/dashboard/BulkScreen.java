@@ -9,7 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Acts on many: counted, confirmed, watched and stopped. */
+/** Shows bulk acts: count, confirm, watch, stop. */
 final class BulkScreen {
   private final Pages pages;
   private final Api api;

@@ -7,10 +7,10 @@ import java.util.Optional;
 import java.util.stream.DoubleStream;
 
 /**
- * A chart of numbers over time, as it is without scripts: lines in a picture, and a table.
+ * A chart over time as it looks without scripts: an SVG picture and a table.
  *
  * @param now the newest value, with its unit
- * @param rows the values of about every minute, the newest first, behind their time
+ * @param rows about one value per minute, newest first, each behind its time
  */
 record Chart(String key, String title, String now, List<Line> lines, List<List<String>> rows) {
   private static final int WIDTH = 300;
@@ -48,7 +48,9 @@ record Chart(String key, String title, String now, List<Line> lines, List<List<S
     return charts;
   }
 
-  /** Active sessions of each kind over the last day; empty before the first count. */
+  /**
+   * Returns the chart of active sessions by kind over the last day; empty before the first sample.
+   */
   static Optional<Chart> kinds(Data counted) {
     var times = counted.texts("at");
     if (times.isEmpty()) {
@@ -104,12 +106,12 @@ record Chart(String key, String title, String now, List<Line> lines, List<List<S
     return rows;
   }
 
-  /** The points of a small line without axes. */
+  /** Returns the points of a small line chart without axes. */
   static String spark(List<String> values) {
     return points(values, numbers(values).max().orElse(0), 100, 20);
   }
 
-  /** The area below {@link #spark}. */
+  /** Returns the area below {@link #spark}. */
   static String sparkArea(List<String> values) {
     return closed(spark(values), 100, 20);
   }

@@ -2,9 +2,12 @@ package dev.sessionkeeper.server.dashboard;
 
 import java.util.Map;
 
-/** Writes calls as people paste them into a shell. */
+/** Writes API calls as curl commands that people can paste into a shell. */
 final class Curl {
-  /** Stands for the address of the server, until a page puts in the one that its reader uses. */
+  /**
+   * A placeholder for the server's address; each page replaces it by the address that its reader
+   * uses.
+   */
   static final String HERE = "http://localhost:8080";
 
   private Curl() {}
@@ -22,7 +25,7 @@ final class Curl {
         + quoted(HERE + Links.with(encoded.toString(), query));
   }
 
-  /** A word of a command, quoted if the shell would read it otherwise. */
+  /** Returns a word of a command, quoted if the shell needs it. */
   static String word(String text) {
     return text.matches("[A-Za-z0-9._/:@-]+") ? text : quoted(text);
   }

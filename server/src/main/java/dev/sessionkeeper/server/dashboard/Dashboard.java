@@ -11,16 +11,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** All pages for people. */
+/** All pages of the dashboard. */
 public final class Dashboard {
   private final List<Route> routes = new ArrayList<>();
 
   /**
-   * What pages are made of.
+   * The dependencies of the pages.
    *
-   * @param isSecure whether browsers come over TLS
-   * @param jobLease after which silence another node takes a job over
-   * @param routes the whole table of the server; asked when a page is served
+   * @param isSecure whether browsers connect over TLS
+   * @param jobLease how long a job's owner may be silent before another node takes the job
+   * @param routes the route table of the whole server; read when a page is served
    */
   public record Parts(
       Guard guard,

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * An object of an answer of the API, for templates. What is absent reads as blank, zero or empty,
- * because the API leaves out what there is nothing to say about.
+ * An object of an API answer, for templates. An absent member reads as blank, zero or empty,
+ * because the API leaves out members without content.
  */
 final class Data {
   static final Data NOTHING = new Data(new JsonValue.Obj(Map.of(), JsonValue.Span.NOWHERE));
@@ -28,7 +28,7 @@ final class Data {
     return answer.length == 0 ? NOTHING : new Data(Json.readAnswer(answer));
   }
 
-  /** A document of any kind; empty when the bytes are none. */
+  /** Parses a document of any type; empty if the bytes are no JSON. */
   static Optional<Data> document(byte[] bytes) {
     try {
       return Optional.of(new Data(Json.readDocument(bytes)));
@@ -41,7 +41,7 @@ final class Data {
     return member(name).filter(found -> !(found instanceof JsonValue.Null)).isPresent();
   }
 
-  /** A text, or a number or truth value as it was written. */
+  /** Returns a member as text: a string, or a number or boolean as written. */
   String text(String name) {
     return member(name).map(Data::plain).orElse("");
   }
@@ -75,7 +75,7 @@ final class Data {
     return member(name).map(Data::items).orElse(List.of());
   }
 
-  /** The same with only some items of one of its lists. */
+  /** Returns a copy that keeps only some items of one of its lists. */
   Data only(String list, java.util.function.Predicate<Data> wanted) {
     var members = new LinkedHashMap<String, JsonValue>();
     members().forEach((name, member) -> members.put(name, member.value));
@@ -98,7 +98,7 @@ final class Data {
     return all;
   }
 
-  /** Its own text. */
+  /** Returns this value itself as text. */
   String plain() {
     return plain(value);
   }
@@ -119,7 +119,7 @@ final class Data {
         : List.of();
   }
 
-  /** The text of a value: of a text its characters, of anything else as it was written. */
+  /** Returns a value as text: the characters of a string, anything else as written. */
   static String plain(JsonValue value) {
     return switch (value) {
       case JsonValue.Text text -> text.value();

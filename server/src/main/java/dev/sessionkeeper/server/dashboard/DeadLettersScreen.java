@@ -12,7 +12,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Dead letters of a queue: by cause, one by one, repaired, replayed and discarded. */
+/**
+ * Shows dead letters of a queue by cause and one by one, and repairs, replays and discards them.
+ */
 final class DeadLettersScreen {
   private static final int MOST_EDITED = 256 << 10;
   private static final String PATH = "/ui/queues/{queue}/dead-letters";
@@ -95,7 +97,7 @@ final class DeadLettersScreen {
         Map.of("queue", queue, "answer", answer));
   }
 
-  /** The body as it is, for those that no page can show. */
+  /** Returns the body unchanged, for bodies that no page can show. */
   private Response download(Request request) throws Exception {
     var id = request.parameter("id");
     var letter =
@@ -117,7 +119,7 @@ final class DeadLettersScreen {
         .header("Content-Security-Policy", Pages.POLICY);
   }
 
-  /** Saves the body, and replays the message where that was asked for. */
+  /** Saves the edited body, and replays the message if the form asks for it. */
   private Response repair(Request request, Map<String, String> form) throws Exception {
     var queue = request.parameter("queue");
     var id = request.parameter("id");
@@ -199,17 +201,17 @@ final class DeadLettersScreen {
         Links.deadLetters(queue), "Dead letter " + id + " is gone.", Links.audit(queue + "/" + id));
   }
 
-  /** What a browser's field for times gives, such as 2026-01-31T12:00, as the API takes it. */
+  /** Converts the value of a browser's time field, such as 2026-01-31T12:00, to the API's form. */
   static String instant(String local) {
     return local.matches("[0-9-]{10}T[0-9:]{5}") ? local + ":00Z" : local;
   }
 
-  /** The body as text, as it was sent. */
+  /** Returns the body as text, as it was sent. */
   static String text(Data letter) {
     return letter.has("body") ? letter.text("body") : letter.text("bodyText");
   }
 
-  /** Returns whether a browser can bear the body in a form. */
+  /** Returns whether a browser form can carry the body unchanged. */
   static boolean canEdit(Data letter) {
     return text(letter).length() <= MOST_EDITED;
   }

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
-/** GitHub's events, and the bots that get them. */
+/** Shows GitHub events, and the bots that received them. */
 final class EventsScreen {
   private static final List<String> FILTERS = List.of("repository", "type", "bot", "sessionId");
 
@@ -81,9 +81,9 @@ final class EventsScreen {
   }
 
   /**
-   * The event that the same session got before, and the difference to it.
+   * The previous event of the same session, and how this event's payload differs.
    *
-   * @param id blank where there is none
+   * @param id blank if there is no previous event
    */
   record Before(String id, String name, List<JsonDiff.Change> changes) {}
 
@@ -113,7 +113,7 @@ final class EventsScreen {
             .orElse(List.of()));
   }
 
-  /** What the bots of today would do with the event. */
+  /** Returns which of today's bots the event would be routed to. */
   private Data now(Request request, Data data, byte[] payload) {
     try {
       return api.post(
@@ -126,7 +126,7 @@ final class EventsScreen {
           "bots",
           "explain");
     } catch (Exception e) {
-      return Data.NOTHING; // Kept by a version that took what this one refuses.
+      return Data.NOTHING; // An older version stored an event that this version refuses.
     }
   }
 
@@ -150,7 +150,7 @@ final class EventsScreen {
         Links.with("/ui/access", Map.of("action", "events.replay")));
   }
 
-  /** Says how many messages a replay of these events would make; nothing changes. */
+  /** Counts the messages that a replay of these events would create; changes nothing. */
   private Response count(Request request, Map<String, String> fields) throws Exception {
     var filter = filterOf(fields);
     var wish = new LinkedHashMap<String, Object>(filter);
@@ -176,7 +176,7 @@ final class EventsScreen {
     SessionScreen.requireTyped(fields);
     var wish = new LinkedHashMap<String, Object>(filterOf(fields));
     wish.put("reason", fields.get("reason"));
-    // A form that is sent twice does nothing twice.
+    // The form carries an id, so submitting it twice replays once.
     wish.putAll(Api.query("replayId", fields.getOrDefault("replayId", "")));
     var done = api.post(request, wish, "events", "replay");
     return pages.tell(

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.ToLongFunction;
 
-/** Finds what needs a person. What the reader may not see is left out. */
+/** Finds problems that need an operator. Leaves out what the reader may not see. */
 final class FindTrouble {
   private static final int MOST_ITEMS = 5;
   private static final String LOOKED_AT = "50";
@@ -52,7 +52,7 @@ final class FindTrouble {
             items));
   }
 
-  /** Sessions whose first message has been tried again for minutes. */
+  /** Finds sessions whose first message has been retried for minutes. */
   private void blocked(Request request, List<Data> queues, List<Trouble> troubles)
       throws Exception {
     for (var queue : queues) {

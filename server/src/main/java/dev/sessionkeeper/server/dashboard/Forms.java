@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The fields of a form that one of our own pages sent. */
+/** Reads the fields of a form of the dashboard. */
 final class Forms {
   static final String MEDIA_TYPE = "application/x-www-form-urlencoded";
   static final String TOKEN = "_csrf";
@@ -16,9 +16,9 @@ final class Forms {
   private Forms() {}
 
   /**
-   * The fields of a form, each once.
+   * Returns the fields of a form; a repeated field is refused.
    *
-   * @throws dev.sessionkeeper.server.http.ProblemException 403 if the form was not made for this
+   * @throws dev.sessionkeeper.server.http.ProblemException 403 if the form was not issued to this
    *     browser
    */
   static Map<String, String> read(Request request, BrowserSessions browsers) {
@@ -32,7 +32,7 @@ final class Forms {
     return fields;
   }
 
-  /** The fields of a form that needs no login. */
+  /** Returns the fields of a form that needs no login. */
   static Map<String, String> parse(Request request) {
     var fields = new LinkedHashMap<String, String>();
     var text = new String(request.body(), StandardCharsets.UTF_8);

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Scheduled work: who runs it, when, and how it went. */
+/** Shows jobs: their owner, schedule and runs. */
 final class JobsScreen {
   private static final Scope SCOPE = Scope.server("Jobs");
 
@@ -62,7 +62,7 @@ final class JobsScreen {
     return pages.tell(Links.job(name), told, Links.audit(name));
   }
 
-  /** The runs in words, for those who do not see the ticks. */
+  /** Describes the runs in words, for readers who cannot see the chart. */
   static String describe(List<Data> runs) {
     long failed =
         runs.stream()
@@ -71,7 +71,7 @@ final class JobsScreen {
     return Show.plural(runs.size(), "run", "runs") + ", " + failed + " without success";
   }
 
-  /** How much of the lease is left, from 0 to 1. */
+  /** Returns the remaining part of the lease, from 0 to 1. */
   static String leaseLeft(Data job, Duration lease, Instant now) {
     var until = job.time("leaseUntil").orElse(now);
     double left = (double) Duration.between(now, until).toMillis() / lease.toMillis();

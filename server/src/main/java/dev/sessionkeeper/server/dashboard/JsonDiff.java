@@ -6,7 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 
-/** Tells two JSON documents apart, path by path. */
+/** Compares two JSON documents path by path. */
 final class JsonDiff {
   /** The most differences that a page shows. */
   static final int MOST = 100;
@@ -20,8 +20,8 @@ final class JsonDiff {
   /**
    * A difference.
    *
-   * @param before what was there; empty where there was nothing
-   * @param after what is there; empty where there is nothing any more
+   * @param before the former value; empty if there was none
+   * @param after the present value; empty if there is none
    */
   record Change(String path, Optional<String> before, Optional<String> after) {}
 

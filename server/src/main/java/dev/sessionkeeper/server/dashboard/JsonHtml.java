@@ -7,8 +7,8 @@ import gg.jte.TemplateOutput;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Writes JSON for people, from what was sent: numbers keep every digit. A document over 256 KB is
- * shown as its beginning.
+ * Writes JSON as HTML, keeping numbers as they were sent. Shows only the beginning of a document
+ * over 256 KB.
  */
 final class JsonHtml implements Content {
   private static final int MOST_BYTES = 256 << 10;
@@ -33,7 +33,7 @@ final class JsonHtml implements Content {
     try {
       write(out, value, 0);
     } catch (InvalidInput e) {
-      // Valid, but with more names in one object than we read.
+      // Valid JSON, but with more names in one object than the parser accepts.
       out.writeUserContent(new String(span.bytes(), StandardCharsets.UTF_8));
     }
   }

@@ -64,7 +64,7 @@ final class Links {
     return LOGIN + "?next=" + encode(next);
   }
 
-  /** A path with these query parameters, blank ones left out. */
+  /** Returns a path with these query parameters, without the blank ones. */
   static String with(String path, Map<String, String> query) {
     var link = new StringBuilder(path);
     var separator = path.indexOf('?') < 0 ? '?' : '&';
@@ -80,7 +80,10 @@ final class Links {
     return link.toString();
   }
 
-  /** A path of this server, or the overview for anything else: no page sends people elsewhere. */
+  /**
+   * Returns a path of this server, or the overview for any other address, so that no page redirects
+   * elsewhere.
+   */
   static String local(String next) {
     boolean isLocal =
         next.startsWith("/")

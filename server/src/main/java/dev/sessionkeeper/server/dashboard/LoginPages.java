@@ -82,7 +82,7 @@ final class LoginPages {
     return form(request, 200, next, "");
   }
 
-  /** The form, with what went wrong before. */
+  /** Returns the login form, with the error of the last attempt. */
   Response form(Request request, int status, String next, String wrong) {
     var atProvider =
         provider.isEmpty()
@@ -112,13 +112,13 @@ final class LoginPages {
       note(request, "with " + (login instanceof BrowserSessions.Login.ByKey ? "a key" : "a token"));
       return withLogin(Pages.redirect(next), login);
     } catch (ProblemException e) {
-      // The kernel counts refused requests in the audit log; a row for each would let anyone fill
-      // it.
+      // The HTTP kernel counts refused requests in the audit log. A row for each attempt would let
+      // anyone fill the log.
       return form(request, 401, next, "This key or token is not known, or has expired.");
     }
   }
 
-  /** An answer that logs the browser in. */
+  /** Adds the login cookie to a response. */
   Response withLogin(Response response, BrowserSessions.Login login) {
     var value = guard.browsers().cookie(login, config.session());
     return response.header(
@@ -133,7 +133,7 @@ final class LoginPages {
     return isSecure ? BrowserSessions.SECURE_NAME : BrowserSessions.PLAIN_NAME;
   }
 
-  /** The name of a cookie for what happens before the login. */
+  /** Returns the name of the cookie that carries the state before the login. */
   String stateName() {
     return name() + "-login";
   }
@@ -149,7 +149,10 @@ final class LoginPages {
         + (isSecure ? "; Secure" : "");
   }
 
-  /** A login must not fail because the store is away: then the dashboard is needed most. */
+  /**
+   * A failed audit write must not fail the login: while the store is away, the dashboard is needed
+   * most.
+   */
   void note(Request request, String detail) {
     try {
       var actor = new Actor(request.actor().name(), request.actor().source());

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** The entries of the menu: those that this server has and that the reader may see. */
+/** The entries of the menu: those that this server has and the reader may see. */
 final class Menu {
   private record Place(Shell.Entry entry, Role role, String needs) {}
 

@@ -9,7 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
-/** Whether anything is wrong, and where; the numbers of all queues. */
+/** Shows whether anything is wrong, and the numbers of all queues. */
 final class OverviewScreen {
   private static final int BUSIEST = 10;
 

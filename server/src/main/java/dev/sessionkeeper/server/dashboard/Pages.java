@@ -30,7 +30,9 @@ import java.util.function.UnaryOperator;
 
 /** Renders pages, their refusals and their redirections, all under one strict policy. */
 final class Pages implements RefusalPage {
-  /** No script, style, picture or request but our own; no frame around us. */
+  /**
+   * Allows scripts, styles, images and requests of this server only, and no frame around its pages.
+   */
   static final String POLICY =
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
           + " form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -75,12 +77,12 @@ final class Pages implements RefusalPage {
     return time.instant();
   }
 
-  /** A page that shows something. */
+  /** Returns a route that shows a page. */
   Route get(String path, Role role, Scope scope, Handler handler) {
     return Route.get(path, role, scope, handler).page(this);
   }
 
-  /** A form that does something. */
+  /** Returns a route that handles a submitted form. */
   Route form(String path, Role role, Scope scope, Form form) {
     return Route.post(
             path, role, scope, request -> form.act(request, Forms.read(request, browsers)))
@@ -89,7 +91,7 @@ final class Pages implements RefusalPage {
         .page(this);
   }
 
-  /** What a form does. */
+  /** Handles a submitted form. */
   @FunctionalInterface
   interface Form {
     Response act(Request request, Map<String, String> fields) throws Exception;
@@ -98,9 +100,9 @@ final class Pages implements RefusalPage {
   /**
    * The head of a page.
    *
-   * @param section the key of its entry in the menu
-   * @param live as in {@link Shell}
-   * @param seconds how often the page is refreshed while it is looked at
+   * @param section the key of its menu entry
+   * @param live the kinds of change that refresh the page, as in {@link Shell}
+   * @param seconds how often the page is refreshed while it is visible
    */
   record Head(String title, String section, String live, int seconds) {
     Head(String title, String section, String live) {
@@ -108,7 +110,7 @@ final class Pages implements RefusalPage {
     }
   }
 
-  /** What changes seldom is asked for seldom; other sections are refreshed every two seconds. */
+  /** Sections that change slowly are refreshed less often; all others every two seconds. */
   private static final Map<String, Integer> SECONDS =
       Map.of("events", 5, "registry", 5, "usage", 10, "access", 30, "system", 5);
 
@@ -146,7 +148,7 @@ final class Pages implements RefusalPage {
         : response;
   }
 
-  /** A refresh that would bring what the page shows already brings nothing. */
+  /** Answers a refresh with 304 if the page has not changed. */
   private static Response unlessUnchanged(Response page, String text, String known) {
     var tag = '"' + digest(text) + '"';
     return tag.equals(known) ? html(304, "").header("ETag", tag) : page.header("ETag", tag);
@@ -158,11 +160,11 @@ final class Pages implements RefusalPage {
           MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
       return HexFormat.of().formatHex(whole, 0, TAG_BYTES);
     } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e); // Every Java has it.
+      throw new IllegalStateException(e); // Every Java runtime has SHA-256.
     }
   }
 
-  /** Sends the browser on, with some words for the page it comes to. */
+  /** Redirects the browser, with a message that the next page shows. */
   Response tell(String link, String text, String auditLink) {
     var words = browsers.seal(auditLink + "\n" + text, TOLD_FOR, TOLD);
     return redirect(link)
@@ -174,7 +176,7 @@ final class Pages implements RefusalPage {
     return Response.text(303, HTML, "").header("Location", link);
   }
 
-  /** A page that needs no login. */
+  /** Returns a page that needs no login. */
   Response open(int status, String template, String title, Gate.Visit visit, Map<String, ?> model) {
     return html(status, template, anonymous(title, visit.header("Cookie")), model);
   }
@@ -190,7 +192,8 @@ final class Pages implements RefusalPage {
       return redirect(Links.login(isRead ? target : Links.OVERVIEW));
     }
     if (isRead && isFromElsewhere(visit)) {
-      // The cookie is not sent along a link of another site; it is when the page asks again.
+      // Browsers send no strict cookie when they follow a link from another site; a page that
+      // reloads itself gets it.
       return open(200, "bounce.jte", "Sessionkeeper", visit, Map.of("link", Links.local(target)));
     }
     var back = isRead ? Links.local(target) : Links.local(path(visit.header("Referer")));

@@ -33,7 +33,7 @@ final class ProviderLogin {
   private static final String AT_PROVIDER = "/ui/login/oidc";
   private static final String CALLBACK = "/ui/login/callback";
 
-  /** What providers are known to send back, the standard's parameters first. */
+  /** Parameters that providers are known to send back, the standard ones first. */
   private static final List<String> SENT_BACK =
       List.of(
           "code",
@@ -68,7 +68,7 @@ final class ProviderLogin {
     this.provider = provider;
   }
 
-  /** Where a login begins that opens this page in the end. */
+  /** Returns the address that begins a login and finally opens this page. */
   static String link(String next) {
     return Links.with(AT_PROVIDER, Map.of("next", next));
   }
@@ -86,7 +86,7 @@ final class ProviderLogin {
   }
 
   /**
-   * What a browser carries to the provider and back.
+   * The state that a browser carries to the provider and back.
    *
    * @param nonce ties the token to this login
    */
@@ -129,8 +129,8 @@ final class ProviderLogin {
   }
 
   /**
-   * Logs the person in that the provider sent back. The answer is a page that opens the next one by
-   * itself: a redirection that began at the provider would not carry the strict cookie.
+   * Logs in the person that the provider sent back. Answers with a page that opens the next one by
+   * itself, because browsers send no strict cookie with a redirect that began at the provider.
    */
   private Response comeBack(Request request) {
     var query = request.query();
@@ -141,7 +141,7 @@ final class ProviderLogin {
             .filter(known -> isSame(known.id(), query.getOrDefault("state", "")));
     var issuer = guard.issuer();
     if (issuer.isEmpty() || state.isEmpty()) {
-      // No audit entry: no login began here, and anyone can open this address.
+      // No audit entry: anyone can open this address without having begun a login.
       return login.form(
           request,
           401,
@@ -170,8 +170,8 @@ final class ProviderLogin {
   }
 
   /**
-   * The ID token counts where its audience is ours; otherwise the access token, which the provider
-   * gave to this server itself.
+   * Uses the ID token if it was issued for this server, otherwise the access token, which the
+   * provider gave to this server itself.
    */
   private Response finish(Request request, State state, AskProvider.Tokens tokens) {
     var refusals = new ArrayList<String>();
@@ -202,8 +202,8 @@ final class ProviderLogin {
   }
 
   /**
-   * Says why not. The kernel counts refused requests in the audit log; a row for each would let
-   * anyone fill it, because the state of a login that nobody finishes counts for ten minutes.
+   * Shows why the login failed. The HTTP kernel counts refused requests in the audit log. A row for
+   * each would let anyone fill the log, because an unfinished login stays valid for ten minutes.
    */
   private Response refuse(Request request, String next, String why) {
     return login.form(request, 401, next, why);
@@ -213,7 +213,7 @@ final class ProviderLogin {
     return URI.create(config.publicUrl().orElseThrow() + CALLBACK);
   }
 
-  /** Only servers of this store can work it out, so the cookie does not have to carry it. */
+  /** Derives the PKCE verifier from the store's secret, so the cookie need not carry it. */
   private String verifier(State state) {
     return guard.browsers().secretOf(state.id(), STATE);
   }
@@ -237,7 +237,7 @@ final class ProviderLogin {
     return MessageDigest.isEqual(a.getBytes(UTF_8), b.getBytes(UTF_8));
   }
 
-  /** The claim of a token whose signature is checked afterwards. */
+  /** Returns the nonce claim of a token whose signature is checked afterwards. */
   private static String nonce(String token) {
     var parts = token.split("\\.", -1);
     try {

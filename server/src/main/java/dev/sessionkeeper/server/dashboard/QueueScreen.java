@@ -9,7 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** All queues, and one queue with its sessions. */
+/** Shows all queues, and one queue with its sessions. */
 final class QueueScreen {
   static final List<String> TABS = List.of("attention", "held", "ready");
   private static final String LIMIT = "50";
@@ -124,13 +124,13 @@ final class QueueScreen {
     };
   }
 
-  /** The number behind the name of a tab; blank where it is not known. */
+  /** Returns the count beside the name of a tab; blank if unknown. */
   static String count(String tab, Data found) {
     if (!found.has("counts")) {
       return "";
     }
     long number = found.at("counts").number(tab);
-    // Sessions in bundles have no lane: they are ready, and not counted.
+    // Sessions whose messages are in message batches have no row: they are ready, but not counted.
     boolean isMore = tab.equals("ready") && !found.isTrue("backlogIsExact");
     return isMore && number <= 10_000 ? Show.count(number) + "+" : Show.bounded(number);
   }

@@ -10,7 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** One session: why it does not move, what happened to it, and what can be done. */
+/** Shows one session: why it does not move, its history, and the possible acts. */
 final class SessionScreen {
   private static final List<String> VIEWS = List.of("timeline", "messages", "letters", "state");
 
@@ -96,12 +96,12 @@ final class SessionScreen {
         Links.audit(queue + "/" + id));
   }
 
-  /** An act without a reason leaves the next person without one. */
+  /** Refuses an act without a reason, because the next operator would not know why. */
   static void requireReason(Map<String, String> fields) {
     var unused = reason(fields);
   }
 
-  /** The reason of an act, which every act needs. */
+  /** Returns the reason of an act; an act without one is refused. */
   static String reason(Map<String, String> fields) {
     if (fields.getOrDefault("reason", "").isBlank()) {
       throw Problem.invalid("reason", "is missing; say why, for the next person").toException();
@@ -109,7 +109,9 @@ final class SessionScreen {
     return fields.getOrDefault("reason", "");
   }
 
-  /** What cannot be taken back asks the person to type how many are meant. */
+  /**
+   * Refuses an act that cannot be undone, unless the person typed the number of affected objects.
+   */
   static void requireTyped(Map<String, String> fields) {
     var count = fields.getOrDefault("count", "");
     if (!count.isEmpty() && !count.equals(fields.getOrDefault("typed", "").strip())) {
@@ -137,7 +139,7 @@ final class SessionScreen {
     return Links.with(Links.session(queue, id), Map.of("view", view));
   }
 
-  /** What an act does, and to whom. */
+  /** Describes the effect of an act. */
   static String effect(String act, Data session) {
     var owner =
         session.has("owner")

@@ -6,15 +6,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What surrounds every page, and what templates ask about the reader.
+ * The frame around every page, and what templates know about the reader.
  *
- * @param section the entry of the menu that the page belongs to
- * @param live what the page wants to hear of while it is open; blank for nothing
- * @param seconds how often it is refreshed
- * @param address the path and query of the page itself
+ * @param section the menu entry of the page
+ * @param live the kinds of change that refresh the page; blank for none
+ * @param seconds how often the page is refreshed
+ * @param address the path and query of the page
  * @param origin the address of the server, as the reader reaches it
- * @param theme {@code light}, {@code dark}, or blank for what the system says
- * @param told what the act before has done
+ * @param theme {@code light}, {@code dark}, or blank for the system's choice
+ * @param told the result of the previous act
  */
 record Shell(
     String title,
@@ -34,7 +34,7 @@ record Shell(
    * The reader of the page.
    *
    * @param isLoggedIn whether there is a login to end
-   * @param formToken goes into every form
+   * @param formToken the token that each form carries
    */
   record Reader(
       String name, boolean isLoggedIn, boolean mayOperate, boolean mayAdmin, String formToken) {}
@@ -42,14 +42,14 @@ record Shell(
   /**
    * An entry of the menu.
    *
-   * @param icon a path on a square of 16
+   * @param icon an SVG path on a square of 16
    */
   record Entry(String key, String group, String name, String link, String letter, String icon) {}
 
-  /** What an act has done, and where its audit entry is. */
+  /** The result of an act, and a link to its audit entry. */
   record Told(String text, String link) {}
 
-  /** A command with the address that the reader uses, or a path behind it. */
+  /** Returns a command or path with the server's address as the reader reaches it. */
   String here(String text) {
     return text.startsWith("/") ? origin + text : text.replace(Curl.HERE, origin);
   }

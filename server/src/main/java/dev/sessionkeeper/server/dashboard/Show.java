@@ -9,14 +9,14 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Writes numbers and times as people read them. */
+/** Formats numbers and times for people. */
 final class Show {
   private static final DateTimeFormatter ABSOLUTE =
       DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSS 'UTC'").withZone(ZoneOffset.UTC);
   private static final DateTimeFormatter CLOCK =
       DateTimeFormatter.ofPattern("HH:mm:ss").withZone(ZoneOffset.UTC);
 
-  /** A text up to here is shown as a whole, and of a larger one the beginning. */
+  /** The most characters of a text that a page shows; of a longer one it shows the beginning. */
   private static final int MOST_SHOWN = 256 << 10;
 
   private static final int BEGINNING = 16 << 10;
@@ -68,7 +68,7 @@ final class Show {
     return time.map(Instant::toString).orElse("");
   }
 
-  /** How long ago something was, or how far ahead it is. */
+  /** Formats a count that is exact up to ten thousand. */
   static String age(Duration age) {
     if (age.abs().toSeconds() < 1) {
       return "now";
@@ -76,7 +76,7 @@ final class Show {
     return age.isNegative() ? "in " + duration(age.negated()) : duration(age) + " ago";
   }
 
-  /** A duration by its largest unit, and the next one where that says more. */
+  /** Formats how long ago something was, or how far ahead it is. */
   static String duration(Duration duration) {
     var positive = duration.abs();
     long seconds = positive.toSeconds();
@@ -95,7 +95,7 @@ final class Show {
     return seconds / 86_400 + " d";
   }
 
-  /** A duration of a setting, as short as it can be said. */
+  /** Formats a duration by its largest unit, and the next smaller one if it adds information. */
   static String setting(Duration duration) {
     if (duration.isZero()) {
       return "off";
@@ -128,7 +128,7 @@ final class Show {
     return size.stripTrailingZeros().toPlainString() + " " + units[unit];
   }
 
-  /** One and many. */
+  /** Returns a count with its noun in the singular or plural. */
   static String plural(long count, String one, String many) {
     return count(count) + " " + (count == 1 ? one : many);
   }
@@ -139,7 +139,7 @@ final class Show {
     return first.length() <= most ? first : first.substring(0, most - 1) + "…";
   }
 
-  /** A text of any size, as much of it as a page can bear. */
+  /** Returns a text, shortened to what a page can show. */
   static String cut(String text) {
     return text.length() <= MOST_SHOWN
         ? text

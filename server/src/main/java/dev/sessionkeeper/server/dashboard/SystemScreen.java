@@ -13,7 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Streams, access and the server itself. */
+/** Shows streams, credentials and the server itself. */
 final class SystemScreen {
   private static final List<String> FILTERS = List.of("target", "actor", "action");
 
@@ -59,7 +59,7 @@ final class SystemScreen {
             "isFirst", cursor.isEmpty()));
   }
 
-  /** What a credential sees, in words. */
+  /** Describes in words what a credential can reach. */
   static String reaches(Data credential) {
     if (!credential.has("tenant") && !credential.has("queues")) {
       return credential.texts("roles").isEmpty() ? "–" : "everything";

@@ -2,9 +2,9 @@ package dev.sessionkeeper.server.dashboard;
 
 import java.util.List;
 
-/** Something that a person should look at, with the first of what it is about. */
+/** A problem that needs an operator, with the first objects it affects. */
 record Trouble(String css, String title, String text, String link, List<Item> items) {
 
-  /** One of the things that need a person. */
+  /** One affected object. */
   record Item(String title, String text, String link) {}
 }

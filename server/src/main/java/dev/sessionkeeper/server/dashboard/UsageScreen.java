@@ -16,7 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Registered sessions, and what they used: the proof, the batches. */
+/** Shows registered sessions and their usage: the proof and the batches. */
 final class UsageScreen {
   private static final List<String> FILTERS =
       List.of("tenantObjectId", "userObjectId", "capacityId", "active");
@@ -169,15 +169,21 @@ final class UsageScreen {
         "");
   }
 
-  /** A record by the end of its session, which differs, and its number. */
+  /**
+   * Returns a short name of a usage record: the end of its session id, which differs between
+   * sessions, and its number.
+   */
   static String shortRecord(String id) {
     return id.length() > 37 ? "…" + id.substring(28) : id;
   }
 
-  /** A sum of the proof as a bar; all of them are as long as the first. */
+  /** A sum of the proof as a bar. The first sum has the full length. */
   record Bar(String name, String amount, String share) {}
 
-  /** Each sum is read from another place; with what is still to come all of them are equal. */
+  /**
+   * Returns the sums of the proof. Each is computed from another table; with pending usage added,
+   * all are equal.
+   */
   static List<Bar> bars(Data tenant) {
     var whole = amount(tenant, "activeMicros");
     var toCome =
@@ -208,7 +214,7 @@ final class UsageScreen {
     return new BigDecimal(difference(tenant)).signum() == 0;
   }
 
-  /** The largest of the differences. */
+  /** Returns the largest difference of the proof. */
   static String difference(Data tenant) {
     var differences = tenant.at("differences");
     return List.of("ledger", "batches", "acknowledged").stream()

@@ -10,46 +10,49 @@ import java.nio.file.Path;
 import java.util.Optional;
 import javax.sql.DataSource;
 
-/** The opened and migrated store of the server. The one place that knows the technology. */
+/** The opened and migrated store of the server. Only its implementations know the technology. */
 public interface Engine extends AutoCloseable {
 
   /** The queues behind {@code /queues}. */
   QueueProvider queues();
 
-  /** The database behind it, migrated; empty when everything is in memory. */
+  /** Returns the migrated database; empty if everything is in memory. */
   Optional<DataSource> database();
 
-  /** The folder of an embedded database; empty when the data is elsewhere. */
+  /** Returns the folder of an embedded database; empty if the data is elsewhere. */
   default Optional<Path> dataFolder() {
     return Optional.empty();
   }
 
-  /** How nodes of one database tell each other of news; empty when there is but one. */
+  /**
+   * Returns the channel on which nodes of one database notify each other; empty if there is a
+   * single node.
+   */
   Optional<Notices> notices();
 
-  /** Where operator acts are written down. */
+  /** Returns the log of operators' acts. */
   AuditLog audit();
 
-  /** The secret that all servers of this store share. */
+  /** Returns the secret that all servers of this store share. */
   ServerSecret secret();
 
-  /** Names the scheduled work of the store itself. Asked once, where there is a database. */
+  /** Registers the scheduled work of the store. Called once, if there is a database. */
   default void schedule(Jobs jobs) {}
 
-  /** The acts of operators on queues, each with its audit entry. */
+  /** Returns the acts of operators on queues, each with its audit entry. */
   default AuditedQueues audited() {
     return AuditedQueues.afterwards(queues(), audit());
   }
 
-  /** One line for the start message: what it is and where the data is. */
+  /** Returns one line for the start message: the technology and where the data is. */
   String description();
 
-  /** Why the store cannot be used now; empty when it answers and its schema is up to date. */
+  /** Returns why the store cannot be used now; empty if it answers and its schema is up to date. */
   Optional<String> notReady();
 
   /**
-   * Says why a part of the engine cannot be used, although the server should get requests. An
-   * example: the cloud of the queues is away, and the store still takes everything in.
+   * Returns why a part of the engine cannot be used although the server should get requests.
+   * Example: the cloud of the queues is away, but the store accepts webhooks.
    */
   default Optional<String> degraded() {
     return Optional.empty();

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A part of the server: some routes and whatever runs behind them. It runs when {@link Opener#open}
- * returns; the server closes its features in reverse order when it has served the last request.
+ * A part of the server: some routes and the work behind them. A feature runs when {@link
+ * Opener#open} returns. The server closes its features in reverse order after the last request.
  *
  * <p>To add one: a {@code ConfigSection} in {@code ReadConfig.SECTIONS}, an opener in {@code
  * KeeperServer.FEATURES}, and routes that name their role, input and answers.
@@ -24,29 +24,34 @@ public interface Feature extends AutoCloseable {
   /** Returns the routes of the feature. Called once. */
   List<Route> routes();
 
-  /** Why the server should not get requests now; empty when all is well. Asked often. */
+  /** Returns why the server should get no requests now; empty if all is well. Called often. */
   Optional<String> notReady();
 
-  /** Says which part does not work, although the server should get requests. Asked often. */
+  /**
+   * Returns which part does not work although the server should get requests; empty if all work.
+   * Called often.
+   */
   default Optional<String> degraded() {
     return Optional.empty();
   }
 
   /**
-   * Returns objections to a valid configuration that cannot be applied now. Called of every feature
-   * before one of them takes it over.
+   * Returns why a valid configuration cannot be applied now. The server asks every feature before
+   * it applies the configuration to any.
    */
   default List<ConfigError> objectionsTo(KeeperConfig config) {
     return List.of();
   }
 
-  /** Hears that the server is about to end: it finishes what it has begun. Must not fail. */
+  /**
+   * Prepares for the end of the server: the feature finishes its work in progress. Must not fail.
+   */
   default void drain() {}
 
-  /** Names its scheduled work. Asked once, on servers with a database. */
+  /** Registers the scheduled work of the feature. Called once, on servers with a database. */
   default void schedule(Jobs jobs) {}
 
-  /** Takes over a new configuration, all of which is valid. Must not fail. */
+  /** Applies a new configuration, to which no feature objected. Must not fail. */
   void reconfigure(KeeperConfig config);
 
   @Override
@@ -55,7 +60,7 @@ public interface Feature extends AutoCloseable {
   /**
    * The dependencies of a feature.
    *
-   * @param holdLimits the limits of held sessions; the feature that has some sets them
+   * @param holdLimits the limits of held sessions; the gateway sets them
    */
   record Context(
       KeeperConfig config,
@@ -66,7 +71,7 @@ public interface Feature extends AutoCloseable {
       TimeSource time,
       AtomicReference<HoldLimits> holdLimits) {}
 
-  /** Makes a feature and starts what runs behind it. */
+  /** Creates a feature and starts its work. */
   @FunctionalInterface
   interface Opener {
     Feature open(Context context);

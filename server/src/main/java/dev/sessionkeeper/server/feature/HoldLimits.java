@@ -10,10 +10,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Limits of held sessions beyond those of their queue, asked at each step of a lease. */
+/**
+ * Limits of held sessions beyond the settings of their queue. The server checks them at each step
+ * of a lease.
+ */
 public interface HoldLimits {
 
-  /** A session in the hands of an owner. */
+  /** A session that an owner holds. */
   record Hold(QueueName queue, SessionId session, long epoch) {}
 
   /**
@@ -21,35 +24,37 @@ public interface HoldLimits {
    *
    * @param limit the key of the configuration
    * @param detail what happened and what to do
-   * @param isIdle whether no message is in hand, so that the session can be released at once
+   * @param isIdle whether the session has no open delivery and can be released at once
    */
   record Reached(String limit, String detail, boolean isIdle) {}
 
-  /** The name of the bot that the queue belongs to; empty when it belongs to none. */
+  /** Returns the name of the bot that the queue belongs to; empty if it belongs to none. */
   Optional<String> botOf(QueueName queue);
 
-  /** Since when sessions of the queue are held; those whose owners are not counted are missing. */
+  /** Returns since when sessions of the queue are held. Sessions without a limit are missing. */
   Map<SessionId, Instant> heldSince(QueueName queue);
 
-  /** Waits until one more session of the queue may be held; false when that takes too long. */
+  /**
+   * Waits until one more session of the queue may be held. Returns false after the given patience.
+   */
   boolean awaitRoom(QueueName queue, Duration patience) throws InterruptedException;
 
-  /** Begins a hold; false when no more session of the queue may be held. */
+  /** Begins a hold. Returns false if no more session of the queue may be held. */
   boolean begin(Hold hold);
 
-  /** Returns the limit that ends this hold; empty while it may go on. */
+  /** Returns the limit that this hold has reached; empty while it may continue. */
   Optional<Reached> reached(Hold hold);
 
-  /** The lease was renewed. */
+  /** Records that the owner renewed the lease. */
   void renewed(Hold hold);
 
-  /** Messages were handed out. */
+  /** Records that messages were delivered to the owner. */
   void received(Hold hold, List<Delivery> deliveries);
 
-  /** Deliveries were settled. */
+  /** Records that deliveries were settled. */
   void settled(Hold hold, List<Settled> settlements);
 
-  /** The session was released: by its owner, or because it had reached a limit. */
+  /** Records that the session was released, by its owner or because it reached a limit. */
   void ended(Hold hold, Optional<Reached> reached);
 
   /** No limits. */

@@ -18,23 +18,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stores a delivery once and one message for every bot that wants it, in one transaction: after a
- * crash at any moment all of it is there, or nothing.
+ * Stores a webhook delivery once, and one message for every matching bot, in one transaction: after
+ * a crash at any moment all of it is stored, or nothing.
  *
- * <p>Deliveries that meet share a transaction, and each gets its own answer. What is wrong with one
- * of them fails no other: then they are stored one by one.
+ * <p>Concurrent deliveries share a transaction, and each gets its own answer. If one of them fails,
+ * the group is stored again one by one, so that no other fails with it.
  */
 final class AcceptDelivery {
   private static final Logger log = LoggerFactory.getLogger(AcceptDelivery.class);
   private static final int MOST_TRIES = 4;
 
-  /** How long a group waits for the lock of a session: its other deliveries wait as long. */
+  /** How long a group waits for the lock of a session. Its other deliveries wait as long. */
   private static final Duration AMONG_OTHERS = Duration.ofMillis(300);
 
-  /** Longer than the database lets a transaction stand still. */
+  /**
+   * How long a delivery waits alone for the lock: longer than the database lets a transaction stay
+   * idle.
+   */
   static final Duration ALONE = Duration.ofSeconds(5);
 
-  /** Deliveries that wait alone, each with a connection. */
+  /** The most deliveries that wait alone, each with a connection. */
   private static final int MOST_ALONE = 2;
 
   private final Database database;
@@ -44,10 +47,10 @@ final class AcceptDelivery {
   private final Semaphore alone = new Semaphore(MOST_ALONE, true);
 
   /**
-   * Prepares.
+   * Creates the intake.
    *
-   * @param groups how many transactions may be under way at once; those of a busy session wait for
-   *     each other and must not take all connections from the queues
+   * @param groups the most concurrent transactions; transactions of a busy session wait for each
+   *     other and must not take all connections from the queues
    */
   AcceptDelivery(Database database, Outbox outbox, int groups) {
     this.database = database;
@@ -60,17 +63,17 @@ final class AcceptDelivery {
   sealed interface Outcome {
     EventId id();
 
-    /** The messages that were made of it, now or when it came first. */
+    /** Returns the messages made of the delivery, now or at its first arrival. */
     List<RoutedMessage> routes();
 
     record Accepted(EventId id, List<RoutedMessage> routes) implements Outcome {}
 
-    /** The delivery id is known. */
+    /** An event with this delivery id is stored already. */
     record Duplicate(EventId id, List<RoutedMessage> routes) implements Outcome {}
 
     /**
-     * The signed body came before under another delivery id: a replay, since GitHub signs the body
-     * alone and redelivers under the same id.
+     * The same signed body came before under another delivery id. That is a replay attack or a
+     * copy, because GitHub signs only the body and redelivers under the same id.
      *
      * @param id of the event that has the body
      */
@@ -78,9 +81,9 @@ final class AcceptDelivery {
   }
 
   /**
-   * Accepts it.
+   * Accepts a delivery.
    *
-   * @param bots those that match
+   * @param bots the matching bots
    */
   Outcome accept(NewDelivery added, List<Bot> bots) throws InterruptedException {
     var delivery = new WaitingDelivery(added, bots);
@@ -95,7 +98,7 @@ final class AcceptDelivery {
     }
   }
 
-  /** How many deliveries wait for a transaction of their own. */
+  /** Returns how many deliveries wait for a transaction. */
   int waiting() {
     return line.waiting();
   }
@@ -115,7 +118,8 @@ final class AcceptDelivery {
       if (isHeldUp(e) && group.size() == 1 && patience.equals(AMONG_OTHERS)) {
         waitAlone(group);
       } else if (isHeldUp(e)) {
-        // Another transaction has the lock of one of them; the others need not wait for it.
+        // Another transaction holds the lock of one delivery's session; the others need not wait
+        // for it.
         acceptOneByOne(group, e);
       } else {
         fail(group, e);
@@ -131,8 +135,8 @@ final class AcceptDelivery {
   }
 
   /**
-   * A frozen server may keep the lock until the database ends its transaction. The delivery waits
-   * for that beside the groups, so that deliveries of other sessions pass it.
+   * Stores one delivery beside the groups. A frozen server may keep its session's lock until the
+   * database ends that server's transaction; deliveries of other sessions pass meanwhile.
    */
   private void waitAlone(List<WaitingDelivery> one) {
     Thread.ofVirtual()
@@ -152,7 +156,10 @@ final class AcceptDelivery {
     return failure.getCause() instanceof SQLException cause && SqlErrors.isLockTimeout(cause);
   }
 
-  /** Deliveries in line would only wait as long for the same; none of them was tried. */
+  /**
+   * Fails the waiting deliveries as well: they were not tried, and would only wait for the same
+   * failure.
+   */
   private void fail(List<WaitingDelivery> group, KeeperException failure) {
     group.forEach(delivery -> delivery.answer().completeExceptionally(failure));
     var untried = new KeeperException.Unavailable("The database", failure);
@@ -168,12 +175,12 @@ final class AcceptDelivery {
   }
 
   private List<Outcome> store(List<WaitingDelivery> group, Duration patience) {
-    // A row that went away meanwhile is stored by another attempt.
+    // If a row was deleted meanwhile, another attempt stores it.
     return Retry.call(
         RetryPolicy.atOnce(MOST_TRIES),
         StoreDeliveries.Forgotten.class::isInstance,
         () ->
-            // The attempt after a connection that broke during COMMIT finds the rows or stores
+            // If the connection broke during COMMIT, the next attempt finds the rows or stores
             // them.
             Database.untilKnown(
                 MOST_TRIES,

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** The numbers of one pushed bot. Sessions and repositories are never labels. */
+/** The metrics of one pushed bot. Sessions and repositories are never labels. */
 final class BotMeters implements Consumer<ProcessorEvent>, AutoCloseable {
   private final MeterRegistry registry;
   private final String bot;
@@ -94,7 +94,7 @@ final class BotMeters implements Consumer<ProcessorEvent>, AutoCloseable {
     return Counter.builder(name).description(description).tag("bot_name", bot).register(registry);
   }
 
-  /** Takes the gauges away, once; what was counted stays. */
+  /** Removes the gauges, once; counters stay. */
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {

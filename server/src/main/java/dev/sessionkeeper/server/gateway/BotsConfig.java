@@ -61,7 +61,7 @@ public record BotsConfig(List<Bot> bots) {
   private static @Nullable Object plain(JsonValue value) {
     return switch (value) {
       case JsonValue.Obj object -> plainMap(object);
-      // A gap in a list is a mistake there, and a list of ours cannot hold null.
+      // An empty list item is an error; lists of the parser hold no null.
       case JsonValue.Arr list ->
           list.items().stream()
               .<Object>map(item -> item instanceof JsonValue.Null ? "" : plainItem(item))
@@ -83,7 +83,7 @@ public record BotsConfig(List<Bot> bots) {
     try {
       return Long.valueOf(literal);
     } catch (NumberFormatException notWhole) {
-      // No key takes such a number; as text it is refused and shown as it was written.
+      // No key takes such a number; the error shows the text as written.
       return literal;
     }
   }

@@ -10,12 +10,11 @@ import java.time.Duration;
 import java.time.ZoneOffset;
 
 /**
- * Keeps a bot's messages back while its endpoint is dead. They wait in hand and count no attempt.
- * Every time the circuit has been open for long enough, two of them try whether the endpoint is
- * back.
+ * Holds a bot's messages back while its endpoint does not answer. The messages stay open and count
+ * no attempt. Whenever the circuit has been open for a while, two messages probe the endpoint.
  *
- * <p>An endpoint that answers is alive, whatever it says about one message; only silence and server
- * errors count.
+ * <p>Only silence and server errors open the circuit. An endpoint that refuses one message is
+ * alive.
  */
 final class Breaker {
   private static final int WINDOW = 20;
@@ -30,10 +29,10 @@ final class Breaker {
   private final TimeSource time;
 
   /**
-   * Prepares.
+   * Creates a closed circuit breaker.
    *
-   * @param openFor how long nothing is tried
-   * @param longest how long one message waits in hand before its session is released
+   * @param openFor how long the circuit stays open before a probe
+   * @param longest how long one message waits before its session is released
    */
   Breaker(String bot, Duration openFor, Duration longest, BotMeters meters, TimeSource time) {
     this.openFor = openFor;
@@ -57,7 +56,7 @@ final class Breaker {
                     event.getStateTransition().getToState() == CircuitBreaker.State.OPEN));
   }
 
-  /** Waits until a request may go out; false when that takes too long for one hold. */
+  /** Waits until a request may be sent. Returns false if that takes longer than one hold allows. */
   boolean await() throws InterruptedException {
     long started = time.nanoTime();
     while (!isPermitted()) {
@@ -78,12 +77,12 @@ final class Breaker {
     }
   }
 
-  /** How long a message stays away that was in hand for too long. */
+  /** Returns how long to postpone a message that waited too long. */
   Duration pause() {
     return openFor;
   }
 
-  /** The permitted request was not made. */
+  /** Gives back a permission that was not used. */
   void withdraw() {
     circuit.releasePermission();
   }

@@ -7,9 +7,11 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
-/** Conditions of a query with their values, joined by AND. Values never become part of the text. */
+/**
+ * Conditions of a query with their values, joined by AND. Values are bound, never part of the text.
+ */
 final class Conditions {
-  /** Where the conditions stand in a query. */
+  /** The placeholder for the conditions in a query. */
   static final String HERE = "<conditions>";
 
   private final List<String> texts = new ArrayList<>();
@@ -20,12 +22,12 @@ final class Conditions {
     values.addAll(List.of(its));
   }
 
-  /** The query with these conditions in the place of {@value #HERE}. */
+  /** Returns the query with these conditions in place of {@value #HERE}. */
   String in(String query) {
     return query.replace(HERE, texts.isEmpty() ? "TRUE" : String.join(" AND ", texts));
   }
 
-  /** Sets the values from this index on; tells the next index. */
+  /** Binds the values from this index on. Returns the next index. */
   int bind(PreparedStatement statement, int from) throws SQLException {
     int index = from;
     for (var value : values) {

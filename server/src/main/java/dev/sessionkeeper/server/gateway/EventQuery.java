@@ -13,7 +13,7 @@ import java.util.UUID;
 import java.util.function.Supplier;
 
 /**
- * Which events are meant; what is empty does not matter.
+ * Selects events; an empty field selects all.
  *
  * @param bot that the event was routed to
  * @param sessionId as a bot has it, or in entity scope
@@ -29,13 +29,13 @@ record EventQuery(
     Optional<String> type,
     Optional<Instant> from,
     Optional<Instant> to) {
-  /** The names of its fields, as they travel. */
+  /** The names of its fields in JSON and queries. */
   static final List<String> NAMES =
       List.of("eventId", "bot", "repository", "sessionId", "type", "from", "to");
 
   private static final int MAX_TEXT = 300;
 
-  /** Asks for its fields; take the value after {@link Fields#check}. */
+  /** Reads the fields of a query; call the supplier after {@link Fields#check}. */
   static Supplier<EventQuery> ask(Fields in) {
     var eventId = in.optional("eventId", Decode.guid());
     var bot = text(in, "bot");
@@ -59,7 +59,7 @@ record EventQuery(
     return in.optional(name, Decode.text(MAX_TEXT));
   }
 
-  /** As conditions on {@code keeper.github_event e}. */
+  /** Returns the query as conditions on {@code keeper.github_event e}. */
   Conditions conditions() {
     var conditions = new Conditions();
     eventId.ifPresent(id -> conditions.add("e.id = ?", id));
@@ -93,7 +93,7 @@ record EventQuery(
     }
   }
 
-  /** Narrows to the caller's reach: an event belongs to the queues that it went to. */
+  /** Restricts a query to the caller's reach: an event belongs to the queues it was routed to. */
   static void narrow(Conditions conditions, QueueFilter visible) {
     switch (visible) {
       case QueueFilter.All all -> {}

@@ -8,11 +8,13 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Which events are sent again. At least one of the filters is there; all that are there must hold.
+ * Selects stored events to send again. At least one filter must be present; an event must match
+ * all.
  *
- * @param bot also the only one they are sent to
- * @param deadLetters whether only messages that are dead letters now are put back, as they are
- * @param replayId the caller's own name for this replay: the same one again does nothing twice
+ * @param bot a filter, and the only bot that gets the messages
+ * @param deadLetters whether to put back only messages that are dead letters now, unchanged
+ * @param replayId the caller's name for this replay; a second request with the same name changes
+ *     nothing
  * @param reason why, for the audit log
  */
 record EventReplayRequest(
@@ -61,7 +63,7 @@ record EventReplayRequest(
     return new EventQuery(eventId, bot, repository, sessionId, type, from, to);
   }
 
-  /** The filters alone, for the audit log and to know the same request again. */
+  /** Returns the filters as text, for the audit log and to recognise a repeated request. */
   String selection() {
     return query() + (deadLetters.orElse(false) ? " dead letters" : "");
   }
@@ -69,7 +71,7 @@ record EventReplayRequest(
   /**
    * The result of a replay.
    *
-   * @param repeated whether an earlier request had done it already
+   * @param repeated whether an earlier request had already done it
    */
   record Answer(
       Optional<Integer> replayed,

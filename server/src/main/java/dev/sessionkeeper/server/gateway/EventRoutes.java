@@ -54,7 +54,7 @@ final class EventRoutes {
         request.query(
             in -> {
               var query = EventQuery.ask(in);
-              // Asks for limit and cursor, and checks all.
+              // Reads limit and cursor, and reports all errors.
               var page = Request.page(in);
               return new Wish(query.get(), page);
             });
@@ -74,7 +74,7 @@ final class EventRoutes {
   private Response payload(Request request) {
     var original =
         events.original(idIn(request), request.reach()).orElseThrow(EventRoutes::unknown);
-    // Whatever GitHub was made to say, a browser must not take it for a page of ours.
+    // A payload may contain anything, so browsers must not render it as a page of this server.
     return Response.bytes(200, original.contentType(), original.bytes())
         .header("Content-Disposition", "attachment; filename=\"payload\"");
   }

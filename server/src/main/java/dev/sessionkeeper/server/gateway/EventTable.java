@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Locks sessions and finds events, on the connection of the caller. */
+/** Locks sessions and finds events, on the caller's connection. */
 final class EventTable {
-  // The sorting is done before the first lock is taken, so two groups never wait in a circle.
+  // The locks are taken in sorted order, so two groups cannot deadlock.
   static final String LOCK =
       """
       SELECT count(pg_advisory_xact_lock(k))
@@ -30,21 +30,21 @@ final class EventTable {
       SELECT id, seq, traceparent, digest FROM keeper.github_event WHERE digest = ANY (?)
       """; // github_event_id, github_event_digest
 
-  /** Events {@code e} and, where their payload is shared with messages, {@code b.bytes}. */
+  /** Joins events {@code e} with the payload that they share with messages, as {@code b.bytes}. */
   static final String WITH_PAYLOAD =
       "keeper.github_event e LEFT JOIN keeper.shared_body b ON b.id = e.id AND e.payload IS NULL";
 
   private EventTable() {}
 
-  /** An event that is there. */
+  /** A stored event. */
   record Known(EventId id, long seq, String traceparent) {}
 
-  /** The events that are there of some deliveries. */
+  /** The stored events of some deliveries. */
   static final class Found {
     private final Map<EventId, Known> byId = new HashMap<>();
     private final Map<ByteBuffer, Known> byDigest = new HashMap<>();
 
-    /** The event of this delivery, or else one whose signed body is the same. */
+    /** Returns the event of this delivery, or else one with the same signed body. */
     Optional<Known> of(NewDelivery delivery) {
       return Optional.ofNullable(byId.get(delivery.event().id()))
           .or(() -> Optional.ofNullable(byDigest.get(ByteBuffer.wrap(delivery.digest()))));
@@ -57,7 +57,7 @@ final class EventTable {
 
   /**
    * Waits until no other transaction stores events of these sessions, and makes others wait until
-   * the transaction ends: numbers drawn from now on follow the order of commits (seed 0.19).
+   * this transaction ends, so that sequence numbers follow the order of commits.
    *
    * @param patience the longest wait for this and every later lock of the transaction
    */
@@ -72,7 +72,7 @@ final class EventTable {
     }
   }
 
-  /** Sets the longest wait for a lock in the transaction, in the round trip of the statement. */
+  /** Returns a statement that first sets the longest wait for a lock, in the same round trip. */
   static String within(Duration patience, String statement) {
     return "SET LOCAL lock_timeout = " + patience.toMillis() + ";\n" + statement;
   }
@@ -97,7 +97,7 @@ final class EventTable {
     }
   }
 
-  /** A text without what PostgreSQL cannot keep; a payload may hold anything. */
+  /** Removes characters that PostgreSQL cannot store; a payload may contain anything. */
   static String storable(String text) {
     return text.replace('\u0000', '\uFFFD');
   }

@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * An event as people see it.
+ * An event, as the API shows it.
  *
  * @param sessionId in entity scope
- * @param routedTo the bots that got it when it came
+ * @param routedTo the bots that received it at its arrival
  */
 record EventView(
     String eventId,
@@ -28,10 +28,10 @@ record EventView(
   record Listing(List<EventView> events, Optional<String> nextCursor) {}
 
   /**
-   * All about one event but its payload.
+   * An event with its routes, without its payload.
    *
-   * @param bots every bot of that time, matched or not, and why
-   * @param messages what was sent for it, replays included
+   * @param bots every bot configured at that time, whether it matched, and why
+   * @param messages the messages sent for it, including replays
    */
   record Detail(
       EventView event,

@@ -34,7 +34,10 @@ final class FindEvents {
                     ORDER BY r.bot)
       """; // github_route_pkey (event, message_id)
 
-  /** Of all verdicts those about bots of visible queues: bots of today, and bots that got it. */
+  /**
+   * Selects the verdicts about bots of visible queues: today's bots, and the bots that received the
+   * event.
+   */
   private static final String VERDICTS =
       """
       CASE WHEN ?::text[] IS NULL THEN e.verdicts
@@ -70,10 +73,10 @@ final class FindEvents {
     this.bots = bots;
   }
 
-  /** A row of the list and its place. */
+  /** A row of the list and its sequence number. */
   private record Row(long seq, EventView event) {}
 
-  /** The bytes of a delivery as GitHub sent them. */
+  /** A payload, byte by byte as GitHub sent it. */
   record Original(String contentType, byte[] bytes) {}
 
   Page<EventView> page(EventQuery query, Reach reach, Page.Request request) {
@@ -149,7 +152,7 @@ final class FindEvents {
     return conditions;
   }
 
-  /** The names of the visible queues; null where all are visible. */
+  /** Returns the names of the visible queues; null if all are visible. */
   private static @Nullable Array queues(Connection connection, QueueFilter visible)
       throws SQLException {
     return switch (visible) {

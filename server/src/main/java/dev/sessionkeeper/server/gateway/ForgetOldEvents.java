@@ -12,9 +12,9 @@ import java.util.UUID;
 import java.util.function.Supplier;
 
 /**
- * Forgets GitHub's events after their time, a few at once.
+ * Deletes GitHub events after their retention, in small batches.
  *
- * @param retention asked in each run, since it may be configured anew
+ * @param retention read at each run, because a reload may change it
  */
 record ForgetOldEvents(Supplier<Duration> retention) {
   static final String JOB = "github-retention";
@@ -48,7 +48,7 @@ record ForgetOldEvents(Supplier<Duration> retention) {
     }
   }
 
-  /** Forgets some that are too old; tells how many. */
+  /** Deletes some events that are too old; returns how many. */
   int forgetSome(Connection connection) throws SQLException {
     var ids = new ArrayList<UUID>();
     try (var statement = connection.prepareStatement(FORGET)) {
@@ -60,7 +60,7 @@ record ForgetOldEvents(Supplier<Duration> retention) {
         }
       }
     }
-    // A message that still waits, in a parked session for instance, keeps its body.
+    // A message that still waits, for instance in a parked session, keeps its payload.
     SharedBodies.release(connection, ids);
     return ids.size();
   }

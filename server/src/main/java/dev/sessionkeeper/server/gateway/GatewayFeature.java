@@ -22,9 +22,12 @@ import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** GitHub's events: taken in, kept, routed to bots, pushed, searched and replayed. */
+/** Receives, stores, routes, pushes, searches and replays GitHub events. */
 public final class GatewayFeature implements Feature {
-  /** Transactions of the intake at once: while one waits for its commit, the other works. */
+  /**
+   * The most concurrent transactions of the intake: while one waits for its commit, the other
+   * works.
+   */
   private static final int GROUPS = 2;
 
   private static final Logger log = LoggerFactory.getLogger(GatewayFeature.class);
@@ -72,7 +75,7 @@ public final class GatewayFeature implements Feature {
             .toList();
   }
 
-  /** Opens it; without a database there is nothing to keep events in, and so no gateway. */
+  /** Opens the feature; without a database there is no place for events, and so no gateway. */
   public static Feature open(Context context) {
     var source = context.engine().database();
     if (source.isEmpty()) {
@@ -146,7 +149,7 @@ public final class GatewayFeature implements Feature {
       if (!isElsewhere) {
         throw e;
       }
-      return List.of(); // The bots are put into force when the queues answer again.
+      return List.of(); // The bots take effect when the queues answer again.
     }
   }
 
@@ -197,12 +200,12 @@ public final class GatewayFeature implements Feature {
 
     @Override
     public void reconfigure(KeeperConfig config) {
-      // There is nothing that could change.
+      // There is no configuration to change.
     }
 
     @Override
     public void close() {
-      // Nothing was opened.
+      // There is nothing to close.
     }
   }
 }

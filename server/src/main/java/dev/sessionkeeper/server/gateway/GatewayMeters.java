@@ -26,7 +26,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 
-/** The numbers of the intake. */
+/** The metrics of the intake. */
 final class GatewayMeters {
   private static final List<String> REFUSALS =
       List.of("not_signed", "wrong_signature", "no_secret");
@@ -69,17 +69,18 @@ final class GatewayMeters {
         Counter.builder("keeper.webhook.replayed")
             .description("Dead letters put back because GitHub delivered again")
             .register(registry);
-    // An alert on an increase misses the first one of a counter that was not there before.
+    // Registers each counter at the start: an alert on an increase would miss the first increment
+    // of a new counter.
     REFUSALS.forEach(this::outcome);
     List.of("accepted", "duplicate", "same_body").forEach(this::outcome);
   }
 
-  /** Counts the held sessions of a queue over all servers. */
+  /** Sets how held sessions of a queue are counted over all servers. */
   void holds(ToIntFunction<QueueName> counting) {
     holds = counting;
   }
 
-  /** A hold ended, by whatever server it was begun. */
+  /** Records the end of a hold, whichever server began it. */
   void held(HoldTable.Ended ended, CloseReason reason) {
     Optional.ofNullable(byQueue.get(ended.queue()))
         .ifPresent(bot -> bot.ended(ended.held(), ended.messages(), ended.entityType(), reason));
@@ -102,7 +103,7 @@ final class GatewayMeters {
     this.revived.increment(revived);
   }
 
-  /** A signed body came again under another delivery id. */
+  /** Counts a signed body that came again under another delivery id. */
   void sameBody() {
     count("same_body");
   }
@@ -111,14 +112,14 @@ final class GatewayMeters {
     count(reason.toLowerCase(Locale.ROOT));
   }
 
-  /** Deliveries that are in line for a transaction. */
+  /** Registers the number of deliveries that wait for a transaction. */
   void line(IntSupplier waiting) {
     Gauge.builder("keeper.webhooks.queued", () -> waiting.getAsInt())
         .description("Deliveries that wait to be stored together")
         .register(registry);
   }
 
-  /** Shows the limit of each bot, for the alert on queue depth, and its open deliveries. */
+  /** Registers each bot's limit, for the alert on queue depth, and its open deliveries. */
   void bots(List<Bot> bots) {
     byQueue =
         bots.stream()
@@ -166,8 +167,8 @@ final class GatewayMeters {
   }
 
   /**
-   * Asked for at every look. For an unordered bot this is the number of open deliveries, where the
-   * provider can tell.
+   * Returns a bot's held sessions at each scrape. For an unordered bot, the number of open
+   * deliveries if the provider can tell.
    */
   private double sessionsOf(Bot bot) {
     var sampled = held.get(bot.name());

@@ -6,14 +6,17 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Lets deliveries that arrive while others are being stored leave together, in the order of their
- * arrival. A delivery never waits for a batch: the first one leaves at once.
+ * Batches deliveries that arrive while others are being stored, in the order of their arrival. A
+ * delivery never waits for a batch: the first one leaves at once.
  *
- * <p>A few groups are under way at the same time. A group's task answers every delivery of it and
- * does not throw.
+ * <p>A few batches are stored concurrently. A batch's task answers each of its deliveries and does
+ * not throw.
  */
 final class GatherDeliveries {
-  /** Of one group; each delivery has a few locks until the commit, and these are limited. */
+  /**
+   * The most deliveries of a batch. Each takes a few locks until the commit, and PostgreSQL limits
+   * their number.
+   */
   private static final int MOST_DELIVERIES = 64;
 
   private static final int MOST_MESSAGES = 512;
@@ -25,9 +28,9 @@ final class GatherDeliveries {
   private int underWay;
 
   /**
-   * Prepares.
+   * Creates an empty line.
    *
-   * @param groups how many may be under way at once
+   * @param groups the most concurrent batches
    */
   GatherDeliveries(int groups, Consumer<List<WaitingDelivery>> task) {
     this.groups = groups;

@@ -17,9 +17,9 @@ import java.util.regex.Pattern;
 /**
  * The settings of the webhook at GitHub.
  *
- * @param secrets any of which may sign a delivery; several while one is being replaced
+ * @param secrets accepted signing secrets; several while one is being rotated
  * @param maxBody the most bytes of a delivery
- * @param retention how long events are kept, and a delivery id is known again
+ * @param retention how long events are kept and delivery ids are recognised
  */
 public record GithubConfig(List<Secret> secrets, int maxBody, Duration retention) {
   public static final ConfigSection<GithubConfig> SECTION =
@@ -42,7 +42,10 @@ public record GithubConfig(List<Secret> secrets, int maxBody, Duration retention
     return new GithubConfig(secrets.get(), maxBody.get(), retention.get());
   }
 
-  /** Reads deliveries; empty without a secret, because then no sender can prove to be GitHub. */
+  /**
+   * Returns the reader of deliveries; empty without a secret, because then no sender can prove to
+   * be GitHub.
+   */
   Optional<ReadDelivery> reader() {
     return secrets.isEmpty()
         ? Optional.empty()

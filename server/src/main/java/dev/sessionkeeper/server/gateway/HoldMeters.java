@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** The numbers of a bot's finished holds. Sessions and repositories are never labels. */
+/** The metrics of a bot's finished holds. Sessions and repositories are never labels. */
 final class HoldMeters {
   private static final Duration[] DURATIONS =
       Stream.of(1, 5, 10, 30, 60, 300, 1800).map(Duration::ofSeconds).toArray(Duration[]::new);

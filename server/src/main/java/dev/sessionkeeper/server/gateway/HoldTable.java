@@ -16,10 +16,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The held sessions of bots, on the connection of the caller. Only the database's clock counts. */
+/**
+ * Stores the held sessions of bots, on the caller's connection. Only the database's clock counts.
+ */
 final class HoldTable {
-  // A place that is lost with the database's last moment before a crash is only given away too
-  // soon.
+  // Asynchronous commit: a place that a database crash loses is only given away too early.
   private static final String HASTE = "SET LOCAL synchronous_commit = off";
   private static final String LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(?, 9))";
   private static final String TAKE =
@@ -66,10 +67,10 @@ final class HoldTable {
 
   private HoldTable() {}
 
-  /** A hold that goes on. */
+  /** A hold that continues. */
   record Look(Duration held, Duration idle, int inHand) {}
 
-  /** A hold that is over. */
+  /** A hold that ended. */
   record Ended(String queue, Duration held, int messages, String entityType) {}
 
   /** Takes a place if fewer than {@code most} other sessions of the queue are held. */
@@ -81,7 +82,7 @@ final class HoldTable {
       alone.setString(1, hold.queue().value());
       alone.execute();
     }
-    // A statement of its own, so that it sees what was committed before the lock was ours.
+    // A separate statement, so that it sees rows committed before this transaction got the lock.
     try (var statement = connection.prepareStatement(TAKE)) {
       name(statement, 1, hold);
       statement.setDouble(4, seconds(lock));
@@ -101,11 +102,11 @@ final class HoldTable {
   }
 
   /**
-   * Messages were handed out or settled.
+   * Messages were delivered or settled.
    *
    * @param done how many were settled
-   * @param isVoid whether nothing is in hand any more
-   * @param more how many more are in hand
+   * @param isVoid whether no delivery is open any more
+   * @param more how many more deliveries are open
    */
   record Work(int done, boolean isVoid, int more, Optional<String> entityType) {}
 
@@ -139,7 +140,7 @@ final class HoldTable {
     }
   }
 
-  /** Forgets the holds whose time is over; each is told to one caller only. */
+  /** Deletes expired holds; each is returned to one caller only. */
   static List<Ended> reap(Connection connection) throws SQLException {
     try (var statement = connection.prepareStatement(REAP)) {
       return ended(statement);

@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The headers with which GitHub says where a delivery comes from. They are kept with the event,
- * travel as properties of its messages, and are headers again where a message is pushed.
+ * The headers that say where a delivery comes from. They are stored with the event, travel as
+ * properties of its messages, and become headers again when a message is pushed.
  */
 enum HookHeaders {
   USER_AGENT("User-Agent", "github_user_agent"),
@@ -17,7 +17,7 @@ enum HookHeaders {
   TARGET_TYPE("X-GitHub-Hook-Installation-Target-Type", "github_hook_target_type"),
   TARGET_ID("X-GitHub-Hook-Installation-Target-ID", "github_hook_target_id"),
   ENTERPRISE_HOST("X-GitHub-Enterprise-Host", "github_enterprise_host"),
-  /** Only where the body of the message is the one that GitHub has signed. */
+  /** Only if the body of the message is the one that GitHub signed. */
   SIGNATURE("X-Hub-Signature-256", "github_signature");
 
   private static final int MAX_LENGTH = 500;
@@ -34,7 +34,7 @@ enum HookHeaders {
     return header;
   }
 
-  /** Those of a request, by the name of the header. */
+  /** Returns these headers of a request, by name. */
   static Map<String, String> of(Request request) {
     var kept = new LinkedHashMap<String, String>();
     for (var one : values()) {
@@ -47,9 +47,9 @@ enum HookHeaders {
   }
 
   /**
-   * The message with these headers as properties.
+   * Returns the message with these headers as properties.
    *
-   * @param signed the body that GitHub has signed
+   * @param signed the body that GitHub signed
    */
   static Message asProperties(Message message, Map<String, String> headers, byte[] signed) {
     var properties = new LinkedHashMap<>(message.properties());
@@ -63,7 +63,7 @@ enum HookHeaders {
     return message.withProperties(properties);
   }
 
-  /** The value that a message carries. */
+  /** Returns the value that a message carries. */
   Optional<String> in(Message message) {
     return Optional.ofNullable(message.properties().get(property));
   }

@@ -18,16 +18,16 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks the sessions of deliveries and stores all that their messages do not depend on, in one
+ * Locks the sessions of deliveries and stores all rows that do not depend on messages, in one
  * statement.
  *
- * <p>The database has every byte of the statement before it takes a lock. So a process that freezes
- * keeps the lock only if it freezes between this statement and its COMMIT, and only the messages
- * are sent in between.
+ * <p>PostgreSQL has received the whole statement before it takes a lock. So a process that freezes
+ * keeps the lock only if it freezes between this statement and its COMMIT, while it sends the
+ * messages.
  */
 final class InsertDeliveries {
-  // Rows are numbered as they come out of the arrays: in the order of arrival, and under the locks,
-  // because no row comes out of the join before the locks are taken.
+  // Rows are numbered in the order of arrival and under the locks, because the join yields no row
+  // before the locks are taken.
   private static final String INSERT =
       """
       WITH locked AS MATERIALIZED (
@@ -57,7 +57,7 @@ final class InsertDeliveries {
   private final Duration patience;
 
   /**
-   * Prepares.
+   * Prepares the statement.
    *
    * @param patience the longest wait for a lock in the transaction
    */
@@ -67,9 +67,9 @@ final class InsertDeliveries {
   }
 
   /**
-   * A delivery and what follows from it.
+   * A delivery with the values derived from it.
    *
-   * @param shared the payload, where its messages share it
+   * @param shared the payload, if its messages share it
    * @param announcement a JSON document for subscribers
    */
   record Row(
@@ -84,13 +84,13 @@ final class InsertDeliveries {
 
   private record Route(UUID event, RoutedMessage message) {}
 
-  /** An event that was stored now. */
+  /** An event that was just stored. */
   record Inserted(long seq, Instant receivedAt) {}
 
   /**
-   * Waits until no other transaction stores events of these sessions, and keeps others waiting
-   * until this one ends: numbers drawn from now on follow the order of commits. Then stores the
-   * rows whose id and digest are not there yet; no two of the rows have the same id.
+   * Stores the rows whose id and digest are not stored yet. Waits for other transactions that store
+   * events of these sessions, and makes others wait until this one ends, so that sequence numbers
+   * follow the order of commits. No two of the rows may have the same id.
    */
   Map<EventId, Inserted> insert(Collection<String> sessions, List<Row> rows) throws SQLException {
     try (var statement = connection.prepareStatement(EventTable.within(patience, INSERT))) {
@@ -113,7 +113,7 @@ final class InsertDeliveries {
           .add("text", row -> row.added().event().type())
           .add("text", Row::announcement);
       statement.execute();
-      // The first result is that of SET.
+      // The first result belongs to SET.
       statement.getMoreResults();
       try (var found = statement.getResultSet()) {
         var inserted = new HashMap<EventId, Inserted>();

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Reads stored events again, oldest first, for those who send them again. */
+/** Reads stored events, oldest first, for a replay. */
 final class KeptEvents {
   private static final JsonMapper HEADERS = JsonMapper.builder().build();
   private static final String SEQS =
@@ -33,7 +33,7 @@ final class KeptEvents {
   /**
    * A stored event.
    *
-   * @param headers those of {@link HookHeaders}
+   * @param headers the headers of {@link HookHeaders}
    * @param body as GitHub sent it
    */
   record Kept(
@@ -45,8 +45,8 @@ final class KeptEvents {
       byte[] body) {}
 
   /**
-   * The numbers of the next events, oldest first: at most so many, and together of no more than so
-   * many bytes unless the first one is larger by itself.
+   * Returns the sequence numbers of the next events, oldest first, bounded in count and bytes; the
+   * first one is included whatever its size.
    */
   static List<Long> seqs(
       Connection connection, Conditions conditions, long from, long to, int most, long bytes)
@@ -70,7 +70,10 @@ final class KeptEvents {
     }
   }
 
-  /** The event; empty when it is gone, or was kept by a version that took what this one refuses. */
+  /**
+   * Returns the event; empty if it was deleted, or if an older version stored an event that this
+   * version refuses.
+   */
   static Optional<Kept> read(Connection connection, long seq) throws SQLException {
     try (var statement = connection.prepareStatement(EVENT)) {
       statement.setLong(1, seq);

@@ -24,11 +24,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps bots to their limits: how many sessions are held at once, over all servers, and for how
- * long. Queues that belong to no bot, or to an unordered one, have no limits here.
+ * Enforces the limits of bots: how many sessions are held at once, over all servers, and for how
+ * long. Queues without a bot and unordered queues have no limits here.
  *
- * <p>Each held session has a row whose time ends with its lease, so the death of a server or of a
- * consumer frees its place. Safe for use by many threads.
+ * <p>Each held session has a row that expires with its lease, so the death of a server or consumer
+ * frees its place. Safe for use by many threads.
  */
 final class LimitHolds implements HoldLimits, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(LimitHolds.class);
@@ -51,7 +51,7 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
     this.time = time;
   }
 
-  /** Forgets holds whose time is over, again and again until this is closed. */
+  /** Deletes expired holds regularly until this is closed. */
   void start() {
     time.schedule(
         REAP,
@@ -94,7 +94,10 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
     return true;
   }
 
-  /** One look serves all who ask in the moment after it found no room. */
+  /**
+   * Returns whether a place is free. After a query found none, its answer serves all callers for a
+   * moment.
+   */
   private boolean hasRoom(Bot bot) {
     var full = fullAt.get(bot.queue());
     if (full != null && time.since(full).compareTo(LOOK_AGAIN) < 0) {
@@ -108,13 +111,13 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
     return false;
   }
 
-  /** Returns whether the last look, a moment ago, found no room. */
+  /** Returns whether the last query, a moment ago, found no free place. */
   boolean isFull(QueueName queue) {
     var full = fullAt.get(queue);
     return full != null && time.since(full).compareTo(LOOK_AGAIN.multipliedBy(2)) < 0;
   }
 
-  /** How many sessions of the queue are held, over all servers. */
+  /** Returns how many sessions of the queue are held, over all servers. */
   int count(QueueName queue) {
     return database.withConnection(connection -> HoldTable.count(connection, queue));
   }
@@ -224,13 +227,16 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
     }
   }
 
-  /** Gives the place of a hold away; its numbers are counted elsewhere. */
+  /** Frees the place of a hold; the caller records its numbers. */
   Optional<HoldTable.Ended> free(Hold hold) {
     fullAt.remove(hold.queue());
     return database.inTransaction(connection -> HoldTable.end(connection, hold));
   }
 
-  /** The act on the session has taken effect; a failure to record it must not undo the act. */
+  /**
+   * Records a step of a hold that has already taken effect; a failure to record it must not undo
+   * it.
+   */
   private static void note(Runnable write) {
     try {
       write.run();

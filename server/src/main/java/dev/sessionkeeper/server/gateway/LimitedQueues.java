@@ -5,9 +5,7 @@ import dev.sessionkeeper.spi.ForwardingProvider;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.spi.SessionSource;
 
-/**
- * The queues as the processors of pushed bots see them: sessions within the limits of their bot.
- */
+/** Limits the sessions that processors of pushed bots can hold. */
 final class LimitedQueues extends ForwardingProvider {
   private final LimitHolds limits;
 

@@ -14,7 +14,7 @@ import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A held session of a pushed bot that keeps its place with its lease. */
+/** A held session of a pushed bot. Renewing the lease renews its place. */
 record LimitedSession(HeldSession inner, Hold hold, LimitHolds limits) implements HeldSession {
   private static final Logger log = LoggerFactory.getLogger(LimitedSession.class);
 

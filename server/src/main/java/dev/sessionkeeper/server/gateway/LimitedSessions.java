@@ -7,7 +7,7 @@ import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.SessionSource;
 import java.time.Duration;
 
-/** Hands out the sessions of a pushed bot while the bot has places left, over all servers. */
+/** Hands out the sessions of a pushed bot while the bot has free places, over all servers. */
 record LimitedSessions(QueueName queue, SessionSource inner, LimitHolds limits)
     implements SessionSource {
 
@@ -21,7 +21,7 @@ record LimitedSessions(QueueName queue, SessionSource inner, LimitHolds limits)
         : new AcceptResult.NoSession();
   }
 
-  /** Another server may have taken the last place meanwhile; then the session goes back. */
+  /** If another server took the last place meanwhile, the session is released. */
   private AcceptResult begin(AcceptResult.Accepted accepted) {
     var session = accepted.session();
     var hold = new Hold(queue, session.id(), session.lease().epoch());

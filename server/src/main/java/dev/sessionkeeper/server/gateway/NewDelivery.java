@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A delivery that is about to be stored.
+ * A webhook delivery that is about to be stored.
  *
- * @param raw as it came; its body is kept byte by byte
- * @param headers further headers worth keeping
- * @param trace with a span of its own, by which a delivery knows its row again
+ * @param raw the delivery as it came, byte by byte
+ * @param headers further headers to store
+ * @param trace its unique span lets a retried transaction recognise its own row
  */
 record NewDelivery(
     GitHubEvent event,
@@ -24,12 +24,14 @@ record NewDelivery(
     List<Verdict> verdicts) {
   private static final Ordering BY_ENTITY = Ordering.by(OrderingScope.ENTITY);
 
-  /** The session in entity scope, by which the event is found whatever its bots chose. */
+  /**
+   * Returns the session in entity scope, by which the event is found whatever scope its bots chose.
+   */
   String session() {
     return BY_ENTITY.sessionOf(event).orElseThrow().value();
   }
 
-  /** SHA-256 of the body as it came: of exactly the bytes that GitHub has signed. */
+  /** Returns the SHA-256 of the body as it came, which are the bytes that GitHub signed. */
   byte[] digest() {
     try {
       return MessageDigest.getInstance("SHA-256").digest(raw.body());

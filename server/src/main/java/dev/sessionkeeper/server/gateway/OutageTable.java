@@ -12,8 +12,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * The outages of one queue in the database, which all servers share. Only the database's clock
- * counts. While no message of the queue has met an outage, no message costs a look.
+ * Stores the outages of one queue in the database, which all servers share. Only the database's
+ * clock counts. While no message of the queue has met an outage, no message costs a query.
  */
 final class OutageTable {
   private static final Duration LOOK_AGAIN = Duration.ofSeconds(2);
@@ -48,7 +48,7 @@ final class OutageTable {
     this.any = new Sampled<>(false, this::hasRows, LOOK_AGAIN, time);
   }
 
-  /** An outage of one message as it is stored. */
+  /** The outage of one message as it is stored. */
   record Stored(Duration lasted, int times, int posts) {}
 
   /** Counts one more failed post. */
@@ -82,7 +82,7 @@ final class OutageTable {
     write(OVER, message);
   }
 
-  /** Forgets outages whose messages have left their queue in another way. */
+  /** Deletes outages of messages that are no longer in their queue. */
   static int forgetOld(Connection connection) throws SQLException {
     try (var statement = connection.createStatement()) {
       return statement.executeUpdate(FORGET);

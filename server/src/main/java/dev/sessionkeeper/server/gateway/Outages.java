@@ -12,11 +12,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Remembers which messages meet an endpoint that is out of order: since when, and how often.
+ * Remembers which messages met an endpoint that is down: since when, and how often.
  *
- * <p>With a table all servers share the memory, so a server that takes a message over goes on where
- * the one before it was. While the database does not answer, this server counts alone. Safe for use
- * by many threads.
+ * <p>With a table, all servers share these records, so a server that takes a message over continues
+ * its count. While the database does not answer, this server counts alone. Safe for use by many
+ * threads.
  */
 final class Outages {
   private static final Logger log = LoggerFactory.getLogger(Outages.class);
@@ -40,9 +40,9 @@ final class Outages {
   }
 
   /**
-   * The failures of one message.
+   * The failed posts of one message.
    *
-   * @param times in the outage that lasts; 0 when the endpoint has answered since
+   * @param times in the current outage; 0 if the endpoint has answered since
    * @param posts in all outages
    */
   private record Outage(long since, int times, int posts) {
@@ -52,14 +52,14 @@ final class Outages {
   }
 
   /**
-   * The outages that a message has met so far.
+   * The current outage of a message.
    *
    * @param lasted the time since the first failure
-   * @param times how often the endpoint failed, this time included
+   * @param times how often the endpoint failed, including now
    */
   record Met(Duration lasted, int times) {}
 
-  /** The endpoint failed once more for this message. */
+  /** Records that the endpoint failed again for this message. */
   Met again(MessageId message) {
     var outage = stored(() -> table.map(rows -> outage(rows.again(message))));
     return outage.isPresent() ? met(remember(message, outage.get())) : againHere(message);
@@ -77,7 +77,7 @@ final class Outages {
     return new Met(time.since(outage.since()), outage.times());
   }
 
-  /** How often this message was posted in vain because the endpoint was out of order. */
+  /** Returns how many posts of this message failed because the endpoint was down. */
   int postsOf(MessageId message) {
     var known = here(message);
     if (known.isPresent()) {
@@ -88,7 +88,7 @@ final class Outages {
         .orElse(0);
   }
 
-  /** The endpoint answered for this message, which will be posted again. */
+  /** Records that the endpoint answered and refused this message, which will be posted again. */
   void answered(MessageId message) {
     here(message)
         .filter(outage -> outage.times() > 0)
@@ -99,7 +99,7 @@ final class Outages {
             });
   }
 
-  /** The message was delivered or given up. */
+  /** Forgets a message that was delivered or given up. */
   void over(MessageId message) {
     if (forget(message)) {
       write(() -> table.ifPresent(rows -> rows.over(message)));

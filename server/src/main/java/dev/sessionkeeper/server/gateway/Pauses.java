@@ -4,7 +4,7 @@ import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 
-/** Waits by the clock that the server was given. */
+/** Waits by the server's clock. */
 final class Pauses {
   private Pauses() {}
 

@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Random;
 
-/** A bot that is served by push, while it runs. */
+/** A bot that is being served by push. */
 final class PushBot implements AutoCloseable {
   private static final Duration CIRCUIT_OPEN = Duration.ofSeconds(15);
   private static final Duration DRAIN_MARGIN = Duration.ofSeconds(2);
@@ -53,7 +53,7 @@ final class PushBot implements AutoCloseable {
             .maxConcurrentSessions(limits.maxConcurrentSessions())
             .sessionIdleTimeout(limits.idleTimeout())
             .sessionMaxDuration(limits.maxDuration())
-            // A message may wait in hand for an endpoint that is dead.
+            // An open message may wait for an endpoint that is down.
             .maxAutoRenew(limits.maxDuration())
             .retry(target.retry().policy(bot.queueSettings().maxDeliveryCount()))
             .drainTimeout(target.timeout().plus(DRAIN_MARGIN))
@@ -64,7 +64,7 @@ final class PushBot implements AutoCloseable {
     return new PushBot(bot, meters, handler, processor);
   }
 
-  /** Returns whether {@link #change} is enough for these new settings. */
+  /** Returns whether {@link #change} can apply the new settings. */
   boolean canBecome(Bot other) {
     return other.queue().equals(bot.queue())
         && other.queueSettings().equals(bot.queueSettings())
@@ -74,19 +74,19 @@ final class PushBot implements AutoCloseable {
         && other.limits().maxDuration().equals(bot.limits().maxDuration());
   }
 
-  /** Takes over another target or another number of sessions, without letting go of any. */
+  /** Applies another target or another number of sessions, without releasing any session. */
   void change(Bot other, PushTarget target) {
     bot = other;
     handler.redirect(target);
     processor.changeConcurrency(other.limits().maxConcurrentSessions());
   }
 
-  /** Takes its gauges away, so that a successor of the same name can have them. */
+  /** Removes its gauges, so that a successor of the same name can register them. */
   void hideGauges() {
     meters.close();
   }
 
-  /** Waits for the requests that are under way. */
+  /** Waits for requests in progress. */
   @Override
   public void close() {
     processor.close();

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** The bots that are served by push. Each has threads and limits of its own. */
+/** The bots that are served by push. Each has its own threads and limits. */
 final class PushBots implements AutoCloseable {
   private final QueueProvider queues;
   private final Database database;
@@ -37,7 +37,8 @@ final class PushBots implements AutoCloseable {
   }
 
   /**
-   * Serves exactly these from now on. What was served before and is not any more finishes alone.
+   * Serves exactly these bots from now on. Bots that were removed finish their work in the
+   * background.
    */
   synchronized void serve(List<Bot> bots) {
     if (closed) {
@@ -86,7 +87,7 @@ final class PushBots implements AutoCloseable {
       all.addAll(running.values());
       running.clear();
     }
-    // All at once, so that one that waits for its endpoint does not hold up the others.
+    // Starts all at once, so that one bot that waits for its endpoint does not delay the others.
     var threads = all.stream().map(bot -> Thread.ofVirtual().start(bot::close)).toList();
     boolean interrupted = false;
     for (var thread : threads) {

@@ -1,6 +1,6 @@
 package dev.sessionkeeper.server.gateway;
 
-/** A message did not reach its bot; it is tried again by policy. */
+/** Reports that a message did not reach its bot and is tried again. */
 final class PushFailed extends Exception {
   private static final long serialVersionUID = 1;
 
@@ -8,9 +8,9 @@ final class PushFailed extends Exception {
     super(what, null, false, false);
   }
 
-  /** The text that operators see as the last error of a message. */
+  /** Returns the text that operators see as the last error of a message. */
   @Override
-  @SuppressWarnings("OverrideThrowableToString") // the name of this class says nothing to them
+  @SuppressWarnings("OverrideThrowableToString") // Operators need not see the name of this class.
   public String toString() {
     return String.valueOf(getMessage());
   }

@@ -21,10 +21,9 @@ import java.util.Set;
 /**
  * Posts the messages of one bot to its endpoint.
  *
- * <p>2xx completes, 410 sets the message aside. No answer, 5xx, 408, 425 and 429 say that the
- * endpoint is out of order: the message is postponed, for as long as the endpoint asks or by the
- * bot's schedule, and no attempt is counted. Anything else says that the message is wrong and
- * counts.
+ * <p>2xx completes the message, 410 dead-letters it. No answer, 5xx, 408, 425 and 429 mean that the
+ * endpoint is down: the message is postponed, for as long as the endpoint asks or by the bot's
+ * schedule, and no attempt is counted. Any other status counts as a failed attempt of the message.
  */
 final class PushMessages implements MessageHandler {
   private static final int GONE = 410;
@@ -55,7 +54,7 @@ final class PushMessages implements MessageHandler {
     this.time = time;
   }
 
-  /** From the next request on. */
+  /** Changes the target, from the next request on. */
   void redirect(PushTarget other) {
     target = other;
   }
@@ -109,7 +108,7 @@ final class PushMessages implements MessageHandler {
     throw new PushFailed(error);
   }
 
-  /** Returns whether the endpoint is out of order, whatever the message is. */
+  /** Returns whether the endpoint is down, whatever the message is. */
   private static boolean isOutage(WebhookResult result) {
     return switch (result) {
       case WebhookResult.Unreachable no -> true;
@@ -120,7 +119,7 @@ final class PushMessages implements MessageHandler {
     };
   }
 
-  /** Returns whether the endpoint is alive and says when to come back. */
+  /** Returns whether the endpoint answers and says when to try again. */
   static boolean asksToWait(WebhookResult.Refused refused) {
     return isOutage(refused) && refused.retryAfter().isPresent();
   }
@@ -155,7 +154,8 @@ final class PushMessages implements MessageHandler {
   private Map<String, String> headers(Delivery delivery, PushTarget target) {
     var message = delivery.message();
     var headers = new LinkedHashMap<String, String>();
-    // The receiver counts posts: those in an outage count for it, though not for the poison policy.
+    // The receiver sees the number of posts, including those during outages, which are no attempts
+    // for the poison policy.
     int post = delivery.attempt() + outage.postsWithoutAttempt(delivery);
     headers.put("Keeper-Attempt", Integer.toString(post));
     message.session().map(SessionId::value).ifPresent(id -> putSession(id, headers));
@@ -176,7 +176,8 @@ final class PushMessages implements MessageHandler {
   }
 
   /**
-   * A header takes printable ASCII only: another id is escaped, and the name of its header says so.
+   * A header takes printable ASCII only: any other id is escaped, and the name of its header says
+   * so.
    */
   private static void putSession(String id, Map<String, String> headers) {
     if (id.chars().allMatch(c -> c >= 0x20 && c < 0x7f)) {
@@ -192,7 +193,7 @@ final class PushMessages implements MessageHandler {
     Optional.ofNullable(properties.get(property)).ifPresent(value -> put(headers, name, value));
   }
 
-  /** Any caller may send to a bot's queue through the API; a header takes printable ASCII only. */
+  /** Any sender may use a bot's queue through the API, but a header takes printable ASCII only. */
   private static void put(Map<String, String> headers, String name, String value) {
     if (value.length() <= MAX_HEADER && value.chars().allMatch(c -> c >= 0x20 && c < 0x7f)) {
       headers.put(name, value);

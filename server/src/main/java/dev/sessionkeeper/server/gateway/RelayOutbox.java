@@ -27,15 +27,15 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * The queues are elsewhere: the message waits in an ordered queue of this database and is carried
- * over from there.
+ * An outbox for queues on another technology: messages wait in an ordered queue of this database,
+ * from which a relay sends them.
  *
- * <p>There is a session for each session of each target, so a target that fails holds up nothing
- * but its own sessions, and a message is never sent to one target because another one failed. A
- * crash after sending and before settling sends the same message id again, which the target knows.
+ * <p>Each session of each target has its own session here, so a failing target delays only its own
+ * sessions, and its failure never repeats a send to another target. After a crash between send and
+ * settlement, the same message id is sent again, which the target recognises.
  */
 final class RelayOutbox implements Outbox {
-  /** Where messages wait to be carried over. */
+  /** The queue of messages that wait for the relay. */
   static final QueueName QUEUE = QueueName.of("keeper-relay");
 
   private static final String TARGET = "relay-queue";

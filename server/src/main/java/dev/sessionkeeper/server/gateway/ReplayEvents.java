@@ -31,8 +31,8 @@ import java.util.stream.Collectors;
 /**
  * Sends stored events again to the bots they were routed to, in their original order.
  *
- * <p>It goes in steps, each a transaction that also remembers how far it came: after a crash the
- * same request goes on where it stopped, and when it was done it is not done again.
+ * <p>Each step is a transaction that also records the progress: after a crash the same request
+ * continues, and after it has finished the same request does nothing.
  */
 final class ReplayEvents {
   private static final int STEP = 100;
@@ -130,7 +130,7 @@ final class ReplayEvents {
     return ReplayTable.forUpdate(connection, id);
   }
 
-  /** An event and to whom it goes. */
+  /** An event and the bots that get it again. */
   private record Wanted(KeptEvents.Kept kept, List<Bot> bots) {}
 
   private int send(Connection connection, UUID replay, List<Wanted> wanted, Set<QueueName> used)
@@ -157,13 +157,14 @@ final class ReplayEvents {
     var message = StoreDeliveries.traced(build.build(kept.event(), bot), kept.trace());
     return HookHeaders.asProperties(message, kept.headers(), kept.body())
         .withId(idOf(kept.event(), bot, replay))
-        // Later messages of the session may have been handled: who cares can tell.
+        // Later messages of the session may have been handled already; the property lets handlers
+        // recognise a replay.
         .withProperty("replayed", "true")
         .withProperty("replay_id", replay.toString())
         .withProperty("original_sequence", Long.toString(kept.seq()));
   }
 
-  /** A new id, but the same one however often this replay is carried out. */
+  /** Returns a new message id, which is the same however often this replay is executed. */
   private static MessageId idOf(GitHubEvent event, Bot bot, UUID replay) {
     return MessageId.of(event.id() + ":" + digest(replay + "\n" + bot.name()));
   }
@@ -232,7 +233,7 @@ final class ReplayEvents {
     return conditions;
   }
 
-  /** The bots of today that the request means and the caller sees. */
+  /** Returns today's bots that the request selects and the caller may see. */
   private List<Bot> targets(EventReplayRequest wish, Reach reach) {
     var visible = bots.get().stream().filter(bot -> reach.includes(bot.queue())).toList();
     if (wish.bot().isEmpty()) {

@@ -6,7 +6,7 @@ import java.sql.SQLException;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Replays and how far they have come. */
+/** Stores replays and their progress. */
 final class ReplayTable {
   private static final String LOCK_KEY = "SELECT pg_advisory_xact_lock(hashtextextended(?, 7))";
   private static final String COLUMNS =
@@ -33,13 +33,13 @@ final class ReplayTable {
 
   private ReplayTable() {}
 
-  /** A replay: events from nextSeq to lastSeq are still to be looked at unless it is finished. */
+  /** A replay. Unless finished, the events from nextSeq to lastSeq are still to be examined. */
   record Replay(UUID id, boolean finished, long nextSeq, long lastSeq, int events, int messages) {}
 
-  /** The parameters of a new replay. */
+  /** The values of a new replay. */
   record Added(UUID id, String key, String actor, String reason, String selection) {}
 
-  /** Makes the same request wait until this transaction has ended. */
+  /** Makes a concurrent request for the same replay wait until this transaction has ended. */
   static void lock(Connection connection, String key) throws SQLException {
     try (var statement = connection.prepareStatement(LOCK_KEY)) {
       statement.setString(1, key);
@@ -47,7 +47,10 @@ final class ReplayTable {
     }
   }
 
-  /** The replay of the same request: by its id at any time, else if it was asked for just now. */
+  /**
+   * Returns the replay of the same request: by its id at any time, otherwise if it was requested
+   * just now.
+   */
   static Optional<Replay> recent(Connection connection, String key, UUID id) throws SQLException {
     try (var statement = connection.prepareStatement(RECENT)) {
       statement.setString(1, key);
@@ -68,7 +71,7 @@ final class ReplayTable {
     return forUpdate(connection, added.id());
   }
 
-  /** The replay, for this transaction alone. */
+  /** Returns the replay, locked for this transaction. */
   static Replay forUpdate(Connection connection, UUID id) throws SQLException {
     try (var statement = connection.prepareStatement(FOR_UPDATE)) {
       statement.setObject(1, id);

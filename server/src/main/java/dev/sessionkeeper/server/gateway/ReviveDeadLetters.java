@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Puts back those of some messages that are dead letters; the others are left alone. */
+/** Replays those of some messages that are dead letters now. */
 final class ReviveDeadLetters {
   private static final Logger log = LoggerFactory.getLogger(ReviveDeadLetters.class);
 
@@ -23,17 +23,17 @@ final class ReviveDeadLetters {
     this.queues = queues;
   }
 
-  /** Revives them, each once however often it is asked; tells how many. */
+  /** Replays dead letters, each once however often it is called; returns how many. */
   int revive(Collection<RoutedMessage> routes) {
     return forEachQueue(routes, letters()::replay);
   }
 
-  /** How many {@link #revive} would put back now. */
+  /** Returns how many {@link #revive} would put back now. */
   int count(Collection<RoutedMessage> routes) {
     return forEachQueue(routes, letters()::countReplayable);
   }
 
-  /** Returns whether the provider has dead letters that can be put back. */
+  /** Returns whether the provider can replay dead letters. */
   boolean isPossible() {
     return queues instanceof DeadLetterQueues;
   }

@@ -9,13 +9,13 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * A message that was made of an event.
+ * A message made from an event.
  *
- * @param replay the replay that made it; empty for the first one
+ * @param replay the replay that made it; empty for the message of the event's arrival
  */
 record RoutedMessage(
     String bot, String queue, Optional<String> sessionId, String messageId, Optional<UUID> replay) {
-  /** The message that the event makes for the bot when it comes. */
+  /** Returns the message that the event makes for the bot at its arrival. */
   static RoutedMessage first(GitHubEvent event, Bot bot) {
     return new RoutedMessage(
         bot.name(),

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Writes and reads which messages were made of events, on the connection of the caller. */
+/** Stores which messages were made from events, on the caller's connection. */
 final class RoutedTable {
   private static final String INSERT =
       """
@@ -30,7 +30,7 @@ final class RoutedTable {
   /**
    * A message and its event.
    *
-   * @param event the number of the event
+   * @param event the event's sequence number
    */
   record Row(long event, RoutedMessage message) {}
 
@@ -50,7 +50,7 @@ final class RoutedTable {
     }
   }
 
-  /** The messages of events, by the event's number: those of its arrival first. */
+  /** Returns the messages of events, by the event's sequence number; those of its arrival first. */
   static Map<Long, List<RoutedMessage>> find(Connection connection, Collection<Long> events)
       throws SQLException {
     try (var statement = connection.prepareStatement(FIND)) {
@@ -73,7 +73,7 @@ final class RoutedTable {
     }
   }
 
-  /** The messages of one event: those of its arrival first. */
+  /** Returns the messages of one event; those of its arrival first. */
   static List<RoutedMessage> find(Connection connection, long event) throws SQLException {
     return find(connection, List.of(event)).getOrDefault(event, List.of());
   }

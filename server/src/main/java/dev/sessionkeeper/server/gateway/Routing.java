@@ -7,9 +7,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The rules that read and route a delivery: one value, so that a reload takes effect as a whole.
+ * The rules that read and route a delivery. One immutable value, so that a reload changes all of
+ * them at once.
  *
- * @param reader empty when no secret is configured
+ * @param reader empty if no secret is configured
  */
 record Routing(Optional<ReadDelivery> reader, List<Bot> bots) {
   static Routing of(KeeperConfig config) {

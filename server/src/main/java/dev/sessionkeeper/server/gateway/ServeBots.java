@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts bots into force: their queues are declared, then events are routed to them, then they are
- * pushed. A store that is away meanwhile only delays it; until then the former bots are served.
+ * Applies the configuration of bots: declares their queues, routes events to them, then starts
+ * pushing. If the store is away, this waits; until then the former bots are served.
  */
 final class ServeBots implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ServeBots.class);
@@ -48,7 +48,7 @@ final class ServeBots implements AutoCloseable {
     return current;
   }
 
-  /** Why the newest configuration is not in force; empty when it is. */
+  /** Returns why the newest configuration is not applied yet; empty if it is. */
   Optional<String> notReady() {
     return awaited == null
         ? Optional.empty()
@@ -84,7 +84,7 @@ final class ServeBots implements AutoCloseable {
   }
 
   /**
-   * Puts them into force at once.
+   * Applies the routing now.
    *
    * @throws KeeperException if the store does not answer or refuses a queue
    */
@@ -93,15 +93,15 @@ final class ServeBots implements AutoCloseable {
   }
 
   /**
-   * Routes events to them at once, and declares and pushes as soon as the queues answer. For queues
-   * elsewhere only: until then the messages wait in the outbox.
+   * Routes events to the bots now, and declares and pushes as soon as the queues answer. For queues
+   * on another technology only: until then the messages wait in the outbox.
    */
   synchronized void startLater(Routing routing) {
     current = routing;
     change(routing);
   }
 
-  /** Puts them into force as soon as the store allows. */
+  /** Applies the routing as soon as the store allows. */
   synchronized void change(Routing routing) {
     awaited = routing;
     failures = 0;

@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * Postpones the messages of one bot while its endpoint is out of order, and gives a message up once
- * that has lasted too long.
+ * Postpones the messages of one bot while its endpoint is down, and gives a message up when the
+ * outage has lasted too long.
  */
 final class SettleOutage {
   private final RetrySchedule schedule;
@@ -52,17 +52,17 @@ final class SettleOutage {
     return decided;
   }
 
-  /** How often the message was posted so far without using up an attempt. */
+  /** Returns how many posts of the message used no attempt. */
   int postsWithoutAttempt(Delivery delivery) {
     return outages.postsOf(delivery.id());
   }
 
-  /** The endpoint refused the message, which comes again. */
+  /** Records that the endpoint refused the message, which will be delivered again. */
   void answered(Delivery delivery) {
     outages.answered(delivery.id());
   }
 
-  /** The message has come to its end. */
+  /** Records that the message was delivered or given up. */
   void over(Delivery delivery) {
     outages.over(delivery.id());
   }

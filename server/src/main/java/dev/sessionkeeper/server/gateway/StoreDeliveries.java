@@ -23,16 +23,17 @@ import java.util.Objects;
 import java.util.UUID;
 
 /**
- * Stores a group of deliveries on one connection: the locks of their sessions with their rows in
+ * Stores a batch of deliveries on one connection: the locks of their sessions with their rows in
  * one statement, then their messages.
  */
 final class StoreDeliveries {
-  // A smaller one costs less as a copy in each message than to be looked up.
+  // The smallest payload that is stored once and shared. Copying a smaller one costs less than
+  // looking it up.
   private static final int WORTH_SHARING = 1024;
 
   private final Outbox outbox;
 
-  /** An event was there when it was to be stored and gone a moment later, for its age. */
+  /** Reports that an event was deleted for its age between two statements. */
   static final class Forgotten extends RuntimeException {
     private static final long serialVersionUID = 1;
   }
@@ -42,9 +43,9 @@ final class StoreDeliveries {
   }
 
   /**
-   * Stores them; the answers are in the order of the deliveries.
+   * Stores deliveries; the answers are in the same order.
    *
-   * @param patience the longest wait for a lock that another transaction has
+   * @param patience the longest wait for a lock of another transaction
    */
   List<Outcome> store(Connection connection, List<WaitingDelivery> group, Duration patience)
       throws SQLException {
@@ -114,7 +115,7 @@ final class StoreDeliveries {
     outbox.send(connection, messages, bodies);
   }
 
-  /** Returns whether the inbox and the messages keep the payload as one. */
+  /** Returns whether the event and its messages share one stored payload. */
   private boolean isShared(WaitingDelivery delivery) {
     var body = delivery.added().raw().body();
     var payload = delivery.added().event().payload();
@@ -157,13 +158,13 @@ final class StoreDeliveries {
     if (!row.id().equals(delivery.id())) {
       return new Outcome.SameBody(row.id(), routes);
     }
-    // Our own row, from an attempt whose COMMIT was not answered?
+    // Detects this transaction's own row, from an attempt whose COMMIT was not answered.
     return row.traceparent().equals(delivery.added().trace().toString())
         ? new Outcome.Accepted(delivery.id(), routes)
         : new Outcome.Duplicate(delivery.id(), routes);
   }
 
-  /** A delivery that came twice in one group is a duplicate the second time. */
+  /** If a delivery came twice in one batch, the second one is a duplicate. */
   private static List<Outcome> answers(
       List<WaitingDelivery> group, Map<EventId, Outcome> outcomes) {
     var answers = new ArrayList<Outcome>(group.size());
@@ -195,7 +196,7 @@ final class StoreDeliveries {
     return message.withProperty(TraceContext.NAME, trace.toString());
   }
 
-  /** Returns the sessions to lock: every ordered session that the event goes to. */
+  /** Returns the sessions to lock: every ordered session that the event is routed to. */
   static List<String> lanes(GitHubEvent event, List<Bot> bots) {
     return bots.stream()
         .flatMap(

@@ -11,11 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The database's clock: receivers check the time of a signed push, so it must not be that of a node
- * whose clock is wrong.
+ * The database's clock. Receivers check the time of a signed push, so a node's wrong clock must not
+ * set it.
  *
- * <p>It is read once a minute, in the background. In between time goes on by the monotonic clock,
- * and while the database is away, too. Safe for any thread.
+ * <p>A background task reads it once a minute. In between, and while the database is away,
+ * monotonic time is added. Safe for any thread.
  */
 final class StoreTime implements TimeSource {
   private static final Logger log = LoggerFactory.getLogger(StoreTime.class);
@@ -75,6 +75,6 @@ final class StoreTime implements TimeSource {
     return node.schedule(delay, task);
   }
 
-  /** A moment of the database's clock, and the same one of the monotonic clock. */
+  /** A moment of the database's clock and the same moment of monotonic time. */
   private record Seen(Instant instant, long nanos) {}
 }

@@ -20,19 +20,24 @@ import java.util.Optional;
  * @param spanId 16 hexadecimal digits: another for every step
  */
 record TraceContext(String traceId, String spanId, boolean sampled) {
-  /** The header, and the property of a message. */
+  /** The name of the header and of the message property. */
   static final String NAME = MessageContext.TRACEPARENT;
 
   private static final IdGenerator IDS = IdGenerator.random();
 
-  /** Continues the caller's trace, or starts a new one if the header names none. */
+  /**
+   * Returns a context that continues the caller's trace, or starts a new one if the header names
+   * none.
+   */
   static TraceContext continuing(String header) {
     return parse(header)
         .map(TraceContext::next)
         .orElseGet(() -> new TraceContext(IDS.generateTraceId(), IDS.generateSpanId(), true));
   }
 
-  /** Returns the span of the current request if it is recorded, else as {@link #continuing}. */
+  /**
+   * Returns the context of the current span if it is recorded, otherwise as {@link #continuing}.
+   */
   static TraceContext ofRequest(String header) {
     var span = Span.current().getSpanContext();
     // Without an exporter, the current span is the caller's own.

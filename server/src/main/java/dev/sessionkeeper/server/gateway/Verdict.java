@@ -4,7 +4,7 @@ import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.github.GitHubEvent;
 import dev.sessionkeeper.github.Match;
 
-/** Whether a bot got an event, and the pattern that says so, or why not. */
+/** Whether a bot received an event, and the pattern that decided, or why not. */
 record Verdict(String bot, boolean matched, String explanation) {
   static Verdict of(Bot bot, GitHubEvent event) {
     var match = bot.subscription().match(event);

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A delivery whose sender waits for the answer.
+ * A webhook delivery whose sender waits for the answer.
  *
- * @param bots those that match
+ * @param bots the matching bots
  */
 record WaitingDelivery(
     NewDelivery added, List<Bot> bots, CompletableFuture<AcceptDelivery.Outcome> answer) {

@@ -19,7 +19,7 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Takes in what GitHub posts. */
+/** Receives GitHub's webhook posts. */
 final class WebhookRoutes {
   private static final Logger log = LoggerFactory.getLogger(WebhookRoutes.class);
 
@@ -43,9 +43,9 @@ final class WebhookRoutes {
    * The answer to GitHub.
    *
    * @param routedTo the bots, in the order of the configuration
-   * @param duplicate whether the delivery, or its signed body, was known; then nothing was routed
+   * @param duplicate whether the delivery id or signed body was known; then nothing was routed
    *     again
-   * @param revived how many of its messages were dead letters and were put back
+   * @param revived how many of its dead letters were replayed
    */
   record Answer(
       String eventId,

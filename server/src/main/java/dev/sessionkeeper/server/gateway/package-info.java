@@ -1,6 +1,6 @@
 /**
- * Takes in GitHub's webhooks, keeps them, routes them to bots and pushes them.
- * docs/explanation/github.md says how it is used.
+ * Receives GitHub's webhooks, stores them, routes them to bots and pushes them.
+ * docs/explanation/github.md explains its use.
  */
 @NullMarked
 package dev.sessionkeeper.server.gateway;

@@ -8,7 +8,7 @@ import java.util.Optional;
  * @param takesBody false when the route reads no body; an empty object is tolerated there
  */
 record BodyLimit(boolean takesBody, long most) {
-  /** Enough for an empty JSON object with some space in it. */
+  /** Enough for an empty JSON object and some white space. */
   private static final long EMPTY_OBJECT = 64;
 
   static BodyLimit of(Route route) {
@@ -17,12 +17,12 @@ record BodyLimit(boolean takesBody, long most) {
         : new BodyLimit(false, EMPTY_OBJECT);
   }
 
-  /** The limit of a request that no route takes; its body is only dropped. */
+  /** Returns the limit of a request that matches no route; its body is dropped. */
   static BodyLimit none() {
     return new BodyLimit(true, 0);
   }
 
-  /** The problem of a body with so many bytes; empty when it fits. */
+  /** Returns the problem of a body with so many bytes; empty if the body fits. */
   Optional<Problem> refuse(long bytes) {
     if (bytes <= most) {
       return Optional.empty();

@@ -5,9 +5,9 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * Calls routes of the API within a request that is being served, for the same caller. The roles and
- * the scope of the called route are checked as if the call had come over the network, so a page can
- * show and do no more than the API lets its reader see and do.
+ * Calls routes of the API inside a request, for the same caller. The role and scope of the called
+ * route are checked as if the call had come over the network, so a page can show and do no more
+ * than the API allows its reader.
  */
 public final class CallApi {
   private final Supplier<RouteTable> routes;
@@ -36,14 +36,14 @@ public final class CallApi {
   }
 
   /**
-   * Calls a route and returns its whole answer, which may be a stream.
+   * Calls a route and returns its whole response, which may be a stream.
    *
    * @throws Exception as {@link #call}
    */
   public Response answer(
       Request within, String method, List<String> path, Map<String, String> query, byte[] body)
       throws Exception {
-    within.reach(); // Each called route narrows its rows by it.
+    within.reach(); // Each called route filters its rows by the caller's reach.
     var match = routes.get().find(method, path);
     var route = match.route();
     CheckAccess.check(route, match.parameters(), query, within.caller());

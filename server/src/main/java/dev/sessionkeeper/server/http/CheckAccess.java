@@ -5,17 +5,17 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides whether a caller may use a route, by the role and the scope that the route declares. The
- * one place that decides; it runs before the handler and refuses all that it does not allow.
+ * Decides whether a caller may use a route, by the role and scope that the route declares. This
+ * class alone decides; it runs before the handler.
  */
 final class CheckAccess {
   private CheckAccess() {}
 
   /**
-   * Lets the caller pass.
+   * Returns normally if the caller may use the route.
    *
-   * @throws ProblemException 403 for a missing role and for parts of the whole server; 404 for
-   *     objects that the caller must not know of
+   * @throws ProblemException 403 for a missing role and for server-wide routes; 404 for objects
+   *     that the caller must not know of
    */
   static void check(
       Route route, Map<String, String> parameters, Map<String, String> query, Caller caller) {
@@ -39,7 +39,7 @@ final class CheckAccess {
       case Scope.Public open -> {}
       case Scope.Queue queue ->
           requireQueue(reach, String.valueOf(parameters.get(queue.parameter())));
-      case Scope.Queues queues -> {} // A list without rows is no secret.
+      case Scope.Queues queues -> {} // A list filtered to no rows reveals nothing.
       case Scope.Tenant tenant -> requireTenants(route, reach);
       case Scope.Stream stream -> requireStream(reach, String.valueOf(parameters.get("stream")));
       case Scope.Streams streams -> requireVisible(reach, parameters.get("stream"));
@@ -52,7 +52,9 @@ final class CheckAccess {
     try {
       visible = reach.includes(QueueName.of(name));
     } catch (IllegalArgumentException e) {
-      visible = reach.isEverything(); // No queue can have this name; the route says so better.
+      visible =
+          reach
+              .isEverything(); // No queue can have this name; the route's own error says so better.
     }
     if (!visible) {
       throw ProblemType.UNKNOWN_QUEUE.with("There is no queue " + name).toException();
@@ -76,7 +78,10 @@ final class CheckAccess {
     }
   }
 
-  /** A list without rows is no secret; a stream of which the caller sees no row does not exist. */
+  /**
+   * A list filtered to no rows reveals nothing; a stream without a visible row does not exist for
+   * the caller.
+   */
   private static void requireVisible(Reach reach, @Nullable String name) {
     if (name != null && !reach.includesEventsOf(name)) {
       requireStream(reach, name);

@@ -7,13 +7,13 @@ import io.vertx.core.http.HttpVersion;
 import java.util.ArrayList;
 import java.util.Map;
 
-/** Refuses what a route does not take before its body is read. */
+/** Refuses requests by their head, before the body is read. */
 final class CheckHead {
   private CheckHead() {}
 
   /**
-   * Refuses a head that two servers could read in two ways: where the body ends, and for which host
-   * the request is meant.
+   * Refuses a head that two servers could interpret differently: where the body ends, or which host
+   * is addressed.
    */
   static void framing(HttpVersion version, MultiMap headers) {
     var encodings = headers.getAll("Transfer-Encoding");

@@ -3,20 +3,20 @@ package dev.sessionkeeper.server.http;
 import java.util.Set;
 
 /**
- * Refuses requests that the page of another site made a browser send. Browsers name the site in
+ * Refuses requests that a page of another site made a browser send. Browsers name the site in
  * {@code Sec-Fetch-Site}, which a page cannot change; other clients do not send that header.
  */
 final class CheckSite {
   private static final String SAME = "same-origin";
 
-  /** No header, an address that a person typed, and pages of this server itself. */
+  /** No header (not a browser), an address typed by a person, and pages of this server. */
   private static final Set<String> TRUSTED = Set.of("", "none", SAME);
 
   private CheckSite() {}
 
   /**
-   * Lets public reads pass from anywhere, and everything else from this site and listed origins. A
-   * form of a page must prove that it comes from here; no listed origin may send it.
+   * Allows public reads from anywhere, and everything else from this site and the listed origins. A
+   * form must prove that a page of this server issued it; no listed origin may send one.
    *
    * @throws ProblemException 403
    */

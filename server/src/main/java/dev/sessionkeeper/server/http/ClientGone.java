@@ -1,6 +1,6 @@
 package dev.sessionkeeper.server.http;
 
-/** Reports that the client has closed its connection and waits for no answer. */
+/** Reports that the client has closed its connection. */
 public final class ClientGone extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -50,7 +50,7 @@ final class Cors {
     return true;
   }
 
-  /** A preflight of a browser is a head alone; all else is judged like every other request. */
+  /** A browser's preflight has no body; any other request is judged by the usual rules. */
   private static boolean isBare(HttpServerRequest request) {
     try {
       CheckHead.framing(request.version(), request.headers());

@@ -14,7 +14,7 @@ final class DescribeProblems {
 
   private DescribeProblems() {}
 
-  /** The refusals of a route by status. Every route may answer the common ones. */
+  /** Returns the refusals of a route by status. Every route may return the common ones. */
   static Map<String, String> of(Route route) {
     var types = new LinkedHashSet<ProblemType>();
     types.add(ProblemType.INVALID_REQUEST);

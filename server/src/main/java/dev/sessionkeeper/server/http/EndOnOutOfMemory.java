@@ -6,10 +6,10 @@ import java.util.Optional;
 /**
  * Ends the process when it has run out of memory.
  *
- * <p>After an OutOfMemoryError any thread may have stopped half-way: leases run out unnoticed and
- * clients wait. A process that has ended is started again by its supervisor. The launcher lets the
- * virtual machine end the process at the first failed allocation; this class covers processes that
- * were started otherwise, and memory outside the heap.
+ * <p>After an OutOfMemoryError any thread may have stopped half-way: leases expire unnoticed and
+ * clients wait. A supervisor restarts a process that has ended. The launcher makes the virtual
+ * machine exit at the first failed allocation; this class covers processes that were started
+ * otherwise, and memory outside the heap.
  */
 public final class EndOnOutOfMemory {
   /** The exit code, the same as that of the virtual machine's own exit. */

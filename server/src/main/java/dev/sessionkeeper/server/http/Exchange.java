@@ -14,15 +14,18 @@ import org.slf4j.MDC;
 /**
  * One request from its head to its answer.
  *
- * <p>Threading: the head is judged and the body taken in on the event loop; the handler runs on a
- * virtual thread of its own; the answer is written on the event loop again. I1: a request is
- * answered once, or its client has gone. I2: the bytes of its body are released when its handler
- * has ended, or when none will run; those of its answer when the socket has taken them or is gone.
+ * <p>Threading: the event loop judges the head, reads the body and writes the answer; the handler
+ * runs on a virtual thread of its own. I1: a request is answered once, or its client has gone. I2:
+ * the memory of its body is released when its handler has ended, or when none will run; the memory
+ * of its answer when the socket has taken the bytes or is gone.
  */
 final class Exchange {
   private static final Logger log = LoggerFactory.getLogger(Exchange.class);
 
-  /** How long a client that is still sending has to read its refusal. */
+  /**
+   * How long the connection stays open for a client that is still sending, so that it can read its
+   * refusal.
+   */
   private static final Duration LINGER = Duration.ofSeconds(2);
 
   private final Kernel kernel;
@@ -52,7 +55,7 @@ final class Exchange {
     this.out = new WriteResponse(request, waiting, head.correlationId(), kernel::isLeaving);
   }
 
-  /** Judges the head and takes in the body. */
+  /** Judges the head and begins to read the body. */
   void begin() {
     kernel.began(this);
     request.response().closeHandler(closed -> clientGone());
@@ -74,7 +77,7 @@ final class Exchange {
     switch (progress.phase()) {
       case READING -> cutReading();
       case SERVING -> giveUp();
-      // The client does not take its answer: what it holds is needed for others.
+      // The client does not read its answer, and other requests need the memory.
       case ANSWERING -> WriteResponse.cut(request.connection());
       case GIVEN_UP, STREAMING -> {}
     }
@@ -99,16 +102,17 @@ final class Exchange {
     }
   }
 
-  /** Ends its wait because the server shuts down. */
+  /** Ends the request's wait because the server shuts down. */
   void drain() {
     waiting.drain();
   }
 
-  /** Ends its wait or stream if its caller may not call any more; on any thread. */
+  /** Ends the request's wait or stream if its caller may no longer call. Any thread may call it. */
   void readmit() {
     try {
       if (!head.isAdmittedAsBefore()) {
-        // It may see more or less than before. It comes again and is served by its new rights.
+        // The caller's rights have changed. The client sends its request again and is served by the
+        // new rights.
         drain();
       }
     } catch (ProblemException e) {
@@ -133,12 +137,12 @@ final class Exchange {
     return waiting.await(wait);
   }
 
-  /** Lets the handler take so much longer than its deadline. */
+  /** Extends the handler's deadline. */
   void mayTake(Duration longer) {
     progress.extend(longer);
   }
 
-  /** As {@link Request#reserve}. */
+  /** Reserves memory, as {@link Request#reserve}. */
   long reserve(long least, long most) {
     long granted = answerBytes.takeUpTo(least, most);
     if (granted == 0) {
@@ -164,7 +168,7 @@ final class Exchange {
     }
   }
 
-  /** Runs when the body has been read or skipped. */
+  /** Continues when the body has been read or skipped. */
   private final class Then implements ReadBody.Then {
     @Override
     public void serve(byte[] bytes) {
@@ -232,7 +236,7 @@ final class Exchange {
     }
   }
 
-  /** Releases the result of a wait if the caller was refused meanwhile. */
+  /** Releases the result of a wait if the caller's rights were revoked meanwhile. */
   private Response unlessRefused(Response response) {
     isStreaming = response.body() instanceof Response.Body.Streamed;
     var refusal = isStreaming ? waiting.refusal() : waiting.refusalOfResult();
@@ -282,8 +286,8 @@ final class Exchange {
 
   private void deliver(Response response) {
     if (!enterAnswering(Phase.SERVING)) {
-      // The caller was told that the request took too long, and cannot know of this answer. This
-      // thread may be interrupted at any moment, which would break what is released.
+      // The client was told that the request took too long, so it does not know this answer. The
+      // release runs on a new thread, because this one may be interrupted.
       kernel.startThread(() -> response.undeliveredTasks().forEach(Runnable::run));
       over();
       return;
@@ -331,14 +335,16 @@ final class Exchange {
     }
   }
 
-  /** The connection failed, or what came over it was no HTTP any more. */
+  /** Handles a failed connection, or bytes that are no HTTP. */
   private void brokeOff(Throwable cause) {
     EndOnOutOfMemory.check(cause);
     log.debug("{} broke off: {}", head.routeName(), cause.toString());
     clientGone();
   }
 
-  /** Tells once what became of the request; it may still be written. */
+  /**
+   * Reports the outcome of the request to the listener, once; its answer may still be on its way.
+   */
   private void count(int status) {
     if (counted.compareAndSet(false, true)) {
       kernel.ended(this);
@@ -350,7 +356,7 @@ final class Exchange {
     }
   }
 
-  /** Nothing of the answer is left here. */
+  /** Forgets the request: no byte of its answer is left here. */
   private void over() {
     answerBytes.close();
     kernel.over(this);

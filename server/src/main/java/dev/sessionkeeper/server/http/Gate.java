@@ -10,15 +10,14 @@ import java.util.Map;
 public interface Gate {
 
   /**
-   * Lets the request in.
+   * Returns the caller of the request.
    *
    * @throws ProblemException 401, 403, 421 or 429
    */
   Caller admit(Visit visit);
 
   /**
-   * Judges a request once more that was let in before and still runs, without counting it as
-   * another one. Runs on any thread.
+   * Judges a running request once more, without counting it again. Runs on any thread.
    *
    * @throws ProblemException as {@link #admit}
    */
@@ -26,7 +25,7 @@ public interface Gate {
     return admit(visit);
   }
 
-  /** Lets every caller in as {@link Caller#LOCAL}. */
+  /** Returns a gate that treats every caller as {@link Caller#LOCAL}. */
   static Gate open() {
     return visit -> Caller.LOCAL;
   }
@@ -35,21 +34,21 @@ public interface Gate {
   interface Visit {
     Route route();
 
-    /** The parameters of the path. */
+    /** Returns the parameters of the path. */
     Map<String, String> parameters();
 
-    /** A request header; blank when it is absent. */
+    /** Returns a request header; blank if absent. */
     String header(String name);
 
-    /** A query parameter; blank when it is absent. */
+    /** Returns a query parameter; blank if absent. */
     default String query(String name) {
       return "";
     }
 
-    /** The address that the connection came from, whatever the headers say. */
+    /** Returns the address that the connection came from, whatever the headers say. */
     String source();
 
-    /** The subject of the client's certificate; blank without one. */
+    /** Returns the subject of the client's certificate; blank without one. */
     String certificateSubject();
   }
 }

@@ -6,16 +6,15 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * Where and how the server listens.
+ * The options of the listener.
  *
  * @param port 0 takes a free one
- * @param requestTimeout in which a request must have arrived as a whole, and in which a client must
- *     have taken its answer
- * @param idle the time after which a connection ends that sends no whole head and takes no bytes
- * @param deadline in which a handler must have answered, beside the time it waits by design
- * @param bufferedBytes the most bytes of request bodies that are held at one time, over all
- *     connections; as many again for answers
- * @param origins the web origins whose pages may call; asked with every request
+ * @param requestTimeout how long a request may take to arrive, and a client to read its answer
+ * @param idle how long a connection may stay open without a complete head or a byte read
+ * @param deadline how long a handler may take, apart from the time it waits by design
+ * @param bufferedBytes the most bytes of request bodies in memory, over all connections; the same
+ *     again for answers
+ * @param origins returns the web origins whose pages may call; asked with every request
  */
 public record HttpOptions(
     String host,
@@ -27,16 +26,16 @@ public record HttpOptions(
     long bufferedBytes,
     Supplier<Set<String>> origins) {
 
-  /** A body costs up to eight times its size while it is decoded and handled. */
+  /** A body needs up to eight times its size while it is decoded and handled. */
   private static final int HEAP_SHARE = 8;
 
-  /** One GitHub delivery of 25 MB must fit beside the part that is kept for small requests. */
+  /** One GitHub delivery of 25 MB must fit beside the part reserved for small requests. */
   private static final long LEAST_BUFFERED = 36L << 20;
 
   /**
    * Certificates as PEM texts.
    *
-   * @param clientAuthority signs the certificates of clients; without it none is asked for
+   * @param clientAuthority the issuer of client certificates; without it none is requested
    */
   public record Tls(String certificate, String key, Optional<String> clientAuthority) {
     @Override

@@ -29,7 +29,7 @@ public final class HttpServer implements AutoCloseable {
     Tls.refuseRenegotiation();
   }
 
-  /** A client that is about to use its open connection again does so within this time. */
+  /** A client that reuses its open connection does so within this time. */
   private static final Duration PARTING = Duration.ofMillis(250);
 
   private final Vertx vertx;
@@ -79,46 +79,45 @@ public final class HttpServer implements AutoCloseable {
     return server.actualPort();
   }
 
-  /** How many requests are being served. */
+  /** Returns how many requests are being served. */
   public int running() {
     return kernel.running();
   }
 
-  /** The bytes of request bodies and of answers that are held now. */
+  /** Returns how many bytes of request bodies and answers are in memory. */
   public long bufferedBytes() {
     return kernel.requests().taken() + kernel.answers().taken();
   }
 
-  /** Returns whether the end has begun. */
+  /** Returns whether the server has begun to shut down. */
   public boolean isLeaving() {
     return kernel.isLeaving();
   }
 
   /**
-   * Uses other certificates for all handshakes from now on. Connections that are open stay open.
+   * Uses other certificates for all new handshakes. Open connections stay open.
    *
-   * @throws IOException if they cannot be used; then the former ones stay
+   * @throws IOException if the certificates cannot be used; then the former ones stay
    */
   public void replace(HttpOptions.Tls tls) throws IOException {
     wait(server.updateSSLOptions(Tls.options(tls), true), Duration.ofSeconds(30));
   }
 
-  /** Asks again whether the callers of all requests that wait may still call. */
+  /** Checks again whether the callers of all waiting requests may still call. */
   public void readmit() {
     kernel.readmit();
   }
 
-  /** Goes on serving, but lets every answer be the last one of its connection. */
+  /** Keeps serving, but makes every answer the last one of its connection. */
   public void leave() {
     kernel.leave();
   }
 
   /**
-   * Takes no new request, ends all waits, and lets the others finish. Whoever comes meanwhile over
-   * an open connection is told to go elsewhere: a connection that is cut under a request leaves its
-   * sender in doubt.
+   * Refuses new requests, ends all waits, and lets running requests finish. A request on an open
+   * connection is refused with an answer: closing the connection would leave its sender in doubt.
    *
-   * @return how many were still running at the deadline
+   * @return how many requests were still running at the deadline
    */
   public int drain(Duration deadline) throws InterruptedException {
     kernel.drain();
@@ -171,7 +170,8 @@ public final class HttpServer implements AutoCloseable {
             .setMaxHeaderSize(MAX_HEADERS)
             .setIdleTimeout((int) options.idle().toMillis())
             .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
-            // One protocol, one set of rules about ends and waits; HTTP/2 is the proxy's matter.
+            // One protocol, one set of rules about deadlines and waits; HTTP/2 is left to the
+            // proxy.
             .setHttp2ClearTextEnabled(false)
             .setUseAlpn(false)
             .setHandle100ContinueAutomatically(false);
@@ -179,7 +179,7 @@ public final class HttpServer implements AutoCloseable {
     return server;
   }
 
-  /** Answers bytes that are not HTTP with an error, where an answer is possible, and closes. */
+  /** Answers bytes that are not HTTP with an error if possible, and closes the connection. */
   private static void refuseBroken(HttpServerRequest request) {
     var type = typeOf(request.decoderResult().cause());
     var answer = Response.of(type.with(type.title()), "none");

@@ -53,7 +53,7 @@ final class Kernel {
     this.answers = new MemoryBudget(options.bufferedBytes());
   }
 
-  /** Starts to give up requests that take too long; on the event loop. */
+  /** Starts the timer that gives up requests that take too long; on the event loop. */
   void watchTheTime() {
     var unused = vertx.setPeriodic(TICK.toMillis(), tick -> open.forEach(Exchange::lookAtTheTime));
   }
@@ -78,17 +78,17 @@ final class Kernel {
     return options;
   }
 
-  /** Which pages of other sites may call. */
+  /** Returns which web origins may call. */
   Cors cors() {
     return cors;
   }
 
-  /** The bytes of bodies that have come in and are not handled yet. */
+  /** Returns the memory budget of request bodies. */
   MemoryBudget requests() {
     return requests;
   }
 
-  /** The bytes of answers that clients have not taken yet. */
+  /** Returns the memory budget of answers that clients have not read yet. */
   MemoryBudget answers() {
     return answers;
   }
@@ -102,15 +102,15 @@ final class Kernel {
   }
 
   /**
-   * Judges the callers of all running requests again, because credentials have changed or may have
-   * expired. Those that are refused lose their waits and streams.
+   * Judges the callers of all running requests again, because credentials changed or may have
+   * expired. Waits and streams of refused callers end.
    */
   void readmit() {
     admissions.incrementAndGet();
     running.forEach(Exchange::readmit);
   }
 
-  /** Judges running requests again every now and then, so that none outlives its token for long. */
+  /** Judges running requests regularly, so that none outlives its token for long. */
   void readmitRegularly() {
     time.schedule(
         READMIT_EVERY,
@@ -147,7 +147,7 @@ final class Kernel {
     running.remove(exchange);
   }
 
-  /** The last byte of its answer has left, or its connection is gone. */
+  /** Forgets a request whose last byte was sent or whose connection is gone. */
   void over(Exchange exchange) {
     running.remove(exchange);
     open.remove(exchange);
@@ -162,7 +162,7 @@ final class Kernel {
     connection.closeHandler(closed -> connections.decrementAndGet());
   }
 
-  /** Connections that are open, in use or not. */
+  /** Returns how many connections are open. */
   int connections() {
     return connections.get();
   }
@@ -172,12 +172,12 @@ final class Kernel {
     return leaving;
   }
 
-  /** Sends clients elsewhere when they have their answer; everything is served as before. */
+  /** Makes every answer the last one of its connection; requests are served as before. */
   void leave() {
     leaving = true;
   }
 
-  /** Requests that come after the end has begun are sent elsewhere. */
+  /** Refuses requests that arrive after the drain has begun. */
   void refuseIfDraining(Route route) {
     if (draining && route.role() != Role.ANYONE) {
       throw ProblemType.UNAVAILABLE
@@ -187,7 +187,7 @@ final class Kernel {
     }
   }
 
-  /** Ends all waits; the requests that run go on to their end. */
+  /** Ends all waits; running requests continue to their end. */
   void drain() {
     leaving = true;
     draining = true;

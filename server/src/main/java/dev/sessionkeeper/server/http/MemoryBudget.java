@@ -3,11 +3,12 @@ package dev.sessionkeeper.server.http;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Bounds the bytes that all requests of a server hold at one time.
+ * Bounds the memory that all requests of a server hold at one time.
  *
- * <p>Each request takes its bytes through a {@link Share} and gives them back by closing it. The
- * last quarter of the budget is for shares of up to {@link #SMALL} bytes: a few large uploads do
- * not keep small requests out. I1: the bytes of a share are released exactly once. Threads: any.
+ * <p>Each request reserves bytes through a {@link Share} and releases them by closing it. The last
+ * quarter of the budget is reserved for shares of up to {@link #SMALL} bytes, so a few large
+ * uploads do not block small requests. I1: the bytes of a share are released exactly once. Threads:
+ * any.
  */
 final class MemoryBudget {
   /** The most bytes of a share that may use the last quarter. */
@@ -29,7 +30,7 @@ final class MemoryBudget {
     return new Share();
   }
 
-  /** The bytes that are taken now. */
+  /** Returns the bytes in use. */
   long taken() {
     lock.lock();
     try {
@@ -43,12 +44,12 @@ final class MemoryBudget {
     return (shareBytes <= SMALL ? capacity : capacity - capacity / 4) - taken;
   }
 
-  /** The bytes of one request. A closed share takes nothing any more. */
+  /** The bytes of one request. A closed share can take no more. */
   final class Share implements AutoCloseable {
     private long held;
     private boolean closed;
 
-    /** Takes more bytes; false when the budget does not have them, and then it takes none. */
+    /** Takes more bytes. Returns false, and takes none, if the budget does not have them. */
     boolean grow(long bytes) {
       lock.lock();
       try {
@@ -58,7 +59,9 @@ final class MemoryBudget {
       }
     }
 
-    /** Holds just so many bytes; false when the budget does not have them. */
+    /**
+     * Changes the share to exactly so many bytes. Returns false if the budget does not have them.
+     */
     boolean resizeTo(long bytes) {
       lock.lock();
       try {
@@ -69,10 +72,10 @@ final class MemoryBudget {
     }
 
     /**
-     * Holds what is free, from {@code least} to {@code most} bytes and at most an eighth of the
-     * budget: what is made of these bytes may be longer than they are.
+     * Takes the free bytes, from {@code least} to {@code most} and at most an eighth of the budget,
+     * because an encoded answer may be larger than the values in it.
      *
-     * @return how many bytes it holds; 0 if less than {@code least} are free
+     * @return how many bytes the share holds; 0 if less than {@code least} are free
      */
     long takeUpTo(long least, long most) {
       lock.lock();
@@ -96,7 +99,7 @@ final class MemoryBudget {
       return true;
     }
 
-    /** Gives everything back. Closing twice does nothing. */
+    /** Releases all bytes. Closing twice does nothing. */
     @Override
     public void close() {
       lock.lock();

@@ -21,7 +21,7 @@ public final class OpenApi {
     return inStableOrder(new OpenApi().document(routes, version));
   }
 
-  /** The same document for every run: maps without an order of their own are sorted by name. */
+  /** Sorts unordered maps by name, so that every run gives the same document. */
   private static Map<String, Object> inStableOrder(Map<?, ?> map) {
     Map<String, Object> ordered =
         map instanceof LinkedHashMap<?, ?> ? new LinkedHashMap<>() : new TreeMap<>();
@@ -179,7 +179,7 @@ public final class OpenApi {
     return response;
   }
 
-  /** An answer that has two media types: the caller chooses one by Accept. */
+  /** Returns the schema of an answer with two media types; the caller chooses one by Accept. */
   private static Object inOneOfBothForms(Object first, Object second) {
     var both = new LinkedHashMap<String, Object>();
     var content = new LinkedHashMap<String, Object>();
@@ -195,7 +195,10 @@ public final class OpenApi {
     return both;
   }
 
-  /** A body without a record of its own is text or bytes; one of several types names them all. */
+  /**
+   * Returns the content of a body. A body without a record is text or bytes; one of several types
+   * names them all.
+   */
   private Map<String, Object> content(RouteDocs.Body body) {
     var content = new LinkedHashMap<String, Object>();
     for (var mediaType : body.mediaType().split(" or ", -1)) {

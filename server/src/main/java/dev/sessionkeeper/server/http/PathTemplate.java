@@ -26,7 +26,7 @@ record PathTemplate(String text, List<String> segments) {
     return names;
   }
 
-  /** The values of the parameters where the path fits. */
+  /** Returns the values of the parameters; empty if the path does not match. */
   Optional<Map<String, String>> match(List<String> path) {
     if (path.size() != segments.size()) {
       return Optional.empty();

@@ -8,7 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Why a request was not served, as RFC 9457 says it. Immutable; throw it with {@link #toException}.
+ * Why a request was not served, as RFC 9457 defines it. Immutable; throw it with {@link
+ * #toException}.
  *
  * @param extensions further members of the document
  */
@@ -31,7 +32,10 @@ public record Problem(
     return new Problem(type, detail, List.of(), Map.of(), Map.of());
   }
 
-  /** Bad input, one entry per field, up to {@link #MOST_ERRORS}; the detail counts the others. */
+  /**
+   * Returns the problem of invalid input, one entry per field, up to {@link #MOST_ERRORS}; the
+   * detail counts the rest.
+   */
   public static Problem invalid(List<FieldError> errors) {
     var shown = errors.subList(0, Math.min(errors.size(), MOST_ERRORS));
     int hidden = errors.size() - shown.size();
@@ -70,12 +74,12 @@ public record Problem(
     return new Problem(type, detail, errors, extensions, more);
   }
 
-  /** Tells the client when to come back: whole seconds, at least one. */
+  /** Returns the problem with a Retry-After header in whole seconds, at least one. */
   public Problem retryAfter(Duration delay) {
     return header("Retry-After", String.valueOf(Math.max(1, delay.plusMillis(999).toSeconds())));
   }
 
-  /** As {@link #retryAfter}, after a second. */
+  /** Returns the problem with a Retry-After of one second. */
   public Problem retrySoon() {
     return retryAfter(Duration.ofSeconds(1));
   }

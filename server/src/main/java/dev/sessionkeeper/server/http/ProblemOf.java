@@ -23,7 +23,7 @@ import java.util.concurrent.ExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Says what a failure means to the caller. The one place that knows both families. */
+/** Maps a failure to a problem for the caller. The only class that knows both kinds. */
 final class ProblemOf {
   private static final Logger log = LoggerFactory.getLogger(ProblemOf.class);
   private static final Duration SOON = Duration.ofSeconds(1);
@@ -43,8 +43,8 @@ final class ProblemOf {
   }
 
   /**
-   * A request that was not answered before its deadline. A request that only reads can simply be
-   * repeated; any other one may still take effect.
+   * Returns the problem of a request that missed its deadline. A request that only reads can be
+   * repeated; any other may still take effect.
    */
   static Problem late(String method, Duration deadline, String route) {
     log.warn("{} was given up after {}", route, deadline);
@@ -60,7 +60,10 @@ final class ProblemOf {
             .retryAfter(SOON);
   }
 
-  /** The answer does not fit beside those that clients have not taken yet. */
+  /**
+   * Returns the problem of an answer for which there is no memory beside those that clients have
+   * not read yet.
+   */
   static Problem tooManyAnswers() {
     return ProblemType.OVERLOADED
         .with("Too many bytes are on their way out; read answers sooner, or ask for less at once")
@@ -111,7 +114,7 @@ final class ProblemOf {
         "The request failed here; nothing is known to be wrong with it");
   }
 
-  /** The message without the code in front of it, which has a member of its own. */
+  /** Returns the message without its code, which has a member of its own. */
   private static String text(KeeperException failure) {
     var message = String.valueOf(failure.getMessage());
     var prefix = "[" + failure.code() + "] ";

@@ -3,8 +3,8 @@ package dev.sessionkeeper.server.http;
 import java.util.Locale;
 
 /**
- * The catalogue of everything the API refuses or fails with. The names are stable: clients branch
- * on the type, never on the text. docs/reference/problems.md is checked against it.
+ * All problem types of the API. The names are stable: clients branch on the type, never on the
+ * text. docs/reference/problems.md is checked against it.
  */
 public enum ProblemType {
   INVALID_REQUEST(400, "The request is not valid", "errors[] names every field and why."),
@@ -65,12 +65,12 @@ public enum ProblemType {
     return title;
   }
 
-  /** The advice to the caller, for the manual. */
+  /** Returns the advice to the caller, for the reference page. */
   public String advice() {
     return advice;
   }
 
-  /** The last part of the type's address: {@code session-locked}. */
+  /** Returns the last part of the type's address: {@code session-locked}. */
   public String slug() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }

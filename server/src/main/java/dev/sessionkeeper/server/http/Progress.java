@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * How far a request has come, and when the server gives it up.
+ * The phase of a request, and when the server gives it up.
  *
- * <p>Two threads meet here: the request's own, and the event loop that watches the time. I1: of
- * {@link Phase#ANSWERING}, {@link Phase#STREAMING} and {@link Phase#GIVEN_UP} a request enters one
- * at most from {@link Phase#SERVING}, so it has one answer.
+ * <p>Two threads use it: the request's own thread, and the event loop that enforces deadlines. I1:
+ * after {@link Phase#SERVING} a request enters at most one of {@link Phase#ANSWERING}, {@link
+ * Phase#STREAMING} and {@link Phase#GIVEN_UP}, so it has one answer.
  */
 final class Progress {
   enum Phase {
@@ -26,20 +26,20 @@ final class Progress {
   private long since;
   private long patience;
 
-  /** A request begins to arrive, and has so long to do so. */
+  /** Starts with a request that must arrive within the given patience. */
   Progress(long now, Duration patience) {
     this.since = now;
     this.patience = patience.toNanos();
   }
 
   /**
-   * Enters the next phase, which may take so long; false when the request is not in {@code from}.
+   * Enters the next phase, with a time limit. Returns false if the request is not in {@code from}.
    */
   boolean move(Phase from, Phase to, long now, Duration most) {
     return move(from, to, now, most.toNanos());
   }
 
-  /** Enters the next phase, which may take any time. */
+  /** Enters the next phase, without a time limit. */
   boolean move(Phase from, Phase to, long now) {
     return move(from, to, now, NEVER);
   }
@@ -59,7 +59,7 @@ final class Progress {
     }
   }
 
-  /** Gives the current phase so much more time. */
+  /** Extends the current phase. */
   void extend(Duration more) {
     lock.lock();
     try {
@@ -78,7 +78,7 @@ final class Progress {
     }
   }
 
-  /** Returns whether the current phase has taken longer than it may. */
+  /** Returns whether the current phase has exceeded its time limit. */
   boolean isLate(long now) {
     lock.lock();
     try {

@@ -14,7 +14,7 @@ public sealed interface QueueFilter {
     }
   }
 
-  /** Returns whether this queue passes. */
+  /** Returns whether the list may show this queue. */
   default boolean includes(QueueName queue) {
     return switch (this) {
       case All all -> true;

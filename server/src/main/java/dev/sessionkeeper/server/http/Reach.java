@@ -10,17 +10,17 @@ import java.util.UUID;
  * The tenants and queues that a credential reaches.
  *
  * <p>Queues belong to no tenant. So a credential that is bound to a tenant reaches only the queues
- * that it is bound to by name, and one that is bound to queues alone reaches no tenant.
+ * that it names, and one that is bound to queues alone reaches no tenant.
  */
 public record Reach(TenantFilter tenants, QueueFilter queues) {
-  /** Everything, the server itself included. */
+  /** Reaches everything, including the server itself. */
   public static final Reach EVERYTHING = new Reach(new TenantFilter.All(), new QueueFilter.All());
 
-  /** No tenant and no queue. */
+  /** Reaches no tenant and no queue. */
   public static final Reach NOTHING =
       new Reach(new TenantFilter.None(), new QueueFilter.Only(Set.of()));
 
-  /** The reach of a credential with these bindings; without any, everything. */
+  /** Returns the reach of a credential with these bindings; without any, everything. */
   public static Reach of(Optional<UUID> tenant, Optional<Set<QueueName>> queues) {
     if (tenant.isEmpty() && queues.isEmpty()) {
       return EVERYTHING;
@@ -35,7 +35,7 @@ public record Reach(TenantFilter tenants, QueueFilter queues) {
     return equals(EVERYTHING);
   }
 
-  /** The tenants to list: the asked one where it is within reach, or all within reach. */
+  /** Returns the tenants to list: the requested one if it is within reach, or all within reach. */
   public TenantFilter tenants(Optional<UUID> asked) {
     if (asked.isEmpty()) {
       return tenants;
@@ -63,13 +63,13 @@ public record Reach(TenantFilter tenants, QueueFilter queues) {
             && (name + ".").startsWith(streamPrefix(only.tenant())));
   }
 
-  /** Returns whether events of a stream exist for the caller, of its own tenant at least. */
+  /** Returns whether events of a stream exist for the caller, at least those of its own tenant. */
   public boolean includesEventsOf(String stream) {
     return includesStream(stream)
         || (stream.equals(EventLog.REGISTRY) && tenants instanceof TenantFilter.Only);
   }
 
-  /** The begin of the names of a tenant's streams. */
+  /** Returns the prefix of the names of a tenant's streams. */
   public static String streamPrefix(UUID tenant) {
     return "tenant." + tenant + ".";
   }

@@ -7,28 +7,28 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Takes in the body of one request, up to a limit, on the event loop.
+ * Reads the body of one request, up to a limit, on the event loop.
  *
- * <p>The rest of a body that is refused is read and dropped: a client that is still sending would
- * not see an answer on a connection that is reset. A body on a route that takes none is answered at
- * once. I1: {@link Then} is called once, or {@link #abandon} was.
+ * <p>The rest of a refused body is read and dropped, because a client that is still sending would
+ * not see an answer on a reset connection. A body on a route that takes none is refused at once.
+ * I1: {@link Then} is called once, or {@link #abandon} was.
  */
 final class ReadBody {
   private static final long MOST_DROPPED = 64L << 20;
 
-  /** The fate of the connection after a refusal. */
+  /** What happens to the connection after a refusal. */
   enum Ending {
-    /** The body was read to its end, so the connection can be used again. */
+    /** The whole body was read: the connection can be used again. */
     KEEP,
     /**
-     * The client is still sending: the answer goes out, and the connection closes a little later.
+     * The client is still sending: the answer is sent, and the connection closes a little later.
      */
     LINGER,
-    /** The connection closes behind the answer. */
+    /** The connection closes after the answer. */
     CLOSE
   }
 
-  /** Runs after the last byte. */
+  /** Continues after the last byte of the body. */
   interface Then {
     void serve(byte[] body);
 
@@ -47,9 +47,9 @@ final class ReadBody {
   private boolean ended;
 
   /**
-   * Prepares.
+   * Prepares to read.
    *
-   * @param share holds the bytes; a body that is served leaves them in it
+   * @param share reserves the memory; if the body is accepted, the bytes stay reserved
    */
   ReadBody(HttpServerRequest request, MemoryBudget.Share share, BodyLimit limit, Then then) {
     this.request = request;
@@ -67,7 +67,7 @@ final class ReadBody {
         request.response().writeContinue();
       }
     } else if (refusal.get().type() == ProblemType.MALFORMED_HTTP || expectsContinue()) {
-      // A client that waits for our word has not begun to send, and need not begin.
+      // A client that sent Expect: 100-continue has not begun to send the body.
       end(Ending.CLOSE);
     } else if (declaredLength() > mostDropped()) {
       end(Ending.LINGER);
@@ -98,13 +98,13 @@ final class ReadBody {
     }
   }
 
-  /** Ends it now, whatever is still to come. */
+  /** Refuses the body now, without reading the rest. */
   void cut(Problem problem) {
     refuse(problem);
     end(Ending.CLOSE);
   }
 
-  /** The connection is gone. Returns whether the body was still on its way. */
+  /** Gives up because the connection is gone. Returns whether the body was still incomplete. */
   boolean abandon() {
     if (ended) {
       return false;

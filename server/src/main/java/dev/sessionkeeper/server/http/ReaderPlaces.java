@@ -7,9 +7,8 @@ import java.util.Map;
 import java.util.function.IntSupplier;
 
 /**
- * Counts the places of event streams, so that the server does not run out of them and one
- * credential does not take them all. Callers of an open server have no credential, and share all
- * places.
+ * Limits concurrent event streams, in total and per credential. Callers of a server without
+ * credentials share all places.
  */
 public final class ReaderPlaces {
   private static final Duration LATER = Duration.ofSeconds(5);
@@ -24,7 +23,7 @@ public final class ReaderPlaces {
     this.mostPerCredential = mostPerCredential;
   }
 
-  /** A place that is taken until it is closed; closing it again does nothing. */
+  /** A place in use until it is closed; closing it again does nothing. */
   public final class Place implements AutoCloseable {
     private final String credential;
     private boolean closed;
@@ -48,7 +47,7 @@ public final class ReaderPlaces {
   /**
    * Takes a place.
    *
-   * @throws ProblemException 503 when none is left, or none for this credential
+   * @throws ProblemException 503 if none is left, or none for this credential
    */
   public synchronized Place take(String credential) {
     if (all >= most.getAsInt()) {

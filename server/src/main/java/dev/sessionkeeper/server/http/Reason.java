@@ -4,13 +4,14 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Reads why a caller acts, for the audit log. Routes whose body has no reason take one in a header.
+ * Reads the reason of an act, for the audit log. Routes whose body has no field for it read a
+ * header.
  */
 public final class Reason {
   /** The name of the header. */
   public static final String HEADER = "Keeper-Reason";
 
-  /** What the header is for, in the description of the API. */
+  /** The description of the header in the API description. */
   public static final String ABOUT =
       "Why, for the audit log: at most 500 characters, percent-encoded UTF-8";
 
@@ -19,9 +20,9 @@ public final class Reason {
   private Reason() {}
 
   /**
-   * The reason in this head; blank where there is none.
+   * Returns the reason in this head; blank if there is none.
    *
-   * @throws ProblemException 400 if it is too long or not encoded as it should be
+   * @throws ProblemException 400 if it is too long or badly encoded
    */
   static String in(RequestHead head) {
     var text = head.header(HEADER);
@@ -30,7 +31,7 @@ public final class Reason {
     }
     String reason;
     try {
-      // A plus is a plus: the header is percent-encoded, it is no form.
+      // Percent-encoding, not form encoding: a plus sign stays a plus sign.
       reason = URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8).strip();
     } catch (IllegalArgumentException e) {
       throw Problem.invalid(HEADER, "must be percent-encoded UTF-8").toException();

@@ -5,9 +5,9 @@ package dev.sessionkeeper.server.http;
 public interface RefusalPage {
 
   /**
-   * The page that tells of the problem.
+   * Renders a refusal as a page.
    *
-   * @param target the path and query that were asked for
+   * @param target the requested path and query
    */
   Response render(Problem problem, Gate.Visit visit, String target, String correlationId);
 }

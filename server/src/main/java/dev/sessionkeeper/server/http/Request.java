@@ -15,7 +15,7 @@ import java.util.function.Function;
 
 /** One request and its caller. Used by the request's own thread only. */
 public final class Request {
-  /** How much longer a request may take that works through many rows, such as a replay. */
+  /** How much longer a request may take that processes many rows, such as a replay. */
   public static final Duration MUCH_WORK = Duration.ofMinutes(1);
 
   private static final byte[] EMPTY_OBJECT = "{}".getBytes(StandardCharsets.US_ASCII);
@@ -55,17 +55,17 @@ public final class Request {
     this.isReachAsked = isReachAsked;
   }
 
-  /** The same request, for the reason that a person gave in its form. */
+  /** Returns the same request with the reason that a person gave in its form. */
   public Request because(String why) {
     return new Request(exchange, caller, match, query, body, why, isReachAsked);
   }
 
-  /** A call of another route for the same caller, within this request. */
+  /** Returns a request for another route inside this one, for the same caller. */
   Request within(RouteTable.Match other, Map<String, String> otherQuery, byte[] otherBody) {
     return new Request(exchange, caller, other, otherQuery, otherBody, reason, new AtomicBoolean());
   }
 
-  /** A parameter of the path, decoded: never empty, without control characters and slashes. */
+  /** Returns a path parameter, decoded: never empty, without control characters and slashes. */
   public String parameter(String name) {
     var value = match.parameters().get(name);
     if (value == null) {
@@ -74,17 +74,20 @@ public final class Request {
     return value;
   }
 
-  /** When the caller's credential ends; empty where it names no end. */
+  /** Returns when the caller's credential expires; empty if it does not. */
   public Optional<Instant> credentialEnd() {
     return caller.until();
   }
 
-  /** The query parameters, each at most once. Those that the route does not name were refused. */
+  /**
+   * Returns the query parameters, each at most once. Parameters that the route does not name were
+   * refused.
+   */
   public Map<String, String> query() {
     return query;
   }
 
-  /** The path and query as they were sent. */
+  /** Returns the path and query as they were sent. */
   public String target() {
     return exchange.head().target();
   }
@@ -94,22 +97,22 @@ public final class Request {
     return Fields.read(query, reader);
   }
 
-  /** A request header; blank when it is absent. */
+  /** Returns a request header; blank if absent. */
   public String header(String name) {
     return exchange.head().header(name);
   }
 
-  /** The body as it was sent. The array is the request's own. */
+  /** Returns the body as it was sent. The array belongs to the request. */
   public byte[] body() {
     return body;
   }
 
-  /** Reads the body as a JSON object; no body counts as an empty object. */
+  /** Reads the body as a JSON object; a missing body counts as an empty object. */
   public <T> T json(Function<Fields, T> reader) {
     return Fields.read(body.length == 0 ? EMPTY_OBJECT : body, reader);
   }
 
-  /** A route that takes no body is content with an empty object. */
+  /** Accepts a missing body or an empty object, and refuses anything else. */
   void requireNoFields() {
     if (body.length > 0) {
       json(
@@ -120,21 +123,21 @@ public final class Request {
     }
   }
 
-  /** The caller, its address and its reason, for the audit log. */
+  /** Returns the caller, its address and its reason, for the audit log. */
   public Actor actor() {
     return exchange.head().actor().because(reason);
   }
 
   /**
-   * The tenants and queues whose rows this request may see or change. A handler whose route has the
-   * scope tenant or queues must ask for it, else its answer is not sent.
+   * Returns the tenants and queues whose rows this request may read or change. A handler of a route
+   * with the scope tenant or queues must call it, otherwise its answer is not sent.
    */
   public Reach reach() {
     isReachAsked.set(true);
     return caller.reach();
   }
 
-  /** Fails when the handler of a route whose rows decide did not look at its reach. */
+  /** Fails if the handler of a route whose scope depends on rows did not ask for the reach. */
   void requireReachWasAsked() {
     if (match.route().scope().isDecidedByRows() && !isReachAsked.get()) {
       throw new IllegalStateException(
@@ -142,7 +145,7 @@ public final class Request {
     }
   }
 
-  /** Returns whether the caller has this role, for pages that leave out what would be refused. */
+  /** Returns whether the caller has this role, for pages that leave out forbidden acts. */
   public boolean may(Role role) {
     return caller.has(role);
   }
@@ -151,12 +154,12 @@ public final class Request {
     return caller;
   }
 
-  /** Names this request in logs and problems. */
+  /** Returns the id of this request in logs and problems. */
   public String correlationId() {
     return exchange.head().correlationId();
   }
 
-  /** The page asked for by {@code limit} and {@code cursor}; the default limit is 100. */
+  /** Returns the page selected by {@code limit} and {@code cursor}; the default limit is 100. */
   public static Page.Request page(Fields in) {
     var limit = in.optional("limit", DEFAULT_LIMIT, Decode.integer(1, Page.Request.MAX_LIMIT));
     var cursor = in.optional("cursor", Decode.text(4096));
@@ -165,35 +168,32 @@ public final class Request {
   }
 
   /**
-   * Waits for something, as long as the client listens. Only a wait that is wrapped in this call is
-   * interrupted when the client closes its connection; all other work of a handler runs to its end.
+   * Waits for something while the client is connected. Only a wait inside this call is interrupted
+   * when the client closes its connection; all other work of a handler runs to its end.
    *
-   * @return empty when the server shuts down: answer that there is nothing
-   * @throws ClientGone as soon as the client has closed its connection; let it pass
+   * @return empty if the server shuts down: answer that there is nothing
+   * @throws ClientGone as soon as the client has closed its connection; let it propagate
    */
   public <T> Optional<T> await(ResponseStream.Wait<T> wait) throws Exception {
     return exchange.await(wait);
   }
 
-  /**
-   * Lets the handler take so much longer than its deadline, because it waits by design or has a lot
-   * to do.
-   */
+  /** Extends the handler's deadline, because the handler waits by design or has much work. */
   public void mayTake(Duration longer) {
     exchange.mayTake(longer);
   }
 
   /**
-   * Takes memory for an answer before the answer is made.
+   * Reserves memory for an answer before the answer is made.
    *
    * @return how many bytes the answer may have, from {@code least} to {@code most}
-   * @throws ProblemException 503 when clients have not taken their answers and less is free
+   * @throws ProblemException 503 if less is free because clients have not read their answers
    */
   public long reserve(long least, long most) {
     return exchange.reserve(least, most);
   }
 
-  /** Releases what was reserved, while the handler waits. */
+  /** Releases the reserved memory while the handler waits. */
   public void unreserve() {
     exchange.unreserve();
   }

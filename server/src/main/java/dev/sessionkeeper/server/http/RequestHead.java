@@ -35,7 +35,7 @@ final class RequestHead implements Gate.Visit {
   /**
    * Finds the route and admits the caller.
    *
-   * @throws RuntimeException why the request is refused
+   * @throws RuntimeException if the request is refused
    */
   void judge() {
     CheckHead.framing(request.version(), request.headers());
@@ -49,7 +49,7 @@ final class RequestHead implements Gate.Visit {
     CheckHead.check(route(), query, header("Content-Type"), header("Content-Encoding"), hasBody());
   }
 
-  /** A reload in the same moment either sees the caller, or is seen here. */
+  /** A concurrent reload either sees the caller, or its change is seen here. */
   private Caller admitted() {
     while (true) {
       long admissions = kernel.admissions();
@@ -63,13 +63,13 @@ final class RequestHead implements Gate.Visit {
   /**
    * Admits the caller again after a reload.
    *
-   * @return whether its rights are the same as before
-   * @throws ProblemException if the caller may not call any more
+   * @return whether its rights are unchanged
+   * @throws ProblemException if the caller may no longer call
    */
   boolean isAdmittedAsBefore() {
     var before = caller;
     if (before.equals(Caller.ANONYMOUS)) {
-      return true; // Not judged yet, or at a route that asks for no credential.
+      return true; // The request was not judged yet, or its route requires no credential.
     }
     var again = kernel.gate().admitAgain(this);
     CheckAccess.check(route(), parameters(), query, again);
@@ -81,7 +81,7 @@ final class RequestHead implements Gate.Visit {
         || !(header("Content-Length").isEmpty() || header("Content-Length").equals("0"));
   }
 
-  /** The limit of the body; none is taken where no route was found. */
+  /** Returns the limit of the body; without a route no body is taken. */
   BodyLimit bodyLimit() {
     return match == null ? BodyLimit.none() : BodyLimit.of(match.route());
   }
@@ -106,17 +106,17 @@ final class RequestHead implements Gate.Visit {
     return request.method().name();
   }
 
-  /** The route as people write it, for logs and metrics. */
+  /** Returns the route as people write it, for logs and metrics. */
   String routeName() {
     return match == null ? NO_ROUTE : match.route().toString();
   }
 
-  /** The path and query as they were sent. */
+  /** Returns the path and query as they were sent. */
   String target() {
     return request.uri();
   }
 
-  /** The refusal as the caller reads it: a problem, or a page where the route is one. */
+  /** Returns the refusal for the caller: a problem, or a page if the route is one. */
   Response refusal(Problem problem) {
     var found = match;
     return found == null

@@ -4,14 +4,14 @@ import dev.sessionkeeper.store.Actor;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
 
-/** Is called for every request. Must not block. */
+/** Receives events of every request. Must not block. */
 @FunctionalInterface
 public interface RequestListener {
 
   /**
    * A request was answered.
    *
-   * @param route as in {@code GET /queues/{queue}}; {@code none} where no route was found
+   * @param route as in {@code GET /queues/{queue}}; {@code none} if no route matched
    */
   void answered(String route, int status, Duration took);
 
@@ -24,15 +24,15 @@ public interface RequestListener {
   default void refused(Actor actor, String route, int status) {}
 
   /**
-   * A request is about to be handled, on this thread.
+   * A handler is about to run on this thread.
    *
-   * @param header gives a request header; blank when it is absent
+   * @param header returns a request header; blank if absent
    */
   default Handling handling(String route, UnaryOperator<String> header) {
     return status -> {};
   }
 
-  /** Is called when the handler has ended, on the same thread. */
+  /** Runs on the same thread after the handler has ended. */
   @FunctionalInterface
   interface Handling {
     void ended(int status);

@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The path and query of a request, read strictly from its raw form: whatever two readers could
- * understand differently is refused, so that no check can be passed by an odd spelling.
+ * The path and query of a request, parsed strictly from the raw form. Any spelling that two parsers
+ * could read differently is refused, so that no check can be bypassed.
  *
  * @param path the decoded segments
- * @param query the decoded parameters, in order; none is there twice
+ * @param query the decoded parameters, in order; none is repeated
  */
 record RequestTarget(List<String> path, Map<String, String> query) {
 
@@ -125,7 +125,7 @@ record RequestTarget(List<String> path, Map<String, String> query) {
     return ProblemType.INVALID_PATH.with("The path is refused: " + why).toException();
   }
 
-  /** A part that cannot be decoded, and why. */
+  /** Reports a part that cannot be decoded, and why. */
   private static final class Malformed extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -16,12 +16,12 @@ public final class Response {
     record Streamed(StreamBody writer) implements Body {}
   }
 
-  /** Writes a long answer piece by piece, on the request's virtual thread. */
+  /** Writes a long response piece by piece, on the request's virtual thread. */
   @FunctionalInterface
   public interface StreamBody {
     void writeTo(ResponseStream out) throws Exception;
 
-    /** Releases what the answer took. Called once, also when the writer failed. */
+    /** Releases what the response holds. Called once, also if the writer failed. */
     default void ended() {}
   }
 
@@ -43,7 +43,7 @@ public final class Response {
     return json(200, view);
   }
 
-  /** 201 with a record (or map) as JSON. */
+  /** Returns a response with a record (or map) as JSON. */
   public static Response created(Object view) {
     return json(201, view);
   }
@@ -91,8 +91,8 @@ public final class Response {
   }
 
   /**
-   * Runs the task when the client has gone before the answer was written, for example to release
-   * leases that the client does not know about.
+   * Returns a copy with a task that runs if the client disconnects before the response is written,
+   * for example to release leases that the client does not know about.
    */
   public Response ifUndelivered(Runnable task) {
     var more = new ArrayList<>(ifUndelivered);
@@ -112,7 +112,7 @@ public final class Response {
     return body;
   }
 
-  /** The bytes that it holds in memory. */
+  /** Returns how many bytes of memory the response holds. */
   int size() {
     return switch (body) {
       case Body.Bytes whole -> whole.bytes().length;

@@ -15,7 +15,7 @@ import java.util.Optional;
  * }
  */
 public final class Route {
-  /** 16 MB. */
+  /** The largest request body by default: 16 MiB. */
   public static final long DEFAULT_MAX_BODY = 16L << 20;
 
   private final String method;
@@ -76,22 +76,25 @@ public final class Route {
         method, template, role, scope, handler, RouteDocs.NONE, DEFAULT_MAX_BODY, Optional.empty());
   }
 
-  /** One line for people. */
+  /** Sets one line of description. */
   public Route summary(String text) {
     return with(docs.summary(text));
   }
 
-  /** Takes this query parameter. One that no route names is refused before the handler runs. */
+  /**
+   * Accepts this query parameter. A parameter that the route does not name is refused before the
+   * handler runs.
+   */
   public Route query(String name, String description) {
     return query(name, description, Role.ANYONE);
   }
 
-  /** Takes this query parameter from callers that have this role beside the role of the route. */
+  /** Accepts this query parameter from callers that have this role beside the role of the route. */
   public Route query(String name, String description, Role needed) {
     return with(docs.query(new RouteDocs.Parameter(name, description, needed)));
   }
 
-  /** Reads this request header; only described, unknown headers are never refused. */
+  /** Describes a request header; unknown headers are never refused. */
   public Route header(String name, String description) {
     return with(docs.header(new RouteDocs.Parameter(name, description, Role.ANYONE)));
   }
@@ -101,7 +104,7 @@ public final class Route {
     return with(docs.request(RouteDocs.Body.json(type)));
   }
 
-  /** Reads bytes; the media type is only described. */
+  /** Accepts bytes; the media type is only described. */
   public Route takes(String mediaType) {
     return with(docs.request(RouteDocs.Body.of(mediaType)));
   }
@@ -134,8 +137,8 @@ public final class Route {
   }
 
   /**
-   * Makes it a page for people: the API description leaves it out, browsers may use it with the
-   * cookie of their login, and its refusals are pages as well.
+   * Makes the route a page for people: the API description leaves it out, browsers may use it with
+   * their login cookie, and its refusals are pages as well.
    */
   public Route page(RefusalPage refusals) {
     return new Route(method, path, role, scope, handler, docs, maxBody, Optional.of(refusals));
@@ -145,7 +148,7 @@ public final class Route {
     return method;
   }
 
-  /** The path with its parameters in braces. */
+  /** Returns the path with its parameters in braces. */
   public String path() {
     return path.text();
   }
@@ -158,7 +161,7 @@ public final class Route {
     return scope;
   }
 
-  /** Returns whether it is a page for people. */
+  /** Returns whether the route is a page for people. */
   public boolean isPage() {
     return page.isPresent();
   }

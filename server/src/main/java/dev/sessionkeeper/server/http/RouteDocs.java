@@ -7,10 +7,10 @@ import java.util.Optional;
 /**
  * The inputs and answers of a route, for the API description and the checks before the handler.
  *
- * @param query the parameters it takes; any other one is refused
- * @param headers the request headers it reads; only described
+ * @param query the accepted parameters; any other one is refused
+ * @param headers the request headers that the route reads; only described
  * @param request the body; empty for a route without one
- * @param answers the answers of success
+ * @param answers the successful answers
  * @param problems the refusals of this route, in addition to those of every route
  */
 record RouteDocs(
@@ -26,11 +26,11 @@ record RouteDocs(
   /**
    * A query parameter or a header.
    *
-   * @param role the role that it needs beside the role of the route
+   * @param role the role required in addition to the role of the route
    */
   record Parameter(String name, String description, Role role) {}
 
-  /** A body: its media type, and the record that describes it where it is JSON. */
+  /** A body: its media type and, if it is JSON, the record that describes it. */
   record Body(String mediaType, Optional<Class<?>> type) {
     static Body json(Class<?> type) {
       return new Body("application/json", Optional.of(type));
@@ -41,7 +41,7 @@ record RouteDocs(
     }
   }
 
-  /** A good answer. */
+  /** A successful answer. */
   record Answer(int status, String description, Optional<Body> body) {}
 
   RouteDocs summary(String text) {

@@ -7,12 +7,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 
-/** All routes of a server. The one place that knows what is served. */
+/** All routes of a server, for dispatch and for the API description. */
 public final class RouteTable {
   private final List<Route> routes;
   private final Map<Shape, List<Route>> byShape;
 
-  /** Paths of one length that begin with the same word; no route has a parameter there. */
+  /** Paths of one length that begin with the same literal segment. */
   private record Shape(int length, String first) {
     static Shape of(List<String> path) {
       return new Shape(path.size(), path.isEmpty() ? "" : path.getFirst());
@@ -20,7 +20,7 @@ public final class RouteTable {
   }
 
   public RouteTable(List<Route> routes) {
-    // A literal segment goes before a parameter: /usages/proof is not the usage named "proof".
+    // A literal segment goes before a parameter: in /usages/proof, "proof" is no usage id.
     this.routes =
         routes.stream()
             .sorted(Comparator.comparing(route -> route.path().replace('{', '\uffff')))
@@ -54,9 +54,9 @@ public final class RouteTable {
   record Match(Route route, Map<String, String> parameters) {}
 
   /**
-   * The route for this call.
+   * Returns the route for this call.
    *
-   * @throws ProblemException not found, or found with other methods only
+   * @throws ProblemException if there is none, or only for other methods
    */
   Match find(String method, List<String> path) {
     var wanted = method.equals("HEAD") ? "GET" : method;

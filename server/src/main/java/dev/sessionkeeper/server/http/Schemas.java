@@ -18,7 +18,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
 
-/** JSON schemas of the records that travel. An Optional component need not be there. */
+/**
+ * JSON schemas of the records in requests and answers. An Optional component is an optional field.
+ */
 final class Schemas {
   private static final Map<Class<?>, Map<String, Object>> SIMPLE =
       Map.ofEntries(
@@ -42,9 +44,10 @@ final class Schemas {
   private final ApiWords words = ApiWords.get();
 
   /**
-   * A reference to the schema of this record; the schema itself is kept.
+   * Returns a reference to the schema of this record, and registers the schema.
    *
-   * @throws IllegalStateException if another record has the same name: one of both would be lost
+   * @throws IllegalStateException if another record has the same name, because one of both would be
+   *     lost
    */
   Map<String, Object> of(Class<?> type) {
     var name = nameOf(type);
@@ -54,7 +57,7 @@ final class Schemas {
           "Two records would be the schema " + name + ": " + known + " and " + type);
     }
     if (known == null) {
-      named.put(name, Map.of()); // A type that holds itself finds its name taken.
+      named.put(name, Map.of()); // A recursive type finds its own name registered.
       named.put(name, object(type));
     }
     return Map.of("$ref", "#/components/schemas/" + name);
@@ -71,7 +74,7 @@ final class Schemas {
             .anyMatch(component -> component.getType() != Optional.class);
   }
 
-  /** The JSON name of a component. */
+  /** Returns the JSON name of a record component. */
   static String jsonName(RecordComponent component) {
     // The annotation targets fields and methods; the compiler copies it from the component to both.
     var renamed = component.getAccessor().getAnnotation(JsonProperty.class);
@@ -107,7 +110,10 @@ final class Schemas {
     }
   }
 
-  /** A map of queue settings stands for those that a caller names: each of them is optional. */
+  /**
+   * Adds the queue settings as optional fields, in place of the map that holds those a caller
+   * names.
+   */
   private void addUnwrapped(
       RecordComponent component,
       String owner,
@@ -148,7 +154,7 @@ final class Schemas {
       var words = Arrays.stream(plain.getEnumConstants()).map(Object::toString).toList();
       return Map.of("type", "string", "enum", words);
     }
-    // RawJson and JsonValue: any JSON value at all.
+    // RawJson and JsonValue stand for any JSON value.
     return isAnyJson(plain) ? Map.of() : of(plain);
   }
 
@@ -156,7 +162,10 @@ final class Schemas {
     return type.getPackageName().equals("dev.sessionkeeper.server.json");
   }
 
-  /** A record inside of a class with routes belongs to their subject, not to the class. */
+  /**
+   * Returns the schema's name. A record inside a class with routes is named by the subject of the
+   * routes, not by the class.
+   */
   private static String nameOf(Class<?> type) {
     var outer = type.getEnclosingClass();
     return outer == null

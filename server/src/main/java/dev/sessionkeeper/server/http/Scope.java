@@ -14,7 +14,7 @@ public sealed interface Scope {
   /**
    * One queue.
    *
-   * @param parameter the parameter of the path that names the queue
+   * @param parameter the path parameter that names the queue
    */
   record Queue(String parameter) implements Scope {}
 
@@ -25,8 +25,8 @@ public sealed interface Scope {
   record Tenant() implements Scope {}
 
   /**
-   * One stream, which the parameter {@code stream} of the path names. A stream belongs to the whole
-   * server, or to the tenant in its name ({@link Reach#includesStream}).
+   * One stream, named by the path parameter {@code stream}. A stream belongs to the whole server,
+   * or to the tenant in its name ({@link Reach#includesStream}).
    */
   record Stream() implements Scope {}
 
@@ -44,7 +44,7 @@ public sealed interface Scope {
     return new Public();
   }
 
-  /** One queue, which the parameter {@code queue} of the path names. */
+  /** Returns the scope of one queue, named by the path parameter {@code queue}. */
   static Scope queue() {
     return new Queue("queue");
   }
@@ -69,7 +69,7 @@ public sealed interface Scope {
     return new Server(subject);
   }
 
-  /** Returns whether only a row or a body tells whose the object is. */
+  /** Returns whether only a row or a body tells to whom the object belongs. */
   default boolean isDecidedByRows() {
     return switch (this) {
       case Queues queues -> true;
@@ -82,7 +82,7 @@ public sealed interface Scope {
     };
   }
 
-  /** The word of the API description: {@code public}, {@code queue}, {@code tenant}, … */
+  /** Returns the word of the API description: {@code public}, {@code queue}, {@code tenant}, … */
   default String key() {
     return getClass().getSimpleName().toLowerCase(Locale.ROOT);
   }

@@ -2,7 +2,7 @@ package dev.sessionkeeper.server.http;
 
 import java.util.UUID;
 
-/** The tenants whose rows a list may show. No tenant id stands for "all" or "none". */
+/** The tenants whose rows a list may show. No tenant id has the meaning "all" or "none". */
 public sealed interface TenantFilter {
 
   record All() implements TenantFilter {}
@@ -11,7 +11,7 @@ public sealed interface TenantFilter {
 
   record None() implements TenantFilter {}
 
-  /** Returns whether rows of this tenant pass. */
+  /** Returns whether the list may show rows of this tenant. */
   default boolean includes(UUID tenant) {
     return switch (this) {
       case All all -> true;

@@ -21,9 +21,13 @@ final class Tls {
 
   private Tls() {}
 
-  /** A client could make the server compute handshake after handshake on one connection. */
+  /**
+   * Refuses renegotiation, by which a client could make the server compute handshake after
+   * handshake on one connection.
+   */
   static void refuseRenegotiation() {
-    // Read by Java before the first handshake as a server; an operator's own choice stays.
+    // Java reads this property before its first handshake as a server. An operator's own value is
+    // kept.
     if (System.getProperty("jdk.tls.rejectClientInitiatedRenegotiation") == null) {
       System.setProperty("jdk.tls.rejectClientInitiatedRenegotiation", "true");
     }
@@ -63,7 +67,7 @@ final class Tls {
     return new PemTrustOptions().addCertValue(Buffer.buffer(authority));
   }
 
-  /** The suites of this Java that encrypt and authenticate in one step, with fresh keys. */
+  /** Returns this runtime's cipher suites with authenticated encryption and forward secrecy. */
   static List<String> suites() {
     var factory = (SSLServerSocketFactory) SSLServerSocketFactory.getDefault();
     return Arrays.stream(factory.getDefaultCipherSuites())

@@ -5,9 +5,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends the wait of a request whose client is gone.
+ * Ends the wait of a request whose client has disconnected.
  *
- * <p>Two threads meet here: the request's own, and the event loop that learns of the end. I1: the
+ * <p>Two threads use it: the request's own, and the event loop that notices the disconnect. I1: the
  * thread is interrupted only while it is inside {@link #await}, and leaves it with a clear
  * interrupt flag.
  */
@@ -31,7 +31,7 @@ final class Waiting {
       }
       throw e;
     } catch (RuntimeException e) {
-      // An interrupt may surface as a broken connection to the store. It tells nothing new.
+      // An interrupt may surface as a broken connection to the store; the cause is known already.
       if (leave()) {
         return Optional.empty();
       }
@@ -50,7 +50,7 @@ final class Waiting {
     }
   }
 
-  /** Ends the wait with a refusal, because the caller may not call any more. */
+  /** Ends the wait with a refusal, because the caller may no longer call. */
   void refuse(Problem problem) {
     lock.lock();
     try {
@@ -61,7 +61,7 @@ final class Waiting {
     }
   }
 
-  /** Returns why the caller may not call any more. */
+  /** Returns why the caller may no longer call. */
   Optional<Problem> refusal() {
     lock.lock();
     try {
@@ -71,7 +71,7 @@ final class Waiting {
     }
   }
 
-  /** Returns why the result of a wait must not be handed out any more. */
+  /** Returns why the result of a wait must not be returned any more. */
   Optional<Problem> refusalOfResult() {
     lock.lock();
     try {
@@ -125,7 +125,7 @@ final class Waiting {
     }
   }
 
-  /** Returns whether the wait was ended from outside, by the drain. */
+  /** Returns whether the drain ended the wait. */
   private boolean leave() {
     leaveQuietly();
     lock.lock();

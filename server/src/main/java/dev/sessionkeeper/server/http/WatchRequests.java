@@ -10,14 +10,14 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 
 /**
- * Ends connections that send requests without end and do not take their answers.
+ * Closes connections that send requests without end and do not read the answers.
  *
- * <p>The web server takes in every request that a connection sends, however many wait for their
- * turn, and walks along all of them for each new one: a single client could keep its event loop
- * busy for minutes. On the event loop, between the HTTP codec and the web server.
+ * <p>Vert.x accepts every request of a connection, however many wait, and scans all of them for
+ * each new one. So a single client could keep the event loop busy for minutes. This handler runs on
+ * the event loop, between the HTTP codec and Vert.x.
  */
 final class WatchRequests extends ChannelDuplexHandler {
-  /** The most requests of a connection whose answers the client has not taken. */
+  /** The most requests of a connection whose answers the client has not read. */
   static final int MOST_WAITING = 64;
 
   private int waiting;

@@ -13,7 +13,7 @@ import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
-/** Writes one answer. The web server's objects are touched on the event loop only. */
+/** Writes one response. Vert.x objects are used on the event loop only. */
 final class WriteResponse {
   private final HttpServerRequest request;
   private final HttpServerResponse response;
@@ -33,7 +33,7 @@ final class WriteResponse {
     this.lastOfConnection = lastOfConnection;
   }
 
-  /** Writes a whole answer; on the event loop. */
+  /** Writes a whole response; on the event loop. */
   Future<Void> write(Response answer, boolean close) {
     if (response.closed() || response.ended()) {
       return Future.failedFuture(new ClientGone());
@@ -48,8 +48,8 @@ final class WriteResponse {
   }
 
   /**
-   * Writes an answer behind which the connection closes. The answer is not ended before, so that
-   * the web server serves no further request of the connection.
+   * Writes a response after which the connection closes. The response is not ended before, so that
+   * Vert.x serves no further request of the connection.
    *
    * @param whenToClose runs the closing task at once, or after the client had time to read
    */
@@ -66,8 +66,8 @@ final class WriteResponse {
   }
 
   /**
-   * Ends a connection whose client takes no bytes. Closing it through the web server, or through
-   * the end of the channel, would wait for these bytes to leave.
+   * Closes the connection of a client that reads nothing. Closing it through Vert.x or the channel
+   * would wait until the pending bytes are sent.
    */
   static void cut(HttpConnection connection) {
     if (connection instanceof ConnectionBase base) {
@@ -75,7 +75,9 @@ final class WriteResponse {
     }
   }
 
-  /** Writes a whole answer and waits for the socket; returns whether the socket took the answer. */
+  /**
+   * Writes a whole response and waits for the socket. Returns whether the socket took the bytes.
+   */
   boolean writeAndWait(Response answer, Executor loop) {
     var written = new CompletableFuture<Void>();
     loop.execute(() -> write(answer, false).onComplete(result -> settle(written, result)));
@@ -90,7 +92,7 @@ final class WriteResponse {
     }
   }
 
-  /** Writes the head, then lets the writer write, then ends the answer. */
+  /** Writes the head, runs the writer, then ends the response. */
   void stream(Response answer, Response.StreamBody writer, Executor loop) throws Exception {
     loop.execute(
         () -> {
@@ -112,7 +114,7 @@ final class WriteResponse {
     }
   }
 
-  /** Ends a streamed answer behind what was written; on the event loop. */
+  /** Ends a streamed response after the bytes written so far; on the event loop. */
   void cut() {
     if (!response.closed() && !response.ended()) {
       WriteStream.endWith(request, new byte[0]);

@@ -12,7 +12,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Writes a streamed answer piece by piece, each when the socket has taken the one before. */
+/** Writes a streamed response piece by piece, each after the socket has taken the previous one. */
 final class WriteStream implements ResponseStream {
   private static final Duration STEP = Duration.ofMillis(250);
   private static final Duration LAST_PATIENCE = Duration.ofSeconds(5);
@@ -51,7 +51,7 @@ final class WriteStream implements ResponseStream {
     return false;
   }
 
-  /** Waits in short steps: a server that shuts down has less patience. */
+  /** Waits in short steps, because a server that shuts down has less patience. */
   private boolean awaitWritten(CompletableFuture<Void> written, Duration patience)
       throws InterruptedException {
     long left = patience.toNanos();
@@ -69,7 +69,7 @@ final class WriteStream implements ResponseStream {
     return false;
   }
 
-  /** Ends the answer behind what still waits at the socket, and cuts what does not move. */
+  /** Ends the response after the pending bytes, and closes a connection that takes none. */
   static void endWith(HttpServerRequest request, byte[] lastWords) {
     var response = request.response();
     if (response.closed() || response.ended()) {

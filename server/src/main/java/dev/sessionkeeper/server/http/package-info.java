@@ -1,6 +1,6 @@
 /**
- * A thin port over the web server: routes, requests, answers and problems. A feature adds a list of
- * {@link dev.sessionkeeper.server.http.Route}s and never sees the web server itself.
+ * The HTTP kernel: routes, requests, responses and problems, over Vert.x. A feature adds a list of
+ * {@link dev.sessionkeeper.server.http.Route}s and never uses Vert.x itself.
  */
 @NullMarked
 package dev.sessionkeeper.server.http;

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The failed attempts of sessions. A trigger writes them; docs/how-to/use-the-dashboard.md. */
+/** Reads and deletes the failed attempts of sessions, which a trigger records. */
 final class AttemptTable {
   private static final String NEWEST =
       """
@@ -31,7 +31,7 @@ final class AttemptTable {
     this.database = database;
   }
 
-  /** The newest failed attempts of a session. */
+  /** Returns the newest failed attempts of a session. */
   List<Attempt> newest(QueueName queue, SessionId session, int limit) {
     return database.withConnection(
         connection -> {
@@ -50,7 +50,7 @@ final class AttemptTable {
         });
   }
 
-  /** Forgets old attempts, at most so many; returns how many it forgot. */
+  /** Deletes old attempts, a bounded number at a time. Returns how many were deleted. */
   int forget(Duration age, int most) {
     return database.inStatement(
         connection -> {

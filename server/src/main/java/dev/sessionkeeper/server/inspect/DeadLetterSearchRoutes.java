@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Finds dead letters by what they died of, and repairs their bodies. */
+/** Finds dead letters by their cause, and repairs their payloads. */
 final class DeadLetterSearchRoutes {
   private static final long LEAST_BYTES = 64L << 10;
   private static final long MOST_BYTES = 8L << 20;
@@ -73,21 +73,21 @@ final class DeadLetterSearchRoutes {
                 ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_FOUND, ProblemType.PRECONDITION_FAILED));
   }
 
-  /** The causes of death, over the newest dead letters. */
+  /** The causes of the newest dead letters. */
   record Groups(List<SearchDeadLetters.Group> groups, int lookedAt) {}
 
   /**
-   * A dead letter and its former bodies.
+   * A dead letter and its former payloads.
    *
-   * @param sha256 the digest of its body now, to be sent with a repair
+   * @param sha256 the digest of the current payload, which a repair must name
    */
   record Repairs(DeadLetterView deadLetter, String sha256, List<RepairTable.Original> originals) {}
 
   /**
-   * Another body.
+   * A new payload for a dead letter.
    *
-   * @param body the text of the new body
-   * @param sha256 the digest of the body that the person saw
+   * @param body the text of the new payload
+   * @param sha256 the digest of the payload that the operator saw
    */
   record Repair(String body, Optional<String> sha256, Optional<String> reason) {
     static Repair read(Fields in) {
@@ -99,7 +99,7 @@ final class DeadLetterSearchRoutes {
     }
   }
 
-  /** Asks for a filter; take the value after {@link Fields#check}. */
+  /** Reads the fields of a filter; call the supplier after {@link Fields#check}. */
   static Supplier<SearchDeadLetters.Filter> askFilter(Fields in) {
     var session = in.optional("sessionId", Decode.text().map(SessionId::of));
     var reason = in.optional("reason", Decode.text(300));

@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Single sessions and dead letters in all detail, for people. */
+/** Shows single sessions and dead letters in detail. */
 public final class InspectFeature implements Feature {
   private static final Duration KEPT = Duration.ofDays(7);
   private static final Duration FORGET_EVERY = Duration.ofMinutes(10);
@@ -87,11 +87,11 @@ public final class InspectFeature implements Feature {
 
   @Override
   public void reconfigure(KeeperConfig config) {
-    // Nothing here is configured.
+    // The feature has no configuration.
   }
 
   @Override
   public void close() {
-    // Nothing was opened.
+    // There is nothing to close.
   }
 }

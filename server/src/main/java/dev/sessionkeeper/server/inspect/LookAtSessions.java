@@ -12,11 +12,11 @@ import java.util.ArrayList;
 import java.util.Optional;
 
 /**
- * Looks at sessions in whatever store they are: with indexed reads in our own database, and through
- * the provider's inspector elsewhere.
+ * Reads sessions from any store: with indexed queries in the server's own database, and through the
+ * provider's inspector elsewhere.
  */
 final class LookAtSessions {
-  /** How many sessions of another provider are looked through for the ones that are asked for. */
+  /** The most sessions of another provider that one search examines. */
   private static final int MOST_LOOKED_AT = 10_000;
 
   private final Queues queues;
@@ -56,11 +56,13 @@ final class LookAtSessions {
         break;
       }
     }
-    // A page of the inspector is taken as a whole, so that its cursor is behind all of it.
+    // Takes a page of the inspector as a whole, because its cursor is behind all of its items.
     return new SearchSessions.Found(new Page<>(found, cursor), true);
   }
 
-  /** How many sessions have a lane; empty where no one counts them without reading all. */
+  /**
+   * Returns the counts of sessions by status; empty if counting would need to read all sessions.
+   */
   Optional<SearchSessions.Counts> counts(QueueName queue) {
     return search.flatMap(by -> by.counts(queue));
   }
@@ -91,9 +93,9 @@ final class LookAtSessions {
   }
 
   /**
-   * The database's own reads.
+   * Returns the queries of the server's own database.
    *
-   * @throws dev.sessionkeeper.server.http.ProblemException 409 where the queues are elsewhere
+   * @throws dev.sessionkeeper.server.http.ProblemException 409 if the queues are elsewhere
    */
   SearchSessions search() {
     return search.orElseThrow(

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 
-/** The bodies that messages had before a person repaired them. They are kept for good. */
+/** Stores the payloads that messages had before a repair. They are kept for good. */
 final class RepairTable {
   private static final String KEEP =
       """
@@ -37,7 +37,7 @@ final class RepairTable {
     this.database = database;
   }
 
-  /** An earlier body; its text is blank where it is not text. */
+  /** A former payload; its text is blank if it is not text. */
   record Original(long id, String actor, Instant at, String sha256, long size, String text) {}
 
   void keep(Connection connection, QueueName queue, DeadLetter letter, String actor)

@@ -12,10 +12,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * One session as people see it.
+ * One session in detail.
  *
- * @param status ready, held, waiting, parked, paused, or finished when nothing is left of it
- * @param why says in words why the session does not move
+ * @param status ready, held, waiting, parked, paused, or finished if nothing is left of it
+ * @param why explains why the session does not move
  */
 record SessionDetail(
     String queue,
@@ -53,7 +53,7 @@ record SessionDetail(
         view.flatMap(SessionView::blockedSince));
   }
 
-  /** A message that waits, in its order. */
+  /** A waiting message, in the order of the session. */
   record Waiting(
       long sequence,
       String messageId,
@@ -81,11 +81,11 @@ record SessionDetail(
       Optional<String> base64) {}
 
   /**
-   * Something that happened to a session.
+   * An event in a session's history.
    *
    * @param kind sent, failed, postponed, dead, act or event
    * @param text one line
-   * @param detail what belongs to it and may have many lines
+   * @param detail further lines
    */
   record Moment(
       Instant at,

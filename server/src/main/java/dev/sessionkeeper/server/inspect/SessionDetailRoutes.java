@@ -29,7 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Shows sessions in all detail. Looking disturbs no consumer. */
+/** Shows sessions in detail. Reading disturbs no consumer. */
 final class SessionDetailRoutes {
   private static final long LEAST_BYTES = 64L << 10;
   private static final long MOST_BYTES = 4L << 20;
@@ -84,8 +84,8 @@ final class SessionDetailRoutes {
   /**
    * A page of sessions, by id.
    *
-   * @param backlogIsExact false while messages wait in bundles, which lists do not count
-   * @param counts where they were asked for, and the provider can count
+   * @param backlogIsExact false while messages wait in message batches, which lists do not count
+   * @param counts present if requested and supported by the provider
    */
   record Found(
       List<SessionItem> sessions,
@@ -94,7 +94,7 @@ final class SessionDetailRoutes {
       Optional<String> nextCursor) {}
 
   /**
-   * How many sessions there are, exact up to 10,000.
+   * The numbers of sessions, exact up to 10,000.
    *
    * @param attention waiting, parked or paused
    */
@@ -249,7 +249,7 @@ final class SessionDetailRoutes {
     }
   }
 
-  /** The body that a person typed, in the form that the message has. */
+  /** Returns the repaired payload, in the form that the message had. */
   static Payload payload(Payload before, String text) {
     return switch (before.form()) {
       case JSON -> Payload.json(text);

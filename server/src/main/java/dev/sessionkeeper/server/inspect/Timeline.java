@@ -16,11 +16,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Puts together what happened to a session: messages that wait, failed attempts, dead letters, acts
- * of people and GitHub's events. Each part is one indexed read.
+ * Merges a session's history: waiting messages, failed attempts, dead letters, operators' acts and
+ * GitHub events. Each part is one indexed query.
  */
 final class Timeline {
-  /** The most moments of an answer. */
+  /** The most events of an answer. */
   static final int MOST = 200;
 
   private static final int OF_EACH = 100;

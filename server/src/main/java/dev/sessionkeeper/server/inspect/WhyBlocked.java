@@ -8,16 +8,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
-/** Says in one or two sentences why a session does not move, or that it does. */
+/** Explains in one or two sentences why a session does not move, or that it does. */
 final class WhyBlocked {
   private WhyBlocked() {}
 
   /**
    * The known facts about a session.
    *
-   * @param view empty for a session that has no message, no owner and no reason to be set aside
+   * @param view empty for a session without messages, owner and reason to be set aside
    * @param last the newest failed attempt
-   * @param isReadAlone whether a consumer holds the sessions of the queue in its memory
+   * @param isReadAlone whether a process reads the queue in its memory
    */
   record Known(
       Optional<SessionView> view,

@@ -1,4 +1,4 @@
-/** Shows single sessions and dead letters to people: why they do not move, and what happened. */
+/** Shows single sessions and dead letters: why they do not move, and their history. */
 @NullMarked
 package dev.sessionkeeper.server.inspect;
 

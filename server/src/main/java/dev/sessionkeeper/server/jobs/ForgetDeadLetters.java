@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Deletes the dead letters of declared queues after a long time, the oldest first. Queues of other
+ * Deletes dead letters of declared queues after their retention, the oldest first. Queues of other
  * applications on the same broker keep theirs.
  */
 final class ForgetDeadLetters {
@@ -31,9 +31,10 @@ final class ForgetDeadLetters {
   private final Supplier<Duration> age;
 
   /**
-   * Prepares.
+   * Creates the job.
    *
-   * @param age from the death of the message on, by the clock of the database; asked in each run
+   * @param age counts from the moment a message became a dead letter, by the database's clock; read
+   *     at each run
    */
   ForgetDeadLetters(
       QueueProvider queues, DeadLetterQueues letters, Database database, Supplier<Duration> age) {

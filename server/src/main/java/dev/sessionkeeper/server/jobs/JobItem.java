@@ -27,7 +27,7 @@ record JobItem(
   /** All jobs, by name. */
   record Listing(List<JobItem> jobs) {}
 
-  /** One run, the newest first. */
+  /** One run of a job. */
   record Run(
       long epoch,
       String owner,

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
-/** Counts what happens to jobs. Jobs are few and their names are fixed, so they may be labels. */
+/** Counts job events. Job names are few and fixed, so they may be labels. */
 public final class JobMeters implements Consumer<JobEvent> {
   private static final Duration FRESH = Duration.ofSeconds(5);
   private static final String ALERTS = "keeper.job.alerts";
@@ -44,8 +44,8 @@ public final class JobMeters implements Consumer<JobEvent> {
   }
 
   /**
-   * Shows how each job stands. Its counters exist from now on: a counter that appears with its
-   * first event hides that event from {@code increase()}.
+   * Registers the gauges and counters of each job. Counters must exist from the start: {@code
+   * increase()} misses the first increment of a counter that appears later.
    */
   public void watch(Jobs jobs, TimeSource time) {
     var pulses = new Sampled<Map<String, Jobs.Pulse>>(Map.of(), () -> byName(jobs), FRESH, time);

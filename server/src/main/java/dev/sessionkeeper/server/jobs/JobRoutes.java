@@ -12,7 +12,7 @@ import dev.sessionkeeper.store.Actor;
 import java.util.List;
 import java.util.function.BiPredicate;
 
-/** Shows jobs, runs them before their time, and pauses them. */
+/** Lists jobs, runs them now, and pauses them. */
 public final class JobRoutes {
   private static final Scope SCOPE = Scope.server("Jobs");
   private static final int SHORT_HISTORY = 5;

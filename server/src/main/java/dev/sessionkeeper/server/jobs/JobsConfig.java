@@ -7,12 +7,12 @@ import dev.sessionkeeper.server.json.Fields;
 import java.time.Duration;
 
 /**
- * How jobs are leased, and what some of them keep.
+ * How jobs are leased, and how long some of them keep data.
  *
- * @param lease after which silence another node takes over
- * @param poll the longest time between two looks for due jobs
+ * @param lease how long a node may be silent before another node takes over
+ * @param poll the longest time between two polls for due jobs
  * @param deadLetters how long dead letters are kept
- * @param history how long finished runs, repaired bodies and revoked keys are kept
+ * @param history how long finished runs, repaired payloads and revoked keys are kept
  */
 public record JobsConfig(Duration lease, Duration poll, Duration deadLetters, Duration history) {
   public static final ConfigSection<JobsConfig> SECTION =

@@ -44,10 +44,7 @@ public final class JobsFeature implements Feature {
     jobs.start();
   }
 
-  /**
-   * Starts the jobs of these features; none where there is no database, since nothing could be
-   * leased.
-   */
+  /** Starts the jobs of these features. Returns empty without a database, which job leases need. */
   public static Optional<JobsFeature> open(Context context, List<Feature> features) {
     return context
         .engine()

@@ -17,7 +17,7 @@ import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** The decoders of what travels in our JSON. */
+/** Decoders of the types used in the API's JSON. */
 public final class Decode {
   private static final Pattern INTEGER = Pattern.compile("-?(0|[1-9][0-9]{0,18})");
   private static final Pattern DECIMAL = Pattern.compile("-?[0-9]{1,12}([.][0-9]{1,6})?");
@@ -104,13 +104,13 @@ public final class Decode {
         }
       }
     } catch (NumberFormatException e) {
-      // Nineteen digits may be too much for a long; that is the refusal below.
+      // Nineteen digits may exceed a long; the error below says so.
     }
     throw new InvalidInput(
         "", "must be a whole number from " + least + " to " + most + ", was " + shown(literal));
   }
 
-  /** A number with at most six places behind the point. */
+  /** A number with at most six decimal places. */
   public static Decoder<BigDecimal> decimal(BigDecimal least, BigDecimal most) {
     return value -> {
       var literal = literalOf(value, "a number");
@@ -137,7 +137,7 @@ public final class Decode {
     };
   }
 
-  /** {@code 5s} or {@code PT5S}, within these bounds. */
+  /** A duration such as {@code 5s} or {@code PT5S}, within these bounds. */
   public static Decoder<Duration> duration(Duration least, Duration most) {
     return value -> {
       if (value instanceof JsonValue.Num) {
@@ -167,7 +167,7 @@ public final class Decode {
     return text().map(Decode::parseInstant);
   }
 
-  // Microseconds are kept, as in the stores; the rest is cut.
+  // Keeps microseconds, as the stores do, and truncates the rest.
   private static Instant parseInstant(String text) {
     try {
       var time = OffsetDateTime.parse(text).toInstant();
@@ -192,7 +192,7 @@ public final class Decode {
     return UUID.fromString(text);
   }
 
-  /** One of these words, exactly as written. */
+  /** Decodes one of these words, exactly as written. */
   public static <T> Decoder<T> oneOf(Map<String, T> words) {
     return text().map(text -> parseOneOf(words, text));
   }
@@ -211,7 +211,7 @@ public final class Decode {
     return oneOf(words(type, Enum::name));
   }
 
-  /** The words of an enum, in its order. */
+  /** Returns the words of an enum, in its order. */
   public static <E extends Enum<E>> Map<String, E> words(Class<E> type, Function<E, String> word) {
     return Arrays.stream(type.getEnumConstants())
         .collect(Collectors.toMap(word, e -> e, (a, b) -> a, LinkedHashMap::new));
@@ -229,7 +229,7 @@ public final class Decode {
             });
   }
 
-  /** A list with a bounded number of items; each bad item is named by its place. */
+  /** A list with a bounded number of items; errors name the item's index. */
   public static <T> Decoder<List<T>> list(int least, int most, Decoder<T> item) {
     return value -> {
       if (!(value instanceof JsonValue.Arr list)) {
@@ -257,7 +257,7 @@ public final class Decode {
     };
   }
 
-  /** An object of its own, read by its own reader. */
+  /** A nested object, read by its own reader. */
   public static <T> Decoder<T> object(Function<Fields, T> reader) {
     return value -> {
       if (value instanceof JsonValue.Obj object) {
@@ -267,7 +267,7 @@ public final class Decode {
     };
   }
 
-  /** An object whose names are free, each with the same kind of value. */
+  /** An object with arbitrary names and values of one type. */
   public static <T> Decoder<Map<String, T>> map(Decoder<T> member) {
     return value -> {
       if (!(value instanceof JsonValue.Obj object)) {
@@ -293,17 +293,17 @@ public final class Decode {
     };
   }
 
-  /** An object whose names are free and whose values are texts. */
+  /** An object with arbitrary names and text values. */
   public static Decoder<Map<String, String>> texts() {
     return map(text());
   }
 
-  /** Any value, kept as it was sent. */
+  /** Any value, unchanged. */
   public static Decoder<JsonValue> any() {
     return value -> value;
   }
 
-  /** A value from outside, short and printable, for a message. */
+  /** Formats an untrusted value for a message: short and printable. */
   public static String shown(String value) {
     var shown = new StringBuilder();
     value

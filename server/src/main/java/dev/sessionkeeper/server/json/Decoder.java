@@ -2,19 +2,19 @@ package dev.sessionkeeper.server.json;
 
 import java.util.function.Function;
 
-/** Turns a JSON value into ours, or says why it cannot. Nothing is coerced: "2" is not 2. */
+/** Converts a JSON value, or explains why it cannot. Nothing is coerced: "2" is not 2. */
 @FunctionalInterface
 public interface Decoder<T> {
 
   /**
    * Decodes the value.
    *
-   * @throws InvalidInput with the reason, or with several for an object or list; the field of each
-   *     is seen from this value
+   * @throws InvalidInput with one error, or several for an object or list; fields are named
+   *     relative to this value
    */
   T decode(JsonValue value);
 
-  /** Names the value itself in what is refused. */
+  /** Returns a decoder whose errors name this field. */
   default Decoder<T> at(String name) {
     return value -> {
       try {

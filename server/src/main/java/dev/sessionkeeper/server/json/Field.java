@@ -2,7 +2,7 @@ package dev.sessionkeeper.server.json;
 
 import java.util.function.Supplier;
 
-/** A field that was asked for. Its value may be taken once {@link Fields#check} has passed. */
+/** A field of an object. Its value may be read after {@link Fields#check} has passed. */
 public final class Field<T> implements Supplier<T> {
   private final Supplier<T> value;
 

@@ -12,16 +12,11 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of one object. Ask for all of them, then {@link #check}, then take the values: so a
- * caller hears of every bad field at once, unknown ones included.
+ * Reads the fields of one object. First name all fields, then call {@link #check}, then read the
+ * values: so a caller learns of every bad field at once, including unknown ones.
  *
- * {@snippet :
- * static ReceiveRequest read(Fields in) {
- *   var max = in.optional("max", Decode.integer(1, 1000));
- *   var wait = in.optional("wait", Decode.duration(Duration.ZERO, Duration.ofSeconds(60)));
- *   in.check();
- *   return new ReceiveRequest(max.get(), wait.get());
- * }
+ * {@snippet
+ *  : static ReceiveRequest read(Fields in) { var max = in.optional("max", Decode.integer(1, 1000)); var wait = in.optional("wait", Decode.duration(Duration.ZERO, Duration.ofSeconds(60))); in.check(); return new ReceiveRequest(max.get(), wait.get()); }
  * }
  */
 public final class Fields {
@@ -37,13 +32,13 @@ public final class Fields {
   /**
    * Reads a document that is one object.
    *
-   * @throws InvalidInput with all that is wrong
+   * @throws InvalidInput with all errors
    */
   public static <T> T read(byte[] document, Function<Fields, T> reader) {
     return Decode.object(reader).at("$").decode(ReadJson.parse(document));
   }
 
-  /** Reads texts that came by name, such as the parameters of a query. */
+  /** Reads texts by name, such as the parameters of a query. */
   public static <T> T read(Map<String, String> texts, Function<Fields, T> reader) {
     var words = new LinkedHashMap<String, JsonValue>();
     texts.forEach(
@@ -51,7 +46,7 @@ public final class Fields {
     return reader.apply(new Fields(new JsonValue.Obj(words, JsonValue.Span.NOWHERE)));
   }
 
-  /** A field that must be there. */
+  /** Names a field that must be present. */
   public <T> Field<T> required(String name, Decoder<T> decoder) {
     var value = ask(name);
     if (value == null) {
@@ -62,12 +57,12 @@ public final class Fields {
     return decode(name, value, decoder);
   }
 
-  /** A field that may be left out; null is not leaving out. */
+  /** Names a field that may be absent; null does not count as absent. */
   public <T> Field<Optional<T>> optional(String name, Decoder<T> decoder) {
     return optional(name, Optional.empty(), decoder.map(Optional::of));
   }
 
-  /** A field with a default. */
+  /** Names a field with a default. */
   public <T> Field<T> optional(String name, T otherwise, Decoder<T> decoder) {
     var value = ask(name);
     if (value == null) {
@@ -77,7 +72,7 @@ public final class Fields {
     return decode(name, value, decoder);
   }
 
-  /** Fields that only mean something together; what is refused of them is named from here. */
+  /** Names fields that only make sense together; their errors are relative to this object. */
   public <T> Field<T> together(Collection<String> names, Decoder<T> decoder) {
     var some = new LinkedHashMap<String, JsonValue>();
     for (var name : names) {
@@ -99,16 +94,17 @@ public final class Fields {
   }
 
   /**
-   * Refuses a field for a reason that only the reader knows, for example because of another one.
+   * Refuses a field for a reason that only the caller of this method knows, for example because of
+   * another field.
    */
   public void reject(String name, String reason) {
     errors.add(new FieldError(name, reason));
   }
 
   /**
-   * Ends the asking.
+   * Reports all errors, including fields that no reader named.
    *
-   * @throws InvalidInput if a field was bad or was not asked for
+   * @throws InvalidInput if there is an error
    */
   public void check() {
     for (var name : members.keySet()) {
@@ -122,7 +118,7 @@ public final class Fields {
     }
   }
 
-  /** Returns the values of all fields that were asked for, defaults included. */
+  /** Returns the values of all named fields, including defaults. */
   public Map<String, Object> decoded() {
     return new LinkedHashMap<>(decoded);
   }

@@ -3,11 +3,11 @@ package dev.sessionkeeper.server.json;
 import java.util.List;
 
 /**
- * Input that was refused, with what is wrong with it: all of it, up to {@link #MOST_ERRORS}. An
- * answer, not a failure.
+ * Reports refused input, with all errors up to {@link #MOST_ERRORS}. An answer to the caller, not a
+ * failure.
  */
 public final class InvalidInput extends RuntimeException {
-  /** The most errors that are kept. */
+  /** The most errors in one report. */
   public static final int MOST_ERRORS = 100;
 
   private static final long serialVersionUID = 1;

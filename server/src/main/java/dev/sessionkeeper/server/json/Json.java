@@ -13,7 +13,8 @@ import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.ser.std.StdSerializer;
 
 /**
- * Writes views as JSON: absent Optionals are left out, times have six digits, durations are ISO.
+ * Writes records as JSON: absent Optionals are left out, times have six decimal places, durations
+ * are ISO 8601.
  */
 public final class Json {
   private static final DateTimeFormatter MICROS =
@@ -32,22 +33,22 @@ public final class Json {
 
   private Json() {}
 
-  /** A record, map or list as UTF-8. */
+  /** Writes a record, map or list as UTF-8. */
   public static byte[] write(Object view) {
     return MAPPER.writeValueAsBytes(view);
   }
 
-  /** Reads an answer of our own API, for those who show it to people. */
+  /** Parses an answer of this server's own API. */
   public static JsonValue readAnswer(byte[] answer) {
     return ReadJson.parseAnswer(answer);
   }
 
-  /** Reads a document as a caller sent it, such as the body of a message. */
+  /** Parses a document that a caller sent, such as the payload of a message. */
   public static JsonValue readDocument(byte[] document) {
     return ReadJson.parse(document);
   }
 
-  /** A time as our API writes it. */
+  /** Formats a time as the API does. */
   public static String time(Instant time) {
     return MICROS.format(time.truncatedTo(ChronoUnit.MICROS));
   }

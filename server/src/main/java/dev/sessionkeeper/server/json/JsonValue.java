@@ -6,10 +6,10 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * A value as it was sent: numbers stay text, and each value knows where it stands in its source.
+ * A JSON value with its position in the source. Numbers stay text.
  *
- * <p>What is inside a value that came as bytes is read when a decoder asks for it. A message body
- * of a million numbers, or a field that is not known, is never built.
+ * <p>The content of a value that was parsed from bytes is parsed when a decoder asks for it. So a
+ * payload of a million numbers, or an unknown field, never becomes objects in memory.
  */
 public sealed interface JsonValue {
   Span span();
@@ -32,9 +32,9 @@ public sealed interface JsonValue {
     }
 
     /**
-     * The values by name, in their order.
+     * Returns the values by name, in their order.
      *
-     * @throws InvalidInput if a name is there twice, or the document has too many values
+     * @throws InvalidInput if a name is repeated, or the document has too many values
      */
     public Map<String, JsonValue> members() {
       return members.get();
@@ -66,7 +66,7 @@ public sealed interface JsonValue {
     }
 
     /**
-     * The values in their order.
+     * Returns the values in their order.
      *
      * @throws InvalidInput if the document has too many values
      */
@@ -114,7 +114,7 @@ public sealed interface JsonValue {
     }
   }
 
-  /** Text from where there are no types: a query, the environment. It may be meant as a number. */
+  /** Untyped text from a query or an environment variable, which may also be read as a number. */
   record Word(String value, Span span) implements JsonValue {
     @Override
     public String kind() {
@@ -143,12 +143,12 @@ public sealed interface JsonValue {
     }
   }
 
-  /** From its first byte to behind its last one. */
+  /** The position of a value: from its first byte to behind its last one. */
   record Span(byte[] source, int start, int end) {
-    /** That of a value which was not read from bytes. */
+    /** The position of a value that was not parsed from bytes. */
     public static final Span NOWHERE = new Span(new byte[0], 0, 0);
 
-    /** The bytes as they were sent. */
+    /** Returns the bytes as they were sent. */
     public byte[] bytes() {
       return Arrays.copyOfRange(source, start, end);
     }

@@ -3,7 +3,7 @@ package dev.sessionkeeper.server.json;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A value that is worked out when it is asked for, and then kept. For one thread. */
+/** A value that is computed when first needed, and then kept. For one thread. */
 final class Later<T> {
   private final Supplier<T> supplier;
   private @Nullable T value;

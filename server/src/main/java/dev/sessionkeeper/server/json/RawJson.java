@@ -3,10 +3,10 @@ package dev.sessionkeeper.server.json;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** JSON that was read once and is written again as it was. */
+/** JSON that is written exactly as it was read. */
 public record RawJson(String text) {
 
-  /** The document in these bytes; empty when they are not one valid document. */
+  /** Returns the document; empty if the bytes are not one valid document. */
   public static Optional<RawJson> of(byte[] document) {
     return ReadJson.isDocument(document)
         ? Optional.of(new RawJson(new String(document, StandardCharsets.UTF_8)))

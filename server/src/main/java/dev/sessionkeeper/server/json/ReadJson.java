@@ -16,26 +16,26 @@ import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Reads one JSON document, strictly: valid UTF-8, no duplicate names in what is read, nothing
- * behind it, bounded depth.
+ * Reads one JSON document strictly: valid UTF-8, no duplicate names, nothing after the document,
+ * bounded depth.
  *
- * <p>The document is checked as a whole and built level by level, when a decoder asks for what is
- * inside a value. So memory is bounded by {@link #MAX_VALUES} and {@link #MAX_NAMES}, not by what a
- * caller sends.
+ * <p>The whole document is checked, but its values are built level by level, when a decoder asks
+ * for the content of a value. So {@link #MAX_VALUES} and {@link #MAX_NAMES} bound the memory,
+ * whatever a caller sends.
  */
 final class ReadJson {
-  /** How deep a document may be nested. Bounds the recursion, too. */
+  /** The deepest nesting of a document. It also bounds the recursion. */
   static final int MAX_DEPTH = 100;
 
-  /** The most names of one object that is read. */
+  /** The most names of one object. */
   static final int MAX_NAMES = 1000;
 
-  /** The most values of one document that are read. Values inside a kept body do not count. */
+  /** The most values of one document. Values inside an unparsed payload do not count. */
   static final int MAX_VALUES = 100_000;
 
   private static final JsonFactory FACTORY = factory(MAX_DEPTH);
 
-  /** For our own answers, which hold bodies that are as deep as a document may be. */
+  /** For answers of this API, in which a payload of the deepest nesting may be embedded. */
   private static final JsonFactory AROUND_BODIES = factory(2 * MAX_DEPTH);
 
   private final byte[] source;
@@ -61,7 +61,7 @@ final class ReadJson {
     return parse(source, FACTORY);
   }
 
-  /** Reads an answer of our own API. */
+  /** Parses an answer of this server's own API. */
   static JsonValue parseAnswer(byte[] source) {
     return parse(source, AROUND_BODIES);
   }
@@ -87,7 +87,7 @@ final class ReadJson {
     }
   }
 
-  /** Returns whether these bytes are one document, without keeping anything of it. */
+  /** Returns whether these bytes are one valid document, without building it. */
   static boolean isDocument(byte[] source) {
     try (var parser = FACTORY.createParser(ObjectReadContext.empty(), source)) {
       if (parser.nextToken() == null) {
@@ -101,7 +101,7 @@ final class ReadJson {
     }
   }
 
-  /** The value at which the parser stands; the parser goes on to its last token. */
+  /** Returns the value at the parser's position, and moves the parser to its last token. */
   private JsonValue value(JsonParser parser, int offset) {
     var token = parser.currentToken();
     int start = offset + (int) parser.currentTokenLocation().getByteOffset();
@@ -190,7 +190,7 @@ final class ReadJson {
   }
 
   private static String why(JacksonException e) {
-    // The parser adds where the bytes came from, which tells nothing here.
+    // The parser appends a description of the source, which is of no use to the caller.
     var text = String.valueOf(e.getOriginalMessage()).replaceFirst("(?s) at \\[.*", "");
     return text.length() > 200 ? text.substring(0, 200) + "…" : text;
   }

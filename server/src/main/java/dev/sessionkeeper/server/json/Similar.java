@@ -10,7 +10,7 @@ final class Similar {
 
   private Similar() {}
 
-  /** The known word that is at most two changes away, or one where it is short. */
+  /** Returns the known word that is at most two changes away, or one change for a short word. */
   static Optional<String> to(String word, Collection<String> known) {
     if (word.length() > MOST_COMPARED) {
       return Optional.empty();
@@ -20,7 +20,7 @@ final class Similar {
         .min(Comparator.comparingInt(other -> distance(word, other)));
   }
 
-  /** How many letters have to be added, removed or changed. */
+  /** Returns how many letters must be added, removed or changed. */
   private static int distance(String a, String b) {
     var row = new int[b.length() + 1];
     for (int j = 0; j <= b.length(); j++) {

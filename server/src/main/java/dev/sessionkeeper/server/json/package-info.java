@@ -1,4 +1,6 @@
-/** Strict reading and writing of JSON: nothing is coerced, and every bad field is named at once. */
+/**
+ * Strict parsing and writing of JSON: nothing is coerced, and all bad fields are reported at once.
+ */
 @NullMarked
 package dev.sessionkeeper.server.json;
 

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.function.Supplier;
 
 /**
- * Shows how long the server's certificate is valid; the first one of its chain that ends counts.
+ * Exposes when the server's certificate expires, by the first certificate of its chain that does.
  */
 final class CertificateGauge {
   private CertificateGauge() {}

@@ -17,8 +17,9 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * The numbers of queues on a broker that counts messages, under the names of {@link QueueGauges}.
- * Every look costs requests to the broker, so one look serves half a minute of scrapes.
+ * Exposes the counts of queues on a broker that cannot list sessions, under the names of {@link
+ * QueueGauges}. Each reading costs requests to the broker, so one reading serves scrapes for half a
+ * minute.
  */
 final class CountGauges {
   private static final int MOST_QUEUES = 100;
@@ -72,7 +73,7 @@ final class CountGauges {
       try {
         all.put(queue, countable.counts(queue));
       } catch (KeeperException.UnknownQueue e) {
-        // Deleted between the list and the look.
+        // The queue was deleted after it was listed.
       }
     }
     return all;

@@ -11,16 +11,16 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Tells whether the process lives, and whether it should get requests. */
+/** Serves liveness and readiness. */
 public final class HealthRoutes {
   private final Map<String, Supplier<Optional<String>>> checks;
   private final Map<String, Supplier<Optional<String>>> degradations;
 
   /**
-   * Prepares.
+   * Creates the routes.
    *
-   * @param checks each gives the reason why the server is not ready
-   * @param degradations each gives the reason why a part does not work; the server stays ready
+   * @param checks each returns why the server is not ready
+   * @param degradations each returns why a part does not work; the server stays ready
    */
   public HealthRoutes(
       Map<String, Supplier<Optional<String>>> checks,
@@ -33,7 +33,7 @@ public final class HealthRoutes {
    * The result of the health checks.
    *
    * @param status {@code up} or {@code down}
-   * @param checks {@code up}, or what is wrong; the server can be up with a part that is not
+   * @param checks {@code up}, or what is wrong; the server can be up while a part is not
    */
   record Health(String status, Map<String, String> checks) {}
 

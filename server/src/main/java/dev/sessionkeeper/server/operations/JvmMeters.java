@@ -9,7 +9,7 @@ import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 
-/** The meters of the Java process, under the names that dashboards for Java know. */
+/** Registers Micrometer's metrics of the Java process, under their usual names. */
 final class JvmMeters implements AutoCloseable {
   private final JvmGcMetrics collections = new JvmGcMetrics();
 
@@ -23,7 +23,7 @@ final class JvmMeters implements AutoCloseable {
     new UptimeMetrics().bindTo(registry);
   }
 
-  /** Stops listening to the garbage collector. */
+  /** Stops listening to garbage collections. */
   @Override
   public void close() {
     collections.close();

@@ -19,12 +19,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Shows for how long the oldest lease of each queue has been held.
+ * Exposes how long the oldest lease of each queue has been held.
  *
- * <p>A store that tells since when a session is held is believed. For the others the age counts
- * from the scrape that saw the lease first: a renewal keeps the epoch, a new owner gets another
- * one. So the age is never too high, and at most one scrape interval too low. I1: at most {@value
- * #MOST_LEASES} leases of a queue are looked at, the first ones by session id.
+ * <p>If the store records since when a session is held, that is used. Otherwise the age counts from
+ * the first scrape that saw the lease's epoch. So the age is never too high, and at most one scrape
+ * interval too low. I1: at most {@value #MOST_LEASES} leases of a queue are read, the first ones by
+ * session id.
  */
 final class LeaseAges {
   static final int MOST_LEASES = 1_000;
@@ -45,10 +45,10 @@ final class LeaseAges {
   private record Lease(QueueName queue, SessionId session, long epoch) {}
 
   /**
-   * Looks at the leases again.
+   * Reads the leases again.
    *
-   * @param held the queues that have held sessions
-   * @param all the queues to show
+   * @param held the queues with held sessions
+   * @param all the queues to expose
    */
   synchronized void refresh(Set<QueueName> all, Set<QueueName> held, InspectableQueues queues) {
     var seen = new HashMap<Lease, Long>();
@@ -93,7 +93,7 @@ final class LeaseAges {
               new Page.Request(MOST_LEASES, Optional.empty()))
           .items();
     } catch (KeeperException.UnknownQueue e) {
-      return List.of(); // Deleted between the list and the look.
+      return List.of(); // The queue was deleted after it was listed.
     }
   }
 }

@@ -31,8 +31,8 @@ import java.util.stream.Collectors;
 import javax.sql.DataSource;
 
 /**
- * The meters of a server, and {@code /metrics}. Names begin with {@code keeper_}; those of the Java
- * process have the names that Micrometer gives them.
+ * The metrics of a server, and {@code /metrics}. Names begin with {@code keeper_}; those of the
+ * Java process are Micrometer's.
  */
 public final class Metrics implements RequestListener, AutoCloseable {
   private static final int SERVER_ERROR = 500;
@@ -65,7 +65,7 @@ public final class Metrics implements RequestListener, AutoCloseable {
         .register(registry);
   }
 
-  /** Shows the bytes of request bodies and answers that the web server holds. */
+  /** Exposes how many bytes of request bodies and answers are in memory. */
   public void watch(HttpServer http) {
     Gauge.builder("keeper.http.buffered.bytes", http, HttpServer::bufferedBytes)
         .description("Bytes of request bodies and of answers in memory")
@@ -73,7 +73,7 @@ public final class Metrics implements RequestListener, AutoCloseable {
   }
 
   /**
-   * Shows how the store is.
+   * Exposes the state of the store.
    *
    * @param folder the data folder of an embedded database
    */
@@ -87,7 +87,7 @@ public final class Metrics implements RequestListener, AutoCloseable {
   }
 
   /**
-   * Shows how long the certificate of the server is valid.
+   * Exposes when the server's certificate expires.
    *
    * @param tls the certificates in force; a reload replaces them
    */
@@ -159,7 +159,7 @@ public final class Metrics implements RequestListener, AutoCloseable {
               .collect(Collectors.toSet());
       leases.refresh(stats.keySet(), held, inspectable);
     } catch (KeeperException e) {
-      // The store is away. What the server counts itself is still worth a scrape.
+      // The store is away, but the server's own counters are still worth a scrape.
       gauges.clear();
       leases.clear();
     }

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
-/** The numbers of the queues, read for each scrape. */
+/** Exposes the numbers of queues, read at each scrape. */
 final class QueueGauges {
   private static final int MOST_QUEUES = 500;
 
@@ -107,7 +107,7 @@ final class QueueGauges {
     try {
       all.put(name, queues.stats(name));
     } catch (KeeperException.UnknownQueue e) {
-      // Gone between the list and the look.
+      // The queue was deleted after it was listed.
     }
   }
 }

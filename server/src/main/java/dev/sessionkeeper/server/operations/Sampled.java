@@ -10,12 +10,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A value that is read from the store for metrics: at most once in a while, however many gauges ask
- * for it. While the store does not answer, the value read last stands.
+ * A value that is read from the store for metrics, rarely however many gauges ask for it. While the
+ * store does not answer, the previous value stands.
  *
- * <p>A scrape shows that the store is away only if the scrape itself does not wait for the store.
- * So a reading runs on a thread of its own, and a caller waits at most a second for it; after a
- * failed reading callers do not wait at all until one succeeds. Threads: any.
+ * <p>A scrape must not wait for a store that does not answer. So a thread of its own reads the
+ * value, and a caller waits at most a second for it; after a failed reading, callers do not wait
+ * until one succeeds. Threads: any.
  */
 public final class Sampled<T> {
   private static final Logger log = LoggerFactory.getLogger(Sampled.class);

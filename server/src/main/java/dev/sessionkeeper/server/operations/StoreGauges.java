@@ -13,14 +13,14 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** Shows whether the store takes writes, how large it is, and how much room its disk has left. */
+/** Exposes whether the store accepts writes, its size, and the free space of its disk. */
 final class StoreGauges {
   private static final Duration FRESH = Duration.ofSeconds(5);
   private static final Duration SIZED = Duration.ofMinutes(1);
 
   private StoreGauges() {}
 
-  /** Registers the gauges and returns whether the store was ready when it was last looked at. */
+  /** Registers the gauges. Returns a supplier of whether the store was ready at the last check. */
   static BooleanSupplier register(
       MeterRegistry registry,
       Supplier<Optional<String>> notReady,

@@ -20,19 +20,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks other servers to put fresh leases into the store, and answers when it is asked.
+ * Asks other servers to write fresh leases into the store, and answers when it is asked.
  *
- * <p>A worker that changes its server shows a lease that may be in the memory of the old one. A
- * server that does not answer is dead or slow: the store then tells whether the lease is held.
+ * <p>A worker that changes its server shows a lease that may still be in the memory of the old one.
+ * If that server does not answer, it is dead or slow; the store then decides whether the lease is
+ * held.
  *
- * <p>Threads: any. The ear never blocks.
+ * <p>Threads: any. The listener never blocks.
  */
 final class AskForLeases implements Notices.Ear, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(AskForLeases.class);
   private static final String CHANNEL = "keeper_leases";
   private static final Duration PATIENCE = Duration.ofMillis(500);
 
-  /** For so long a server that did not answer is not asked again. */
+  /** How long a server that did not answer is not asked again. */
   private static final long SILENT_NANOS = Duration.ofSeconds(5).toNanos();
 
   private static final int MOST_REMEMBERED = 10_000;
@@ -58,13 +59,14 @@ final class AskForLeases implements Notices.Ear, AutoCloseable {
     notices.ifPresent(told -> told.listen(CHANNEL, this));
   }
 
-  /** The name of this server, for the leases that it hands out. */
+  /** Returns the name of this server, which the ids of its leases contain. */
   String node() {
     return node;
   }
 
   /**
-   * Returns when the server that handed these leases out has put them into the store, or is silent.
+   * Returns when the server that issued these leases has written them into the store, or did not
+   * answer in time.
    */
   void askFor(String holder, Collection<Hold> holds) {
     if (notices.isEmpty() || holder.equals(node) || isSilent(holder)) {
@@ -130,7 +132,7 @@ final class AskForLeases implements Notices.Ear, AutoCloseable {
     }
   }
 
-  /** A lease that is not in memory is in the store already, or gone. */
+  /** A lease that is not in memory is in the store already, or was released. */
   private void answer(String text) {
     var parts = text.split(" ", 4);
     var hold = new Hold(QueueName.of(parts[1]), SessionId.of(parts[3]), Long.parseLong(parts[2]));
@@ -144,7 +146,7 @@ final class AskForLeases implements Notices.Ear, AutoCloseable {
 
   @Override
   public void everything() {
-    // A question that was missed is answered by the end of the asker's patience.
+    // If a question is lost, the asking server's patience ends its wait.
   }
 
   @Override

@@ -5,11 +5,12 @@ import dev.sessionkeeper.server.json.RawJson;
 import java.util.Base64;
 import java.util.Optional;
 
-/** A body in the field in which it was sent. */
+/** A payload in one of three fields, by the form in which it was sent. */
 public record BodyView(Optional<RawJson> json, Optional<String> text, Optional<String> base64) {
   public static BodyView of(Payload payload) {
     return switch (payload.form()) {
-      // A library may have sent as JSON what is none; written raw it would break the whole answer.
+      // A library may have declared text as JSON that is not; written raw, it would break the whole
+      // answer.
       case JSON ->
           RawJson.of(payload.unsafeBytes())
               .map(json -> new BodyView(Optional.of(json), Optional.empty(), Optional.empty()))

@@ -16,7 +16,7 @@ import dev.sessionkeeper.server.security.AuditedQueues;
 import java.util.List;
 import java.util.Optional;
 
-/** Shows dead letters, puts them back and discards them. */
+/** Lists, replays and discards dead letters. */
 final class DeadLetterRoutes {
   private final Queues queues;
   private final AuditedQueues audited;

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A message set aside, with all that is known about it. */
+/** A dead letter. */
 public record DeadLetterView(
     String id,
     String messageId,

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** One delivery; of the three bodies the one that was sent. */
+/** One delivery; of the three payload fields, only the one that was sent is present. */
 record DeliveryView(
     long sequence,
     String messageId,

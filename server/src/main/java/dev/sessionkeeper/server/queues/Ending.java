@@ -14,7 +14,7 @@ import java.util.function.Supplier;
  * @param delay how long a retried or postponed message waits; the default is zero
  * @param reason the reason, for operators
  * @param error the error of a dead letter
- * @param keepRetrying whether the retry ignores the queue's maximum delivery count
+ * @param keepRetrying whether to retry even after the queue's maximum delivery count
  */
 record Ending(
     SettleAction action,
@@ -25,7 +25,7 @@ record Ending(
   private static final Duration MAX_DELAY = Duration.ofDays(30);
   private static final String REJECTED = "rejected by its receiver";
 
-  /** Asks for the fields; the supplier is called after {@link Fields#check}. */
+  /** Reads the fields; call the supplier after {@link Fields#check}. */
   static Supplier<Ending> read(Fields in) {
     var action = in.required("action", SettleAction.decoder());
     var delay = in.optional("delay", Decode.duration(Duration.ZERO, MAX_DELAY));

@@ -15,19 +15,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Leases that this server handed out a moment ago and keeps in its memory.
+ * Leases that this server issued a moment ago and keeps in memory.
  *
- * <p>Most leases end within milliseconds, at the server that handed them out. Such a lease costs
- * the store no statement of its own. A lease goes to the store, where every server honours it, when
- * it is a second old, when another server asks for it, and when this server shuts down. A server
- * that is killed takes its fresh leases with it: their messages are delivered again.
+ * <p>Most leases end within milliseconds, on the server that issued them; such a lease costs the
+ * store no statement of its own. A lease is written to the store, where every server honours it,
+ * when it is a second old, when another server asks for it, and when this server shuts down. A
+ * server that is killed loses its fresh leases: their messages are delivered again.
  *
  * <p>Threads: any.
  */
 final class FreshLeases implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(FreshLeases.class);
 
-  /** How long a lease stays in memory only; a look comes as often. */
+  /** How long a lease stays in memory only, and how often older ones are looked for. */
   static final Duration FRESH = Duration.ofSeconds(1);
 
   private final Queues queues;
@@ -47,7 +47,7 @@ final class FreshLeases implements AutoCloseable {
     lookLater();
   }
 
-  /** The session, as long as this server has its lease in memory. */
+  /** Returns the session while its lease is in this server's memory. */
   Optional<HeldSession> find(Hold hold) {
     return Optional.ofNullable(fresh.get(hold)).map(Fresh::session);
   }
@@ -56,7 +56,7 @@ final class FreshLeases implements AutoCloseable {
     fresh.remove(hold);
   }
 
-  /** Puts a lease into the store, if it is in memory only; returns when any server honours it. */
+  /** Writes a lease that is only in memory into the store; returns when every server honours it. */
   void share(Hold hold) {
     if (fresh.containsKey(hold)) {
       if (queues.provider().sessions(hold.queue()) instanceof ResumableSessions sessions) {
@@ -102,7 +102,7 @@ final class FreshLeases implements AutoCloseable {
     }
   }
 
-  /** Leaves all leases to the store, so that they outlive this server. */
+  /** Writes all leases into the store, so that they outlive this server. */
   @Override
   public void close() {
     shareAll(List.copyOf(fresh.keySet()));

@@ -22,21 +22,22 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Finds a held session by the lease id that its owner shows.
+ * Finds a held session by the lease id that its owner presents.
  *
- * <p>The id carries session, epoch and the server that handed the lease out, and a MAC that binds
- * them to the queue and to the credential that got the lease. Where leases live in the store any
- * server honours them, see {@link FreshLeases}; for other providers this process keeps the session,
- * and the id works on this server only.
+ * <p>The id contains the session, the epoch and the issuing server, and a MAC that binds them to
+ * the queue and to the credential that got the lease. If leases live in the store, every server
+ * honours the id, see {@link FreshLeases}; for other providers this process keeps the session, and
+ * the id works on this server only.
  *
- * <p>The provider decides whether a lease is lost. A kept session is forgotten a while after its
- * lease must have ended, by the monotonic clock: the lease's end is of the store's clock.
+ * <p>The provider decides whether a lease is lost. A kept session is forgotten some time after its
+ * lease must have ended, by the monotonic clock, because the end of a lease is a time of the
+ * store's clock.
  */
 final class HeldSessions implements AutoCloseable {
   private static final String KIND = "lease";
   private static final int PARTS = 3;
 
-  /** In place of the server that has the lease in its memory: the store has it. */
+  /** Stands for "in the store" in place of the name of a server that has the lease in memory. */
   private static final String IN_STORE = "";
 
   private final Queues queues;
@@ -55,15 +56,15 @@ final class HeldSessions implements AutoCloseable {
   }
 
   /**
-   * Puts the lease into the store, where there is one for leases.
+   * Writes the lease into the store if the store keeps leases.
    *
-   * @return the id under which its owner will show this session
-   * @throws KeeperException.LockLost if it ran out already
+   * @return the id under which its owner presents the session
+   * @throws KeeperException.LockLost if the lease has expired already
    */
   String add(QueueName queue, Actor owner, HeldSession held) {
     var epoch = held.lease().epoch();
     if (queues.provider().sessions(queue) instanceof ResumableSessions resumable) {
-      // Now, not at the first use: the lease is the caller's, and outlives this server.
+      // At once, not at the first use: the lease is the caller's now and outlives this server.
       var unused =
           resumable.resume(held.id(), epoch).orElseThrow(() -> lost(held.id().value(), epoch));
       return idOf(queue, owner, held, IN_STORE);
@@ -72,9 +73,9 @@ final class HeldSessions implements AutoCloseable {
   }
 
   /**
-   * Keeps the lease in memory for a moment, for an owner that will show it here in all likelihood.
+   * Keeps the lease in memory for a moment, for an owner that will probably present it here.
    *
-   * @return the id under which its owner will show this session
+   * @return the id under which its owner presents the session
    */
   String addFresh(QueueName queue, Actor owner, HeldSession held) {
     if (queues.provider().sessions(queue) instanceof ResumableSessions) {
@@ -98,13 +99,16 @@ final class HeldSessions implements AutoCloseable {
   }
 
   /**
-   * A handle on the session held under this id; its first call may tell that it is lost. Each
-   * receive begins at the first open message, also after another server has handed some out.
+   * Returns a handle on the session held under this id; its first call may say that the lease is
+   * lost. Each receive begins at the first open message, even if another server has delivered some.
    *
-   * @throws KeeperException.LockLost if it is known not, or no longer, to be held
+   * @throws KeeperException.LockLost if the lease is known to be lost, or the id was never issued
    */
   HeldSession get(QueueName queue, Actor owner, String leaseId) {
-    var key = keyOf(queue, owner, leaseId); // Whatever the provider: an id is of one credential.
+    var key =
+        keyOf(
+            queue, owner,
+            leaseId); // Checked for every provider: a lease id is valid for one credential only.
     if (!(queues.provider().sessions(queue) instanceof ResumableSessions resumable)) {
       return kept(leaseId);
     }
@@ -114,10 +118,10 @@ final class HeldSessions implements AutoCloseable {
   }
 
   /**
-   * A handle on the session held under this id that goes on behind what was handed out. Call {@link
-   * #askFor} first.
+   * Returns a handle that continues behind the messages already delivered under this lease. Call
+   * {@link #askFor} first.
    *
-   * @throws KeeperException.LockLost if it is known not, or no longer, to be held
+   * @throws KeeperException.LockLost if the lease is known to be lost, or the id was never issued
    */
   HeldSession goOn(QueueName queue, Actor owner, String leaseId) {
     var hold = keyOf(queue, owner, leaseId).hold();
@@ -127,7 +131,7 @@ final class HeldSessions implements AutoCloseable {
     return fresh.find(hold).orElseGet(() -> resumable.handle(hold.session(), hold.epoch()));
   }
 
-  /** Lets other servers put these leases into the store, if one of them has them in memory. */
+  /** Asks other servers to write these leases into the store, if one of them has them in memory. */
   void askFor(QueueName queue, Actor owner, Stream<String> leaseIds) {
     if (areShared(queue)) {
       leaseIds
@@ -149,7 +153,7 @@ final class HeldSessions implements AutoCloseable {
   /**
    * Releases the session.
    *
-   * @throws KeeperException.LockLost if it is not, or no longer, held
+   * @throws KeeperException.LockLost if the session is not held under this id
    */
   void release(QueueName queue, Actor owner, String leaseId) {
     var key = keyOf(queue, owner, leaseId);
@@ -167,9 +171,9 @@ final class HeldSessions implements AutoCloseable {
   }
 
   /**
-   * The hold that a lease id is about, whether it is still held or not.
+   * Returns the hold that a lease id names, held or not.
    *
-   * @throws KeeperException.LockLost if no server gave the id to this owner for this queue
+   * @throws KeeperException.LockLost if no server issued the id to this owner for this queue
    */
   Hold holdOf(QueueName queue, Actor owner, String leaseId) {
     return keyOf(queue, owner, leaseId).hold();
@@ -180,7 +184,7 @@ final class HeldSessions implements AutoCloseable {
     return queues.provider().sessions(queue) instanceof ResumableSessions;
   }
 
-  /** The session was released. */
+  /** Forgets a session that was released. */
   void remove(QueueName queue, Actor owner, String leaseId) {
     local.remove(leaseId);
     fresh.remove(holdOf(queue, owner, leaseId));
@@ -202,23 +206,26 @@ final class HeldSessions implements AutoCloseable {
 
   private void forgetIfOver(String id, Kept kept, long now) {
     if (kept.isOver(now) && local.remove(id, kept)) {
-      // Frees what the provider still has of the session, without making the caller wait.
+      // Closes the provider's session in the background.
       Thread.startVirtualThread(kept.session()::close);
     }
   }
 
   /**
-   * A session that is kept here.
+   * A session that is kept in this process.
    *
-   * @param until the end of its lease when it was last looked at, by the store's clock
-   * @param lookedAt when a new end was first seen here; monotonic
+   * @param until the end of its lease as last seen, by the store's clock
+   * @param lookedAt when that end was first seen here; monotonic
    */
   private record Kept(HeldSession session, Duration lockDuration, Instant until, long lookedAt) {
     static Kept from(HeldSession session, Duration lockDuration, long now) {
       return new Kept(session, lockDuration, session.lease().until(), now);
     }
 
-    /** The same, looked at again: a lease that has another end was renewed meanwhile. */
+    /**
+     * Returns the entry after another look: if the end of the lease has changed, the lease was
+     * renewed.
+     */
     Kept seenAt(long now) {
       return session.lease().until().equals(until) ? this : from(session, lockDuration, now);
     }
@@ -231,11 +238,11 @@ final class HeldSessions implements AutoCloseable {
   /**
    * The parts of a lease id.
    *
-   * @param server the server that had the lease in its memory first, or {@link #IN_STORE}
+   * @param server the server that had the lease in memory first, or {@link #IN_STORE}
    */
   private record Key(Hold hold, String server) {}
 
-  /** An id that no server gave to this owner is the same to the caller as one that has run out. */
+  /** An id that was never issued to this owner gets the same answer as one that has expired. */
   private Key keyOf(QueueName queue, Actor owner, String leaseId) {
     return verified(queue, owner, leaseId).orElseThrow(() -> lost("this id", 0));
   }
@@ -250,7 +257,7 @@ final class HeldSessions implements AutoCloseable {
       var hold = new Hold(queue, SessionId.of(parts.get(0)), Long.parseLong(parts.get(1)));
       return Optional.of(new Key(hold, parts.get(2)));
     } catch (KeeperException.InvalidCursor e) {
-      return Optional.empty(); // An id of an earlier version.
+      return Optional.empty(); // An id issued by an earlier version.
     }
   }
 

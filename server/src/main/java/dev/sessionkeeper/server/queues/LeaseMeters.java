@@ -7,7 +7,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Counts what happens at leases and deliveries. */
+/** Counts events of leases and deliveries. */
 final class LeaseMeters {
   private static final Logger log = LoggerFactory.getLogger(LeaseMeters.class);
 
@@ -34,7 +34,10 @@ final class LeaseMeters {
     contention.increment();
   }
 
-  /** The last look before messages leave: within one receive the sequence only grows. */
+  /**
+   * A last check before messages leave the server: within one receive the sequence numbers only
+   * grow.
+   */
   void checkOrder(List<Delivery> deliveries) {
     delivered.increment(deliveries.size());
     for (int i = 1; i < deliveries.size(); i++) {

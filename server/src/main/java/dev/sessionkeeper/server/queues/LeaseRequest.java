@@ -9,9 +9,9 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A wish to hold a session: this one, or the one that has waited longest.
+ * A request to hold a session: a chosen one, or the one that has waited longest.
  *
- * @param owner a name for people; the credential's where it is left out
+ * @param owner a name for operators; by default the credential's
  */
 record LeaseRequest(
     Optional<String> sessionId,

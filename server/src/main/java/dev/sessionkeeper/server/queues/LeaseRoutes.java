@@ -27,7 +27,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Takes, renews and releases leases, and receives under them. */
+/** Accepts, renews and releases leases, and receives under them. */
 final class LeaseRoutes {
   private final Queues queues;
   private final HeldSessions held;
@@ -134,7 +134,7 @@ final class LeaseRoutes {
         .accept(SessionId.of(wish.sessionId().get()), owner, patience);
   }
 
-  /** For a caller that takes any session, no place is as if no session had work. */
+  /** To a caller that takes any session, a reached limit looks as if no session had work. */
   private static AcceptResult noRoom(LeaseRequest wish) {
     if (wish.sessionId().isPresent()) {
       throw LimitLeases.noRoom().toException();
@@ -158,7 +158,7 @@ final class LeaseRoutes {
                 limits.ended(queue, actor, leaseId);
               });
     } catch (KeeperException.LockLost e) {
-      return Response.noContent(); // An operator took it in the very moment it was ours.
+      return Response.noContent(); // An operator took the session at the same moment.
     } catch (RuntimeException e) {
       session.close();
       throw e;
@@ -194,13 +194,16 @@ final class LeaseRoutes {
         queues.named(request), request.actor(), request.parameter("leaseId"), deliveries);
     var response =
         Response.ok(new DeliveryView.Batch(deliveries.stream().map(DeliveryView::of).toList()));
-    // Where leases live in the store, whoever lost this answer asks again and gets the same.
+    // If leases live in the store, a caller that lost this answer receives the same messages again.
     return deliveries.isEmpty() || held.areShared(queues.named(request))
         ? response
         : response.ifUndelivered(() -> giveBack(session, deliveries.get(0)));
   }
 
-  /** A retry of the head makes all that was handed out void, so that the owner can ask again. */
+  /**
+   * Retries the head, which makes all delivered messages void, so that the owner can receive them
+   * again.
+   */
   private static void giveBack(HeldSession session, Delivery head) {
     var again = Settlement.keepRetrying(Duration.ZERO, "the receiver hung up");
     session

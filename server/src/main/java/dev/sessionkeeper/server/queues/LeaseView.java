@@ -9,7 +9,7 @@ import java.util.Optional;
 /**
  * A held session.
  *
- * @param state its memory as base64; left out when nothing was ever written
+ * @param state its state as base64; absent if none was ever written
  */
 record LeaseView(
     String leaseId,

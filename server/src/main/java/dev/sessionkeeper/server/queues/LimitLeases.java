@@ -14,21 +14,26 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Keeps leases to the limits of the bot whose queue they are of. */
+/** Applies the limits of bots to leases on their queues. */
 record LimitLeases(HeldSessions held, Supplier<HoldLimits> limits) {
   private static final String CONCURRENT = "max_concurrent_sessions";
 
-  /** Waits until one more session of the queue may be held; false when that takes too long. */
+  /**
+   * Waits until one more session of the queue may be held. Returns false after the given patience.
+   */
   boolean awaitRoom(QueueName queue, Duration patience) throws InterruptedException {
     return limits.get().awaitRoom(queue, patience);
   }
 
-  /** Begins a hold; false when there is no place for it. */
+  /** Begins a hold. Returns false if the limit is reached. */
   boolean begin(QueueName queue, HeldSession session) {
     return limits.get().begin(new Hold(queue, session.id(), session.lease().epoch()));
   }
 
-  /** Refuses to go on with a hold that has reached a limit; gives an idle session back. */
+  /**
+   * Refuses to continue a hold that has reached a limit; releases a session without open
+   * deliveries.
+   */
   void check(QueueName queue, Actor owner, String leaseId) {
     var reached = limits.get().reached(held.holdOf(queue, owner, leaseId));
     if (reached.isEmpty()) {
@@ -57,7 +62,7 @@ record LimitLeases(HeldSessions held, Supplier<HoldLimits> limits) {
     limits.get().ended(held.holdOf(queue, owner, leaseId), Optional.empty());
   }
 
-  /** No place is left for a session that was chosen. */
+  /** Returns the problem for a chosen session when the limit of held sessions is reached. */
   static Problem noRoom() {
     return refusal(
         CONCURRENT,

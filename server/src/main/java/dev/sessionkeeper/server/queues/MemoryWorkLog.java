@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** Remembers rounds for the life of the process. Each addition forgets those that are too old. */
+/** Keeps the results of work requests in memory. Each addition deletes expired ones. */
 final class MemoryWorkLog implements WorkLog {
   private final Map<Round, Kept> rounds = new LinkedHashMap<>();
   private final TimeSource time;

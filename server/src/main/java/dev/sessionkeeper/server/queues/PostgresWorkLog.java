@@ -16,10 +16,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Remembers rounds in PostgreSQL, for all servers of a database.
+ * Keeps the results of work requests in PostgreSQL, for all servers of a database.
  *
- * <p>A round does not wait for the disk to have its row: the settlements before it were durable,
- * and a row that a crash of the database takes was about leases that the crash has ended.
+ * <p>The row is committed asynchronously. Its settlements were durable before, and if the database
+ * crashes, the leases in a lost row have ended with it.
  */
 final class PostgresWorkLog implements WorkLog {
   private static final String JOB = "work-requests";
@@ -58,7 +58,7 @@ final class PostgresWorkLog implements WorkLog {
     this.database = database;
   }
 
-  /** The log of a database, whose table it brings up to date. */
+  /** Returns the log of a database, after migrating its table. */
   static PostgresWorkLog in(Database database) {
     Migrations.apply(database.source(), "work");
     return new PostgresWorkLog(database);
@@ -102,7 +102,7 @@ final class PostgresWorkLog implements WorkLog {
         });
   }
 
-  /** Forgets what is too old, a little at a time. */
+  /** Registers the job that deletes expired results, in small batches. */
   void schedule(Jobs jobs) {
     jobs.register(JOB, Schedule.every(Duration.ofMinutes(1)), this::forgetOld);
   }

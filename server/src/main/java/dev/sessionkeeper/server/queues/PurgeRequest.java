@@ -10,7 +10,7 @@ import java.util.Optional;
  * Deletes the messages or the dead letters of a queue.
  *
  * @param confirm the name of the queue once more
- * @param part {@code messages} or {@code deadLetters}; messages where it is left out
+ * @param part {@code messages} (the default) or {@code deadLetters}
  */
 record PurgeRequest(String confirm, Optional<String> part) {
   private static final Map<String, Part> PARTS =

@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The wanted settings of a queue. A setting that is absent keeps its value, or has its default for
- * a new queue.
+ * The settings of a queue to create or change. An absent setting keeps its value, or gets its
+ * default if the queue is new.
  *
  * @param given the settings that the body names, each as {@link QueueSetting#parse} reads it
  */
@@ -44,9 +44,9 @@ record QueueRequest(Optional<QueueMode> mode, @JsonUnwrapped Map<QueueSetting<?>
   }
 
   /**
-   * The settings that are wanted.
+   * Returns the settings to apply.
    *
-   * @param existing those of the queue, if it exists
+   * @param existing the queue's current settings, if it exists
    */
   QueueSettings settings(Optional<QueueSettings> existing) {
     var wanted = mode.or(() -> existing.map(QueueSettings::mode)).orElseThrow(this::modeIsMissing);

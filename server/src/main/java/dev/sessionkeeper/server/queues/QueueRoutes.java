@@ -80,7 +80,7 @@ final class QueueRoutes {
     return Response.json(created ? 201 : 200, view(name));
   }
 
-  /** The settings as a person reads them in the audit log. */
+  /** Formats the settings for the audit log. */
   private static String words(QueueSettings settings) {
     return Stream.concat(
             Stream.of(settings.mode().name().toLowerCase(Locale.ROOT)),

@@ -60,7 +60,7 @@ record QueueView(
     return new QueueView(name.value(), settings, Numbers.of(Optional.of(stats), Optional.empty()));
   }
 
-  /** Returns the view for a broker, which counts messages but not sessions. */
+  /** Returns the view for a broker that counts messages but not sessions. */
   static QueueView of(QueueName name, QueueSettings settings, CountableQueues.Counts counts) {
     return new QueueView(name.value(), settings, Numbers.of(Optional.empty(), Optional.of(counts)));
   }

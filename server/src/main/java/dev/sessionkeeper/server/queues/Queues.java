@@ -12,11 +12,11 @@ import dev.sessionkeeper.spi.QueueProvider;
 import java.time.Duration;
 
 /**
- * The provider as the routes see it: queues by name, and its abilities or a problem that names
- * them.
+ * The provider as routes use it: queues by name, and its optional interfaces, or a problem that
+ * names the missing one.
  */
 public final class Queues {
-  /** The longest a client may wait for something in one request. */
+  /** The longest wait within one request. */
   static final Duration MAX_WAIT = Duration.ofSeconds(60);
 
   private final QueueProvider provider;
@@ -29,7 +29,10 @@ public final class Queues {
     return provider;
   }
 
-  /** The queue named in the path. A name that no queue can have is a queue that does not exist. */
+  /**
+   * Returns the queue named in the path. An invalid name is answered like a queue that does not
+   * exist.
+   */
   public QueueName named(Request request) {
     try {
       return QueueName.of(request.parameter("queue"));

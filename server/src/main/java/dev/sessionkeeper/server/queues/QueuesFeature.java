@@ -65,7 +65,7 @@ public final class QueuesFeature implements Feature {
 
   @Override
   public void reconfigure(KeeperConfig config) {
-    // Queues are declared through the API; the file says nothing about them that could change.
+    // Queues are created through the API, so there is no configuration to change.
   }
 
   @Override

@@ -10,7 +10,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** How deliveries of an unordered queue end, each for itself. */
+/** Settlements of deliveries of an unordered queue, each independent of the others. */
 record ReceiptRequest(List<Item> settlements) {
   private static final int MAX_RECEIPT = 4096;
 
@@ -49,7 +49,7 @@ record ReceiptRequest(List<Item> settlements) {
     }
   }
 
-  /** The wanted number of messages and the longest wait. */
+  /** The most messages to receive, and the longest wait. */
   record Receive(Optional<Integer> max, @JsonProperty("wait") Optional<Duration> patience) {
     static Receive read(Fields in) {
       var max = in.optional("max", Decode.integer(1, Limits.DEFAULT.maxBatch()));
@@ -59,7 +59,7 @@ record ReceiptRequest(List<Item> settlements) {
     }
   }
 
-  /** Which message to lock for longer. */
+  /** Names the message whose lock is renewed. */
   record Renew(String receipt) {
     static Renew read(Fields in) {
       var receipt = in.required("receipt", Decode.text(MAX_RECEIPT));
@@ -68,16 +68,16 @@ record ReceiptRequest(List<Item> settlements) {
     }
   }
 
-  /** When the lock ends now. */
+  /** The new end of the lock. */
   record Renewed(Instant lockedUntil) {}
 
   /** The result of each settlement, in the order of the request. */
   record Answer(List<Done> settlements) {}
 
   /**
-   * One settlement.
+   * The result of one settlement.
    *
-   * @param settled false when the lock on the message had run out: it is delivered again
+   * @param settled false if the lock on the message had expired, so that it is delivered again
    */
   record Done(String receipt, SettleAction action, boolean settled) {}
 }

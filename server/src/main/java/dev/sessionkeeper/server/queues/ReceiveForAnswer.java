@@ -7,22 +7,22 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Receives no more than one answer may hold in memory.
+ * Receives no more messages than one answer may hold in memory.
  *
- * <p>The memory is taken before the messages are, so a server that is short of it hands out fewer
- * messages, or refuses before an attempt is used. A request that waits holds no memory meanwhile;
- * it gets a small batch when something comes.
+ * <p>The memory is reserved before the messages are received, so a server that is short of memory
+ * delivers fewer messages, or refuses before an attempt is used. While a request waits it reserves
+ * no memory; when a message arrives, the request gets a small batch.
  */
 final class ReceiveForAnswer {
   /** The most bytes of messages in one answer. */
   static final long MOST_BYTES = 8L << 20;
 
-  /** With less free memory than this a receive is refused. */
+  /** A receive is refused if less memory than this is free. */
   private static final long LEAST_BYTES = 64L << 10;
 
   private static final long BYTES_AFTER_WAIT = 1L << 20;
 
-  /** A provider's receive. */
+  /** Calls a provider's receive. */
   @FunctionalInterface
   interface Source<T> {
     List<T> receive(BatchLimit limit, Duration wait) throws InterruptedException;
@@ -31,9 +31,9 @@ final class ReceiveForAnswer {
   private ReceiveForAnswer() {}
 
   /**
-   * Receives, and waits for the first message if none is there.
+   * Receives, and waits for the first message if there is none.
    *
-   * @return empty when the server shuts down
+   * @return empty if the server shuts down
    */
   static <T> Optional<List<T>> receive(Request request, int max, Duration wait, Source<T> source)
       throws Exception {
@@ -48,7 +48,7 @@ final class ReceiveForAnswer {
     return request.await(() -> source.receive(small, wait));
   }
 
-  /** Takes the memory of one answer. */
+  /** Reserves the memory of one answer. */
   static long reserve(Request request) {
     return request.reserve(LEAST_BYTES, MOST_BYTES);
   }

@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Deletes and purges queues. The caller repeats the name of the queue, so that no slip does it. */
+/** Deletes and purges queues. The caller must repeat the queue's name, which prevents accidents. */
 final class RemovalRoutes {
   private static final String CONFIRM = "confirm";
 
@@ -97,7 +97,7 @@ final class RemovalRoutes {
     }
   }
 
-  /** The bot would be without a queue until the next start. */
+  /** The bot would have no queue until the next start. */
   private void refuseIfOfABot(QueueName queue) {
     limits
         .get()

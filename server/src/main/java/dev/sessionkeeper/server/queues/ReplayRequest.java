@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Which dead letters to put back: of a session, by message, or all. */
+/** Selects the dead letters to replay: those of a session, single messages, or all. */
 record ReplayRequest(
     Optional<String> sessionId,
     Optional<List<String>> messageIds,

@@ -34,9 +34,9 @@ final class ScaleRoutes {
    * The signal.
    *
    * @param sessions sessions that need a slot now: ready and held
-   * @param readyPerSlot ready sessions by slots in use
-   * @param slots of one consumer, as asked
-   * @param consumers that give every session a slot
+   * @param readyPerSlot ready sessions divided by occupied slots
+   * @param slots slots of one consumer, as requested
+   * @param consumers how many consumers give every session a slot
    */
   record Signal(
       String queue,

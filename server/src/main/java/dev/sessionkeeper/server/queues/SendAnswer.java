@@ -8,9 +8,9 @@ import java.util.Optional;
 record SendAnswer(List<Item> messages) {
 
   /**
-   * One message.
+   * The result of one message.
    *
-   * @param refused why the provider did not take it; only providers without atomic batches say so
+   * @param refused why the provider refused it; only providers without atomic batches do
    */
   record Item(
       String messageId,

@@ -26,7 +26,7 @@ record SendRequest(List<Item> messages) {
     return new SendRequest(messages.get());
   }
 
-  /** One message; exactly one of the three bodies is there. */
+  /** One message; exactly one of the three payload fields must be present. */
   record Item(
       Optional<String> messageId,
       Optional<String> sessionId,
@@ -71,7 +71,10 @@ record SendRequest(List<Item> messages) {
       }
     }
 
-    /** Sent ids fit every provider and every header; only foreign messages have others. */
+    /**
+     * Ids sent here must fit every provider and every header; only messages of other clients may
+     * have other ids.
+     */
     private static String sessionId(String text) {
       if (!text.chars().allMatch(c -> c >= 0x20 && c < 0x7f)) {
         throw new IllegalArgumentException("A session id that is sent has printable ASCII only");

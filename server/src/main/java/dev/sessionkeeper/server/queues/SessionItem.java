@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** A session as the inspector shows it: where it stands, and why it does not move. */
+/** A session as the inspector shows it: its status, and why it does not move. */
 public record SessionItem(
     String sessionId,
     String status,
@@ -26,15 +26,15 @@ public record SessionItem(
   /** A page of sessions, by id. */
   public record Listing(List<SessionItem> sessions, Optional<String> nextCursor) {}
 
-  /** The session as its store shows it. */
+  /** Returns the item of a session as its store shows it. */
   public static SessionItem of(SessionView view) {
     return of(view, Optional.empty());
   }
 
   /**
-   * The session as its store shows it.
+   * Returns the item of a session.
    *
-   * @param heldSince what the limits of its bot know, for a store that does not tell
+   * @param heldSince from the limits of its bot, for a store that does not record it
    */
   static SessionItem of(SessionView view, Optional<Instant> heldSince) {
     return new SessionItem(

@@ -14,9 +14,9 @@ import java.util.stream.Stream;
 /**
  * An operator's act on one session, or on all sessions of a status.
  *
- * @param sessionId the one; left out with {@code all}
- * @param all whether every session of the status is meant; only for resume
- * @param status parked, paused or waiting, with {@code all}; parked where it is left out
+ * @param sessionId the session; absent with {@code all}
+ * @param all whether to act on every session of the status; only for resume
+ * @param status parked (the default), paused or waiting; only with {@code all}
  */
 record SessionRequest(
     Optional<String> sessionId,
@@ -28,7 +28,7 @@ record SessionRequest(
       Stream.of(SessionStatus.PARKED, SessionStatus.PAUSED, SessionStatus.WAITING)
           .collect(Collectors.toUnmodifiableMap(SessionItem::word, status -> status));
 
-  /** An act by its word in the API. */
+  /** An act, by its word in the API. */
   enum Action {
     PAUSE("pause", Act.PAUSE),
     RESUME("resume", Act.RESUME),
@@ -87,7 +87,7 @@ record SessionRequest(
     return all.orElse(false);
   }
 
-  /** The sessions that are meant by {@code all}. */
+  /** Returns the status of the sessions that {@code all} selects. */
   SessionStatus statusOfAll() {
     return RESUMABLE.getOrDefault(status.orElse("parked"), SessionStatus.PARKED);
   }

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Shows sessions, and lets a person step in. */
+/** Lists sessions, and lets an operator act on them. */
 final class SessionRoutes {
   private static final int AT_ONCE = 500;
 
@@ -87,7 +87,9 @@ final class SessionRoutes {
         new SessionRequest.Answer(wish.sessionId(), wish.action(), affected, Optional.empty()));
   }
 
-  /** A bounded number of sessions, each in a transaction of its own with its audit entry. */
+  /**
+   * Acts on a bounded number of sessions, each in a transaction of its own with its audit entry.
+   */
   private Response actOnAll(Request request, QueueName queue, SessionRequest wish) {
     var page =
         queues

@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How deliveries of a held session end, all or nothing, and what the session remembers.
+ * Settles deliveries of a held session, all or nothing, and may replace the session's state.
  *
  * @param state the new state as base64, written together with the settlements
- * @param stateVersion the version that is replaced; any where it is left out
+ * @param stateVersion the version to replace; any by default
  */
 record SettleRequest(List<Item> settlements, Optional<byte[]> state, Optional<Long> stateVersion) {
 

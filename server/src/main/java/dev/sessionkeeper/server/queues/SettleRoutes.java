@@ -14,7 +14,7 @@ import dev.sessionkeeper.tracing.TraceMessages;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Settles deliveries of a held session, and keeps its state. */
+/** Settles deliveries of a held session, and writes its state. */
 final class SettleRoutes {
   private static final Pattern ETAG = Pattern.compile("\"([0-9]{1,18})\"");
 

@@ -7,14 +7,14 @@ import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 
 /**
- * Does the same for several sessions at once, so that the store groups their statements. Results
- * are in the order of the items.
+ * Runs the same call for several sessions concurrently, so that the store batches their statements.
+ * Results are in the order of the items.
  */
 final class Together {
   private Together() {}
 
   /**
-   * Maps all items, each on a virtual thread of its own; returns when the last one is done.
+   * Maps all items, each on its own virtual thread; returns when the last one is done.
    *
    * @throws RuntimeException the first failure, after all others have ended
    */

@@ -89,7 +89,7 @@ final class UnorderedRoutes {
         .ifUndelivered(() -> giveBack(source, deliveries));
   }
 
-  /** The receipt of the provider, signed for the queue and the credential that received. */
+  /** Returns the provider's receipt, signed for the queue and the credential that received. */
   private String handleOf(MessageSource.Receipted delivery, QueueName queue, Request request) {
     return receipts.sign(delivery.receipt(), queue.value(), request.actor().name());
   }

@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The result of one round of a worker.
+ * The result of one work request.
  *
- * @param repeated whether the round was done before, and this is its result again
+ * @param repeated whether the request was done before, and this is its result again
  */
 record WorkAnswer(
     boolean repeated,
@@ -23,13 +23,13 @@ record WorkAnswer(
   /** The result of the settlements of one session. */
   enum Outcome {
     SETTLED("settled"),
-    /** The lease is gone: nothing was changed, and the next owner gets the messages. */
+    /** The lease is lost. Nothing was changed, and the next owner gets the messages. */
     LOST("lost"),
-    /** An earlier delivery is open, or these were settled before: nothing was changed. */
+    /** An earlier delivery is open, or these were settled before. Nothing was changed. */
     OUT_OF_ORDER("outOfOrder"),
-    /** The state has another version: nothing was changed. */
+    /** The state has another version. Nothing was changed. */
     STALE_STATE("staleState"),
-    /** The store did not tell: settle again, or let the lease run out. */
+    /** The store did not answer. Settle again, or let the lease expire. */
     UNAVAILABLE("unavailable");
 
     private final String word;
@@ -39,9 +39,9 @@ record WorkAnswer(
     }
 
     /**
-     * The outcome of settlements that failed.
+     * Returns the outcome of settlements that failed.
      *
-     * @throws RuntimeException the failure itself, if it is none of the store
+     * @throws RuntimeException the failure itself, if it did not come from the store
      */
     static Outcome of(RuntimeException failure) {
       return switch (failure) {
@@ -64,7 +64,7 @@ record WorkAnswer(
 
   record WorkRenewed(String leaseId, boolean held, Optional<Instant> lockedUntil) {}
 
-  /** A session in hand, with its next messages. */
+  /** A held session with its next messages. */
   record WorkSession(
       String leaseId,
       String sessionId,

@@ -7,9 +7,10 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The memory of one answer, shared equally by its sessions. A session hands out its first message
- * whatever its size, and its state, so its share is a target. Sessions are received some at a time
- * ({@link #some}), and none any more when the whole is reached ({@link Filling}): that bounds it.
+ * The memory of one answer, shared equally by its sessions. A session's first message and its state
+ * are always included, whatever their size, so a share is a target. Two rules bound the total:
+ * sessions are received in chunks ({@link #some}), and none after the whole is reached ({@link
+ * Filling}).
  *
  * @param perSession the bytes of each session
  * @param whole the bytes of the answer
@@ -19,10 +20,10 @@ record WorkBudget(long perSession, long whole) {
   private static final long LEAST_PER_SESSION = 1L << 10;
   private static final long BYTES_AFTER_WAIT = 1L << 20;
 
-  /** Sessions that are received at once: all of them may have the largest message and state. */
+  /** How many sessions are received at once; each may have the largest message and state. */
   private static final int SOME = 32;
 
-  /** Takes the memory of the answer before sessions are taken. */
+  /** Reserves the memory of the answer before sessions are accepted. */
   static WorkBudget reserve(Request request, WorkRequest wish) {
     long sessions = Math.max(1, wish.settled().size() + wish.each().mostSessions());
     long states = wish.each().wantsState() ? sessions * SessionState.MAX_BYTES : 0;
@@ -32,12 +33,15 @@ record WorkBudget(long perSession, long whole) {
     return new WorkBudget(Math.max(LEAST_PER_SESSION, granted / sessions), granted);
   }
 
-  /** A round that has waited holds no memory, and takes a small answer. */
+  /**
+   * Returns the small budget of a request that has waited, because waiting requests reserve no
+   * memory.
+   */
   WorkBudget afterWait() {
     return new WorkBudget(Math.min(perSession, BYTES_AFTER_WAIT), BYTES_AFTER_WAIT);
   }
 
-  /** The same items, some at a time. */
+  /** Splits the items into chunks. */
   static <T> List<List<T>> some(List<T> items) {
     return IntStream.iterate(0, from -> from < items.size(), from -> from + SOME)
         .mapToObj(from -> items.subList(from, Math.min(items.size(), from + SOME)))
@@ -48,7 +52,7 @@ record WorkBudget(long perSession, long whole) {
     return new Filling();
   }
 
-  /** How full the answer is. Used by one thread. */
+  /** Tracks how full the answer is. Used by one thread. */
   final class Filling {
     private long taken;
 

@@ -17,10 +17,10 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * One round of a worker: settle what was handled, renew what is in hand, take more.
+ * A worker's request: settles handled messages, renews held sessions, accepts more.
  *
- * @param requestId names the round; a repetition of it settles and takes nothing twice
- * @param owner a name for people; the credential's where it is left out
+ * @param requestId identifies the request; repeating it settles and accepts nothing twice
+ * @param owner a name for operators; by default the credential's
  */
 record WorkRequest(
     String requestId,
@@ -64,23 +64,23 @@ record WorkRequest(
     return renew.orElse(List.of());
   }
 
-  /** The leases that the worker says it has. */
+  /** Returns the leases that the worker presents. */
   Stream<String> shownLeases() {
     return Stream.concat(settled().stream().map(WorkSettle::leaseId), renewed().stream());
   }
 
-  /** The most messages and bytes of each session, also of those that go on. */
+  /** Returns the most messages and bytes of each session, including sessions that continue. */
   WorkTake each() {
     return take.orElse(WorkTake.DEFAULT);
   }
 
-  /** The wish of a worker after its settlements of a session. */
+  /** What a worker wants to do with a session after its settlements. */
   enum Then {
-    /** The session goes on with its next messages; without any it is released. */
+    /** Continue the session with its next messages, or release it if there are none. */
     NEXT,
-    /** The session stays in hand. */
+    /** Keep the session without receiving. */
     KEEP,
-    /** The session is released. */
+    /** Release the session. */
     RELEASE;
 
     @Override
@@ -90,9 +90,10 @@ record WorkRequest(
   }
 
   /**
-   * How deliveries of one session end, all or nothing.
+   * Settlements of one session, all or nothing.
    *
-   * @param completed deliveries that are complete; they come before the settlements
+   * @param completed sequence numbers of completed deliveries; they come before the other
+   *     settlements
    */
   record WorkSettle(
       String leaseId,
@@ -145,9 +146,9 @@ record WorkRequest(
   }
 
   /**
-   * Sessions to take.
+   * Sessions to accept.
    *
-   * @param state whether the memory of each session is wanted; it is by default
+   * @param state whether to include the state of each session; true by default
    */
   record WorkTake(
       Optional<Integer> sessions,

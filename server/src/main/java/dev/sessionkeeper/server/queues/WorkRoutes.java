@@ -20,11 +20,12 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Serves one round of a worker in one request.
+ * Serves a worker's request: settle, renew, continue settled sessions, accept new ones, in this
+ * order.
  *
- * <p>The order of a round: settle, renew, go on with settled sessions, take. Its result is
- * remembered before the answer leaves, so a repetition finds it. I1: a round hands out sessions
- * once; a server that finishes a round which another server has finished gives its sessions back.
+ * <p>The result is stored before the answer is sent, so a repeated request finds it. I1: a request
+ * hands out sessions once; if two servers execute the same request, the second one releases its
+ * sessions.
  */
 final class WorkRoutes {
   private final Queues queues;
@@ -98,7 +99,7 @@ final class WorkRoutes {
     return new WorkAnswer(false, settled.views(), renewed, views);
   }
 
-  /** A round that changed nothing is not worth a row. */
+  /** Stores the result, unless the request changed nothing. */
   private boolean remember(WorkLog.Round round, WorkLog.Result result, boolean isLogged) {
     if (isLogged) {
       if (!result.leaseIds().isEmpty()) {
@@ -109,7 +110,7 @@ final class WorkRoutes {
     return (result.outcomes().isEmpty() && result.leaseIds().isEmpty()) || log.add(round, result);
   }
 
-  /** The result of a round that was finished before, by this server or another one. */
+  /** Returns the result of a request that this or another server has finished before. */
   private WorkAnswer again(
       Request request, QueueName queue, WorkRequest wish, WorkLog.Result result) {
     var actor = request.actor();
@@ -143,7 +144,7 @@ final class WorkRoutes {
       limits.renewed(queue, actor, leaseId);
       return new WorkRenewed(leaseId, true, Optional.of(until));
     } catch (KeeperException.LockLost | ProblemException e) {
-      // A limit of the bot ends the lease as well; the owner has to let go in both cases.
+      // A limit of the bot ends the lease too; in both cases the owner must stop.
       return new WorkRenewed(leaseId, false, Optional.empty());
     }
   }

@@ -28,7 +28,7 @@ import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Settles, continues, takes and releases the sessions of a worker's round. */
+/** Settles, continues, accepts and releases the sessions of a work request. */
 final class WorkSessions {
   private static final Logger log = LoggerFactory.getLogger(WorkSessions.class);
 
@@ -51,7 +51,7 @@ final class WorkSessions {
     this.traces = traces;
   }
 
-  /** A session with messages that this round hands out, and its memory where it is wanted. */
+  /** A held session with the messages to deliver, and its state if requested. */
   record InHand(
       String leaseId,
       HeldSession session,
@@ -71,14 +71,15 @@ final class WorkSessions {
     }
   }
 
-  /** What became of settlements, and the sessions that go on. */
+  /** The results of settlements, and the sessions that continue. */
   record Settlings(List<WorkSettled> views, List<InHand> next) {}
 
-  /** What became of the settlements of one session, and the session if it goes on. */
+  /** The result of the settlements of one session, and the session if it continues. */
   private record Settled(WorkSettled view, Optional<InHand> next) {}
 
   /**
-   * Settles sessions, and does what follows. A session for which there is no room is given back.
+   * Settles sessions and applies what the worker wants next. A session that does not fit into the
+   * answer is released.
    */
   Settlings settle(
       QueueName queue,
@@ -131,7 +132,7 @@ final class WorkSessions {
     }
   }
 
-  /** Returns whether settlements and the end of the hold can be one step of the store. */
+  /** Returns whether settlements and release can be one step of the store. */
   private static boolean endsWithItsSettlements(HeldSession session, WorkSettle wish) {
     return session.closesBehindSettlements()
         && wish.state().isEmpty()
@@ -145,7 +146,7 @@ final class WorkSessions {
   /**
    * Returns when the settlements are durable.
    *
-   * @param behind runs as soon as the settlements are on their way
+   * @param behind runs as soon as the settlements were sent
    */
   private void settle(
       QueueName queue,
@@ -170,7 +171,7 @@ final class WorkSessions {
         });
   }
 
-  /** The settlements are durable: a failure from here on must not make them look undone. */
+  /** The settlements are durable: a later failure must not make them look undone. */
   private Optional<InHand> follow(
       QueueName queue,
       Actor actor,
@@ -215,7 +216,7 @@ final class WorkSessions {
     limits.ended(queue, actor, leaseId);
   }
 
-  /** Takes what is ready now. */
+  /** Accepts sessions that are ready now. */
   List<InHand> takeReady(
       QueueName queue,
       Actor actor,
@@ -233,8 +234,8 @@ final class WorkSessions {
   }
 
   /**
-   * Waits for one session, when none is ready; empty when none came, or the server shuts down. The
-   * caller gets the session at once: a look for more would make its messages wait.
+   * Waits for one session if none is ready. Empty if none came or the server shuts down. Returns
+   * the session at once, because looking for more would delay its messages.
    */
   List<InHand> awaitOne(
       Request request, QueueName queue, Owner owner, WorkTake each, WorkBudget budget)
@@ -268,7 +269,7 @@ final class WorkSessions {
                 .toList();
         all.addAll(placed(queue, actor, taken, each, answer));
       } else {
-        // Nothing of them was received, so no attempt is used up.
+        // No message of these sessions was received, so no attempt is used.
         some.forEach(HeldSession::close);
       }
     }
@@ -276,8 +277,8 @@ final class WorkSessions {
   }
 
   /**
-   * These sessions in the answer, with their states where they are wanted. What was settled is
-   * settled: a store that does not tell the states costs only the sessions.
+   * Returns the sessions that fit into the answer, with their states if requested. If the store
+   * cannot return the states, the settlements stand and only the sessions are released.
    */
   private List<InHand> placed(
       QueueName queue, Actor actor, List<InHand> taken, WorkTake each, WorkBudget.Filling answer) {
@@ -298,7 +299,10 @@ final class WorkSessions {
     return placed;
   }
 
-  /** Hands out a session that was just taken; empty when it is gone, or there is no room. */
+  /**
+   * Registers the lease of a session that was just accepted. Empty if the session is lost, or its
+   * bot's limit is reached.
+   */
   private Optional<InHand> handOut(
       QueueName queue, Actor actor, HeldSession session, BatchLimit limit) {
     try {
@@ -315,7 +319,7 @@ final class WorkSessions {
       limits.received(queue, actor, leaseId, deliveries);
       return Optional.of(new InHand(leaseId, session, deliveries));
     } catch (KeeperException.LockLost e) {
-      return Optional.empty(); // An operator took it in the very moment it was ours.
+      return Optional.empty(); // An operator took the session at the same moment.
     } catch (RuntimeException e) {
       session.close();
       log.warn("Session {} could not be handed out; it is given back", session.id(), e);
@@ -323,13 +327,13 @@ final class WorkSessions {
     }
   }
 
-  /** What the worker gets of a session. */
+  /** Returns a session as the worker sees it. */
   WorkSession view(InHand one) {
     meters.checkOrder(one.deliveries());
     return WorkSession.of(one.leaseId(), one.session().lease(), one.state(), one.deliveries());
   }
 
-  /** Receives until the limit is reached, or the session is known to have no more. */
+  /** Receives until the limit is reached, or the session is known to have no more messages. */
   private List<Delivery> receive(QueueName queue, HeldSession session, BatchLimit limit) {
     try {
       return traces.receive(
@@ -346,9 +350,9 @@ final class WorkSessions {
   }
 
   /**
-   * Receives until the limit is reached: a provider that bounds bytes may return few messages per
-   * call. A handle that remembers nothing begins again at the first open message, which ends the
-   * loop.
+   * Receives until the limit is reached, because a provider that bounds bytes may return few
+   * messages per call. A handle without memory begins again at the first open message, which ends
+   * the loop.
    */
   private static List<Delivery> receiveAll(HeldSession session, BatchLimit limit)
       throws InterruptedException {
@@ -374,7 +378,7 @@ final class WorkSessions {
     return deliveries.stream().mapToLong(delivery -> delivery.payload().unsafeBytes().length).sum();
   }
 
-  /** Sessions that a round handed out before, with their messages again. */
+  /** Returns sessions that the request accepted before, with their messages. */
   List<InHand> again(
       QueueName queue, Actor actor, List<String> leaseIds, WorkBudget budget, WorkTake each) {
     var answer = budget.fill();
@@ -392,15 +396,16 @@ final class WorkSessions {
   }
 
   /**
-   * A session that the round handed out before, with its messages again; empty when its lease is
-   * gone.
+   * Returns a session that the request accepted before, with its messages; empty if its lease is
+   * lost.
    */
   private Optional<InHand> again(
       QueueName queue, Actor actor, String leaseId, BatchLimit limit, boolean hasRoom) {
     try {
       var session = held.get(queue, actor, leaseId);
       if (!hasRoom || !held.areShared(queue)) {
-        // Its messages cannot be read twice under one lease: the next round gets them.
+        // This provider cannot deliver the messages twice under one lease: the next request gets
+        // them.
         release(queue, actor, leaseId, session);
         return Optional.empty();
       }
@@ -416,7 +421,7 @@ final class WorkSessions {
     }
   }
 
-  /** Releases a session that this round does not hand out after all. */
+  /** Releases a session that this request does not return after all. */
   void giveBack(QueueName queue, Actor actor, InHand taken) {
     try {
       release(queue, actor, taken.leaseId(), taken.session());

@@ -1,6 +1,6 @@
 /**
- * The queue endpoints, over the provider SPI only: what a provider cannot do is a problem that says
- * so.
+ * The queue endpoints, over the provider SPI only. A missing optional interface is answered with a
+ * problem that says so.
  */
 @NullMarked
 package dev.sessionkeeper.server.queues;

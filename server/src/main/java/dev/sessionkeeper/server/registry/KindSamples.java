@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts the active sessions of each kind every minute, and remembers a day of it. Each server
- * counts for itself. While the store is away there are no samples.
+ * Counts the active registered sessions of each kind every minute, and keeps a day of samples. Each
+ * server counts for itself. While the store is away there are no samples.
  *
  * <p>Threads: one count at a time, on a virtual thread.
  */
@@ -48,7 +48,7 @@ final class KindSamples implements AutoCloseable {
 
   private record Counted(Instant at, Map<Integer, Long> active) {}
 
-  /** Active sessions of each kind, one number for each time. */
+  /** Active sessions of each kind, one number per time. */
   record View(List<Instant> at, List<Line> kinds) {}
 
   /** The active sessions of a kind over time. */

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Numbers the events of this node shortly after their commit. Nothing runs while nothing happens;
- * what a node leaves behind when it dies is numbered by a job.
+ * Assigns numbers to this node's events shortly after their commit. Idle while there are none; a
+ * job numbers events of nodes that died.
  */
 final class NumberEventsSoon implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(NumberEventsSoon.class);
@@ -32,7 +32,7 @@ final class NumberEventsSoon implements AutoCloseable {
     this.time = time;
   }
 
-  /** There is a new event. */
+  /** Signals that there is a new event. */
   void signal() {
     if (!closed && planned.compareAndSet(false, true)) {
       time.schedule(SOON, () -> Thread.ofVirtual().name("number-events").start(this::number));
@@ -51,7 +51,7 @@ final class NumberEventsSoon implements AutoCloseable {
     }
   }
 
-  /** Numbers some, and tells those who follow streams; returns how many. */
+  /** Numbers some events and notifies readers; returns how many. */
   int step() {
     int numbered = NumberEvents.step(database, AT_ONCE);
     if (numbered > 0) {

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 
-/** The user, the capacity and the kind of a wanted session. */
+/** The user, capacity and kind of a requested session. */
 record PutRequest(UUID userObjectId, UUID tenantObjectId, UUID capacityId, int sessionKind) {
   static PutRequest read(Fields in, Set<Integer> kinds) {
     var user = in.required("userObjectId", Decode.guid());

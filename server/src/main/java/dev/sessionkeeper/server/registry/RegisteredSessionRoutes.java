@@ -20,7 +20,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 
-/** Registered sessions: begin or find, read, list, end, renew. */
+/** Creates or finds, shows, lists, ends and renews registered sessions. */
 final class RegisteredSessionRoutes {
   private final SessionRegistry registry;
   private final Set<Integer> kinds;
@@ -129,7 +129,7 @@ final class RegisteredSessionRoutes {
     return Response.ok(RegistryItem.of(session));
   }
 
-  /** The session of the path; one that the caller must not see is not there. */
+  /** Returns the session named in the path; one out of the caller's reach does not exist. */
   private RegisteredSession named(Request request) {
     var reach = request.reach();
     return guid(request.parameter("id"))

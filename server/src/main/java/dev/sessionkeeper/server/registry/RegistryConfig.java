@@ -15,7 +15,7 @@ import java.util.Map;
 /**
  * Kinds, prices and lifetime of registered sessions.
  *
- * @param expirySweep how often sessions that are over are ended; correctness does not depend on it
+ * @param expirySweep how often expired sessions are ended; correctness does not depend on it
  */
 public record RegistryConfig(Duration lifetime, Duration expirySweep, List<SessionKind> kinds) {
   public static final ConfigSection<RegistryConfig> SECTION =

@@ -19,10 +19,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 
-/**
- * Registered sessions and their usage. They need a database: on an engine without one there are no
- * such routes.
- */
+/** Registered sessions and their usage. Without a database there are no such routes. */
 public final class RegistryFeature implements Feature {
   private final NumberEventsSoon numbering;
   private final KindSamples kinds;
@@ -121,7 +118,7 @@ public final class RegistryFeature implements Feature {
     numbering.close();
   }
 
-  /** In memory there is nothing that could be billed for. */
+  /** Stands in on a server in memory, which must not bill. */
   private static final class WithoutDatabase implements Feature {
     @Override
     public List<Route> routes() {
@@ -140,7 +137,7 @@ public final class RegistryFeature implements Feature {
 
     @Override
     public void close() {
-      // Nothing runs.
+      // There is nothing to close.
     }
   }
 }

@@ -10,7 +10,7 @@ import java.util.UUID;
 /**
  * A registered session as the API shows it.
  *
- * @param status created, existing or upgraded, in the answer to a PUT
+ * @param status created, existing or upgraded; only in the answer to a PUT
  */
 record RegistryItem(
     UUID sessionId,
@@ -23,7 +23,7 @@ record RegistryItem(
     @JsonProperty("isActive") boolean active,
     Optional<String> status) {
 
-  /** A page, the newest first. */
+  /** A page of sessions, newest first. */
   record Listing(List<RegistryItem> sessions, Optional<String> nextCursor) {}
 
   static RegistryItem of(RegisteredSession session) {

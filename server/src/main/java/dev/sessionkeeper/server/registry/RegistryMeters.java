@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** Counts sessions by kind. */
+/** Counts registered sessions by kind. */
 final class RegistryMeters implements Consumer<RegistryEvent> {
   private static final Duration FRESH = Duration.ofSeconds(10);
 
@@ -24,7 +24,7 @@ final class RegistryMeters implements Consumer<RegistryEvent> {
     this.time = time;
   }
 
-  /** Shows the number of active sessions, counted when metrics are read and then cached. */
+  /** Exposes the number of active sessions, counted at a scrape and then cached. */
   void watch(SessionRegistry sessions, Set<Integer> kinds) {
     var active = new Sampled<Map<Integer, Long>>(Map.of(), sessions::activeByKind, FRESH, time);
     for (var kind : kinds) {
@@ -54,7 +54,7 @@ final class RegistryMeters implements Consumer<RegistryEvent> {
     counter(what, kind).increment();
   }
 
-  // Not one name per change: Prometheus keeps the ending "created" for itself.
+  // One metric name with a label, because Prometheus reserves the suffix "_created".
   private Counter counter(String change, int kind) {
     return Counter.builder("keeper.registered.sessions")
         .description("Registered sessions that were created, upgraded, expired, ended, renewed")

@@ -7,9 +7,7 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Looks at the database's clock from time to time, so that a jump is compared with a recent look.
- */
+/** Reads the database's clock regularly, so that a jump is compared with a recent reading. */
 final class WatchClock implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(WatchClock.class);
   private static final Duration EVERY = Duration.ofSeconds(10);

@@ -8,11 +8,11 @@ import java.sql.SQLException;
 import java.util.UUID;
 
 /**
- * Replaces a user's id by a random one wherever the store has it, in one transaction. Active
- * sessions end first. Amounts stay, so that billing and its proof still add up.
+ * Replaces a user's id by a random one in every table, in one transaction. Active sessions end
+ * first. Amounts stay, so that billing and its proof still add up.
  *
- * <p>Usage batches keep the id in the bytes that were sent, until {@code usage.retention} ends:
- * other bytes would be another batch to the receiver. The audit log never has it.
+ * <p>Usage batches keep the id in the bytes that were sent, until {@code usage.retention} ends,
+ * because other bytes would be another batch to the receiver. The audit log never contains the id.
  */
 final class EraseUser {
   private static final String END =
@@ -53,9 +53,10 @@ final class EraseUser {
   /**
    * The result of an erasure.
    *
-   * @param pseudonym the random id that stands for the user from now on
+   * @param pseudonym the random id that replaces the user's from now on
    * @param sessionsEnded sessions that were active
-   * @param batchesLeft usage batches that were sent with the id, and go when usage.retention ends
+   * @param batchesLeft usage batches that were sent with the id; they are deleted when
+   *     usage.retention ends
    */
   record Erased(
       UUID pseudonym,
@@ -71,7 +72,7 @@ final class EraseUser {
         connection -> {
           long ended = count(connection, END, user);
           long batches = count(connection, BATCHES, user);
-          // The user's id is found in sessions, so sessions come last.
+          // Sessions come last, because the other statements find the user through them.
           int ledger = replace(connection, LEDGER, pseudonym, user);
           int sessions = replace(connection, SESSIONS, pseudonym, user);
           int events =

@@ -9,18 +9,17 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Forgets finished runs, bodies before a repair, refused values, nodes that are gone and revoked
- * keys: tables that grow with the acts of people or with restarts, and that no other job keeps
- * small.
+ * Deletes finished runs, payloads from before a repair, refused values, departed nodes and revoked
+ * keys: rows that no other job deletes.
  *
- * @param retention asked in each run, since a reload may change it
+ * @param retention read at each run, because a reload may change it
  */
 record ForgetHistory(Database database, Supplier<Duration> retention) {
   static final String JOB = "history-retention";
   private static final Duration EVERY = Duration.ofHours(1);
   private static final int AT_ONCE = 1_000;
 
-  /** The rows to forget, with the age in seconds as the only parameter. */
+  /** The rows to delete, with their age in seconds as the only parameter. */
   private static final List<String> OLD =
       List.of(
           "keeper.bulk WHERE finished_at < <before>",

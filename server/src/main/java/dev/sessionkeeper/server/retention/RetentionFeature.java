@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Keeps the audit log sealed, histories short, and erases users on request. */
+/** Seals the audit log, deletes old history, and erases users on request. */
 public final class RetentionFeature implements Feature {
   private final Database database;
   private volatile KeeperConfig config;
@@ -28,7 +28,7 @@ public final class RetentionFeature implements Feature {
     this.config = context.config();
   }
 
-  /** Opens it; without a database nothing outlives the process. */
+  /** Opens the feature; without a database no data outlives the process. */
   public static Optional<Feature> open(Context context) {
     return context
         .engine()
@@ -47,7 +47,7 @@ public final class RetentionFeature implements Feature {
             .answers(201, "What was erased", EraseUser.Erased.class));
   }
 
-  /** The user to erase, and why. */
+  /** The user to erase, and the reason. */
   record Wish(UUID userObjectId, String reason) {
     static Wish read(Fields in) {
       var user = in.required("userObjectId", Decode.guid());
@@ -82,6 +82,6 @@ public final class RetentionFeature implements Feature {
 
   @Override
   public void close() {
-    // The jobs feature ends the jobs.
+    // The jobs feature closes the jobs.
   }
 }

@@ -1,4 +1,4 @@
-/** Removes what is older than its retention, and the traces of a user on request. */
+/** Deletes what is older than its retention, and erases users on request. */
 @NullMarked
 package dev.sessionkeeper.server.retention;
 

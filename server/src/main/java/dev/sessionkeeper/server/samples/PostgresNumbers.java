@@ -4,7 +4,7 @@ import dev.sessionkeeper.store.Database;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The numbers of all queues of the database in one statement, without a scan of messages. */
+/** Reads the numbers of all queues of the database in one statement, without a scan of messages. */
 final class PostgresNumbers implements ReadNumbers {
   private static final String ALL =
       """

@@ -6,7 +6,7 @@ import dev.sessionkeeper.spi.QueueProvider;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The numbers that another provider tells; none where it tells nothing. */
+/** Reads the numbers that another provider offers; none if it offers none. */
 final class ProviderNumbers implements ReadNumbers {
   private static final int MOST_QUEUES = 200;
 
@@ -39,7 +39,7 @@ final class ProviderNumbers implements ReadNumbers {
                   settings.map(is -> is.mode().name()).orElse(""),
                   settings.map(is -> is.poisonPolicy().name()).orElse("")));
         } catch (KeeperException.UnknownQueue e) {
-          // Gone between the list and the look.
+          // The queue was deleted after it was listed.
         }
       }
     }

@@ -3,14 +3,14 @@ package dev.sessionkeeper.server.samples;
 import java.time.Instant;
 import java.util.Map;
 
-/** The numbers of all queues at one moment, by the names of the queues. */
+/** The numbers of all queues at one moment, by queue name. */
 record Sample(Instant at, Map<String, Numbers> queues) {
 
   /**
    * The numbers of one queue.
    *
-   * @param arrived messages that ever came; grows only
-   * @param gone messages that were ever completed or became dead; grows only
+   * @param arrived messages ever sent; grows only
+   * @param gone messages ever completed or dead-lettered; grows only
    * @param held sessions that an owner holds
    * @param oldestMillis how long the oldest message has waited
    * @param isCounted whether arrived and gone are known

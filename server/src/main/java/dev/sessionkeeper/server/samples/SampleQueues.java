@@ -11,10 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at the numbers of all queues every two seconds, and remembers half an hour of them. Each
- * server looks for itself. While the store is away there are no samples.
+ * Reads the numbers of all queues every two seconds, and keeps half an hour of samples. Each server
+ * reads for itself. While the store is away there are no samples.
  *
- * <p>Threads: one look at a time, on a virtual thread; readers wait for the next sample on this.
+ * <p>Threads: one reading at a time, on a virtual thread; callers wait for the next sample on this
+ * object's monitor.
  */
 final class SampleQueues implements AutoCloseable {
   static final Duration EVERY = Duration.ofSeconds(2);
@@ -61,7 +62,7 @@ final class SampleQueues implements AutoCloseable {
     }
   }
 
-  /** All samples of the time before now, the oldest first. */
+  /** Returns all samples of the last time span, oldest first. */
   synchronized List<Sample> last(Duration span) {
     var from = time.instant().minus(span);
     return samples.stream().filter(sample -> !sample.at().isBefore(from)).toList();
@@ -71,7 +72,7 @@ final class SampleQueues implements AutoCloseable {
     return Optional.ofNullable(samples.peekLast());
   }
 
-  /** Waits for a sample that is newer than this one; empty when there is none in time. */
+  /** Waits for a sample that is newer than the given one; empty if none comes in time. */
   synchronized Optional<Sample> after(Optional<Sample> seen, Duration patience)
       throws InterruptedException {
     long started = time.nanoTime();

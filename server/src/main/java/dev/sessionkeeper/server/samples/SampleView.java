@@ -10,12 +10,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The numbers of a queue, or of all queues that the caller sees, over time: one list for each
- * number, as charts want them.
+ * The numbers over time of one queue, or of all visible queues: one list per number, as charts need
+ * them.
  *
- * @param in messages per second that came since the sample before; empty where it is not counted
- * @param out messages per second that were completed or became dead
- * @param age seconds that the oldest message has waited
+ * @param in messages per second that arrived since the previous sample; empty if unknown
+ * @param out messages per second that were completed or dead-lettered
+ * @param age how many seconds the oldest message has waited
  */
 record SampleView(
     List<Instant> at,
@@ -26,7 +26,7 @@ record SampleView(
     List<Long> dead,
     List<Long> parked) {
 
-  /** The newest numbers, for those who watch. */
+  /** The newest numbers, for a live view. */
   record Point(
       Instant at,
       Optional<Double> in,

@@ -22,7 +22,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** The numbers of queues over time, as lists and live. */
+/** Serves the numbers of queues over time, as lists and live. */
 public final class SamplesFeature implements Feature {
   private static final Duration HALF_AN_HOUR = Duration.ofMinutes(30);
   private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -223,7 +223,7 @@ public final class SamplesFeature implements Feature {
 
   @Override
   public void reconfigure(KeeperConfig config) {
-    // Nothing here is configured.
+    // The feature has no configuration.
   }
 
   @Override

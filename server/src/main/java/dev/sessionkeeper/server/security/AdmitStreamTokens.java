@@ -13,9 +13,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Admits bearers of stream tokens to the two routes that tokens are for: reading the stream, and
- * acknowledging as the token's subscriber. All other requests go to the guard. A stream that is
- * open when its token expires, or when the granting credential is revoked, ends soon after.
+ * Admits bearers of stream tokens to two routes: reading the stream, and acknowledging as the
+ * token's subscriber. All other requests go to the guard. An open stream ends soon after its token
+ * expires or the granting credential is revoked.
  */
 public final class AdmitStreamTokens implements Gate {
   private static final String BEARER = "Bearer ";
@@ -44,7 +44,7 @@ public final class AdmitStreamTokens implements Gate {
     return token.isPresent() ? bearer(visit, token.get()) : guard.admitAgain(visit);
   }
 
-  /** The token of the request. A server that asks for no credential needs none. */
+  /** Returns the token of the request. A server without credentials needs none. */
   private Optional<String> tokenOf(Visit visit) {
     if (!guard.isClosed()) {
       return Optional.empty();
@@ -77,7 +77,10 @@ public final class AdmitStreamTokens implements Gate {
         .orElseGet(() -> new Caller(grant.credential(), roles, granted));
   }
 
-  /** What the token grants, as far as its credential still has it: a reload may have cut it. */
+  /**
+   * Returns the token's rights, as far as its credential still has them: a reload may have reduced
+   * them.
+   */
   private static Caller bearer(Caller now, Set<Role> granted, Reach reach) {
     var roles = granted.stream().filter(now::has).collect(Collectors.toSet());
     return new Caller(now.name(), roles, now.reach().isEverything() ? reach : now.reach());

@@ -7,7 +7,9 @@ import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.HexFormat;
 
-/** Makes API keys: {@code sk_<prefix>_<secret>}. The prefix names a key in lists and logs. */
+/**
+ * Creates API keys: {@code sk_<prefix>_<secret>}. The prefix identifies a key in lists and logs.
+ */
 public final class ApiKeys {
   private static final int PREFIX_BYTES = 4;
   private static final int SECRET_BYTES = 24;
@@ -15,9 +17,9 @@ public final class ApiKeys {
   private ApiKeys() {}
 
   /**
-   * A new key, to be shown once.
+   * A new key, shown once.
    *
-   * @param sha256 what goes into the configuration
+   * @param sha256 the digest for the configuration
    */
   public record Generated(String key, String prefix, String sha256) {
     @Override

@@ -41,7 +41,7 @@ public final class AuditChainRoutes {
             .answers(200, "Whether the chain holds", Verification.class));
   }
 
-  /** A line of the export. */
+  /** A row of the export. */
   record Line(
       long seq,
       Instant at,
@@ -75,9 +75,9 @@ public final class AuditChainRoutes {
    * The result of a check.
    *
    * @param entries entries in the chain
-   * @param forgotten older entries that retention has removed
-   * @param lastHash the hash of the newest entry; keep it elsewhere to notice a cut
-   * @param brokenAt the number of the first entry that does not fit
+   * @param forgotten older entries that retention has deleted
+   * @param lastHash the hash of the newest entry; store it elsewhere to detect a truncated log
+   * @param brokenAt the number of the first entry that does not match
    */
   record Verification(
       boolean intact,

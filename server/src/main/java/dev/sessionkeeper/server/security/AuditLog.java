@@ -5,21 +5,21 @@ import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.store.AuditLog.Filter;
 import dev.sessionkeeper.store.AuditLog.Row;
 
-/** Keeps what people did, and lets an administrator read it. */
+/** Records the acts of operators, and lets an administrator read them. */
 public interface AuditLog {
 
   /** Writes an entry in a transaction of its own. */
   void record(Entry entry);
 
-  /** A page of entries, the newest first. */
+  /** Returns a page of entries, newest first. */
   Page<Row> read(Filter filter, Page.Request page);
 
   /**
-   * One act of a person.
+   * An act of an operator.
    *
    * @param action such as {@code session.park}
    * @param target such as {@code orders/cust-42}
-   * @param detail the reason given, and what the act did
+   * @param detail the given reason, and the effect of the act
    * @param count how many equal acts the entry stands for
    */
   record Entry(Actor actor, String action, String target, String detail, int count) {
@@ -27,7 +27,7 @@ public interface AuditLog {
       return new Entry(actor, action, target, detail, 1);
     }
 
-    /** The entry as the store writes it. */
+    /** Returns the entry in the store's own type. */
     public dev.sessionkeeper.store.AuditLog.Entry toStore() {
       return new dev.sessionkeeper.store.AuditLog.Entry(actor, action, target, detail, "", count);
     }

@@ -15,12 +15,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes audit rows for refused requests: at most one row a minute for each caller, address, route
- * and status. The first refusal is written at once; the row at the end of the minute counts the
+ * and status. The first refusal is written at once; a row at the end of the minute counts the
  * others.
  *
- * <p>I1: at most {@value #MOST_KEYS} kinds of refusals are counted at one time; all further ones
- * share one row a minute. So an attacker can fill neither the memory nor the table. Called on the
- * event loop; virtual threads write.
+ * <p>I1: at most {@value #MOST_KEYS} kinds of refusal are counted at a time; all further ones share
+ * one row a minute. So an attacker can fill neither the memory nor the table. Called on the event
+ * loop; virtual threads write.
  */
 public final class AuditRefusals implements RequestListener, AutoCloseable {
   static final int MOST_KEYS = 256;
@@ -36,9 +36,9 @@ public final class AuditRefusals implements RequestListener, AutoCloseable {
   private final Map<Key, Integer> uncounted = new HashMap<>();
 
   /**
-   * Prepares.
+   * Creates the recorder.
    *
-   * @param next hears of all requests as well
+   * @param next also receives all events
    */
   public AuditRefusals(AuditLog audit, TimeSource time, RequestListener next) {
     this.audit = audit;
@@ -64,7 +64,7 @@ public final class AuditRefusals implements RequestListener, AutoCloseable {
     time.schedule(WINDOW, () -> endWindow(key));
   }
 
-  /** Goes on counting while refusals come, and forgets the key after a quiet minute. */
+  /** Continues counting while refusals come, and forgets the key after a quiet minute. */
   private void endWindow(Key key) {
     int count;
     synchronized (uncounted) {

@@ -43,7 +43,7 @@ public final class AuditRoutes {
   /**
    * An entry as the API shows it.
    *
-   * @param source the address that the act came from; blank for acts inside of the server
+   * @param source the address of the caller; blank for acts of the server itself
    * @param count how many equal acts the entry stands for
    */
   record Item(

@@ -13,39 +13,39 @@ import dev.sessionkeeper.spi.RemovableQueues.Part;
 import java.util.function.IntFunction;
 
 /**
- * The acts of operators on queues, each with its entry in the audit log: in one transaction where
- * queues and log are in one store.
+ * The acts of operators on queues, each with its audit entry; both in one transaction if queues and
+ * audit log are in one store.
  */
 public interface AuditedQueues {
 
-  /** An entry that tells what the act did: how many were affected. */
+  /** Creates the audit entry of an act from the number of affected objects. */
   interface Entry extends IntFunction<AuditLog.Entry> {}
 
-  /** Creates or changes a queue; the entry gets 1 if it was created. */
+  /** Creates or changes a queue; the entry's number is 1 if the queue was created. */
   boolean declare(QueueName queue, QueueSettings settings, Entry entry);
 
   int act(QueueName queue, SessionId session, Act act, String reason, Entry entry);
 
   int replay(QueueName queue, Selection selection, Entry entry);
 
-  /** Deletes a part of a queue; the entry gets the number of deleted messages. */
+  /** Purges a part of a queue; the entry's number is that of the deleted messages. */
   long purge(QueueName queue, Part part, Entry entry);
 
-  /** Deletes a queue; without an entry when there was none. */
+  /** Deletes a queue; writes no entry if there was none. */
   boolean delete(QueueName queue, Entry entry);
 
-  /** Forgets a dead letter; without an entry when there was none. */
+  /** Discards a dead letter; writes no entry if there was none. */
   boolean discard(QueueName queue, String id, Entry entry);
 
   /**
-   * For queues that are not in the store of the log: the entry follows when the act is done. The
-   * provider has been found able to do it.
+   * Returns the acts on queues outside the log's store: the entry is written after the act. The
+   * provider is known to support the act.
    */
   static AuditedQueues afterwards(QueueProvider provider, AuditLog log) {
     return new AuditAfterwards(provider, log);
   }
 
-  /** First the act, then the entry. */
+  /** Acts first, then writes the entry. */
   record AuditAfterwards(QueueProvider provider, AuditLog log) implements AuditedQueues {
     @Override
     public boolean declare(QueueName queue, QueueSettings settings, Entry entry) {

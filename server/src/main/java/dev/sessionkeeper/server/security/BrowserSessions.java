@@ -18,17 +18,17 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 
 /**
- * Remembers the logins of browsers in cookies that only servers of one store can make. Nothing is
- * kept here, and to read a cookie never waits.
+ * Keeps browser logins in cookies that only servers of one store can create. The server stores no
+ * logins, so reading a cookie never waits.
  *
- * <p>A cookie of an API key names the digest of the key, so a key that a reload removes is out at
- * once. A cookie of a token carries the rights that the token had. Safe for use by many threads.
+ * <p>The cookie of an API key contains the key's digest, so removing the key by a reload ends the
+ * login at once. The cookie of a token contains the token's rights. Safe for use by many threads.
  */
 public final class BrowserSessions {
-  /** The name of the cookie where the connection is not encrypted. */
+  /** The cookie's name on unencrypted connections. */
   public static final String PLAIN_NAME = "keeper";
 
-  /** The name of the cookie over TLS: browsers take it from this host alone. */
+  /** The cookie's name over TLS, which binds it to this host. */
   public static final String SECURE_NAME = "__Host-keeper";
 
   private static final String CONTEXT = "login";
@@ -45,7 +45,7 @@ public final class BrowserSessions {
     this.forms = own.signing("browser-form");
   }
 
-  /** Signs with the secret of the store from now on, so that every server knows the cookies. */
+  /** Signs with the store's secret from now on, so that every server accepts the cookies. */
   public void use(ServerSecret secret) {
     cookies = secret.signing("browser-cookie");
     forms = secret.signing("browser-form");
@@ -59,22 +59,22 @@ public final class BrowserSessions {
     /**
      * The rights of a token.
      *
-     * @param until when the token ends
+     * @param until when the token expires
      */
     record ByToken(Caller caller, Instant until) implements Login {
-      /** The rights of a person whose provider names no end. */
+      /** Creates the login of a token that does not expire. */
       public ByToken(Caller caller) {
         this(caller, Instant.MAX);
       }
 
-      /** Returns whether the token names none of our roles, so that no page would open. */
+      /** Returns whether the token has none of the server's roles, so that no page would open. */
       public boolean hasNoRole() {
         return caller.roles().isEmpty();
       }
     }
   }
 
-  /** The value of the cookie of a login that lasts so long, but no longer than its token. */
+  /** Returns the cookie value of a login with this lifetime, at most that of its token. */
   public String cookie(Login login, Duration life) {
     var until = time.instant().plus(life);
     if (login instanceof Login.ByToken token && token.until().isBefore(until)) {
@@ -83,14 +83,17 @@ public final class BrowserSessions {
     return cookies.sign(until.getEpochSecond() + SEPARATOR + text(login), CONTEXT);
   }
 
-  /** The login that the cookies of a request show; empty when there is none, or it is over. */
+  /** Returns the login in the cookies of a request; empty if there is none, or it has expired. */
   public Optional<Login> read(String cookieHeader) {
     return value(cookieHeader)
         .flatMap(value -> cookies.verify(value, CONTEXT))
         .flatMap(this::parse);
   }
 
-  /** The text that the forms of this browser carry, so that no other page can send them. */
+  /**
+   * Returns the token that this browser's forms carry, so that pages of other sites cannot submit
+   * them.
+   */
   public String formToken(String cookieHeader, String caller) {
     return forms.sign("", value(cookieHeader).orElse(""), caller);
   }
@@ -100,20 +103,23 @@ public final class BrowserSessions {
   }
 
   /**
-   * A secret that belongs to a public text and that no browser can work out: 43 to 128 characters
-   * of Base64 for URLs, as a PKCE verifier must be.
+   * Derives a secret from a public text that no browser can compute: 43 to 128 characters of Base64
+   * for URLs, as PKCE requires.
    */
   public String secretOf(String text, String purpose) {
     return forms.sign(text, "secret", purpose);
   }
 
-  /** Signs a text for the state of a login elsewhere, or of a dry run. */
+  /** Signs a text with a lifetime, for the state of a login or a dry run. */
   public String seal(String text, Duration life, String purpose) {
     return forms.sign(
         time.instant().plus(life).truncatedTo(ChronoUnit.SECONDS) + SEPARATOR + text, purpose);
   }
 
-  /** The text of {@link #seal}; empty when it was not sealed here for this, or is over. */
+  /**
+   * Returns the text of {@link #seal}; empty if it has expired, or was sealed for another purpose
+   * or elsewhere.
+   */
   public Optional<String> unseal(String handle, String purpose) {
     return forms
         .verify(handle, purpose)

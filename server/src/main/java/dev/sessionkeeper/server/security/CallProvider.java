@@ -7,7 +7,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 
-/** Calls an identity provider over HTTP. Waits at most ten seconds for an answer. */
+/** Calls an OpenID Connect provider over HTTP. Waits at most ten seconds for an answer. */
 public final class CallProvider {
   private static final Duration CONNECT = Duration.ofSeconds(5);
   private static final Duration ANSWER = Duration.ofSeconds(10);
@@ -24,7 +24,7 @@ public final class CallProvider {
   }
 
   /**
-   * Sends a form.
+   * Posts a form.
    *
    * @param authorization the value of that header; blank for none
    * @throws IOException if the provider does not answer with 200

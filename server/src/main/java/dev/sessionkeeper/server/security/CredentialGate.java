@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Knows callers by the key, token or certificate that they show, and counts their requests. */
+/** Identifies callers by their key, token or certificate, and limits their request rate. */
 final class CredentialGate implements Gate {
   private static final String BEARER = "Bearer ";
 
@@ -26,7 +26,7 @@ final class CredentialGate implements Gate {
   private final Optional<LimitRate> limit;
   private final BrowserSessions browsers;
 
-  /** Pages refresh themselves, so browsers have a limit of their own. */
+  /** Pages refresh themselves, so browsers have a rate limit of their own. */
   private final LimitRate pages =
       new LimitRate(new SecurityConfig.RateLimit(200, Duration.ofSeconds(1)));
 
@@ -68,13 +68,14 @@ final class CredentialGate implements Gate {
   }
 
   /**
-   * Returns whether a credential of this name may still call. Tokens are judged by their issuer.
+   * Returns whether a credential of this name may still call. Only their issuer decides about
+   * tokens.
    */
   boolean knows(String name) {
     return named(name).isPresent() || (tokens.isPresent() && name.startsWith(VerifyTokens.PREFIX));
   }
 
-  /** The key or certificate of this name that is valid now. */
+  /** Returns the valid key or certificate of this name. */
   Optional<Caller> named(String name) {
     return Stream.of(byDigest.values(), stored.callers(), bySubject.values())
         .flatMap(Collection::stream)
@@ -113,7 +114,7 @@ final class CredentialGate implements Gate {
     return callerOf(shown);
   }
 
-  /** A key that a reload removed, and tokens of a provider that it removed, are out at once. */
+  /** A key that a reload removed is refused at once, and so are tokens of a removed provider. */
   private Optional<Caller> callerOf(BrowserSessions.Login login) {
     return switch (login) {
       case BrowserSessions.Login.ByKey key -> callerOfDigest(key.sha256());
@@ -141,7 +142,7 @@ final class CredentialGate implements Gate {
   }
 
   private Caller callerOf(String shown) {
-    // A digest cannot be guessed from how long its comparison takes: no caller chooses its bytes.
+    // Timing reveals nothing: the caller cannot choose the digest's bytes.
     return callerOfDigest(ApiKeys.digest(shown)).orElseGet(() -> believed(shown).caller());
   }
 

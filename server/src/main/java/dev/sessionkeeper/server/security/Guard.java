@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.Stream;
 
-/** The gate of a server, as configured now. A reload puts another one in its place. */
+/** The gate of a server, as configured now. A reload replaces it. */
 public final class Guard implements Gate, AutoCloseable {
   private final String host;
   private final TimeSource time;
@@ -30,10 +30,10 @@ public final class Guard implements Gate, AutoCloseable {
   }
 
   /**
-   * Builds the gate for a server on this address.
+   * Creates the gate for a server on this address.
    *
-   * @throws KeeperException.Misconfigured if the address is not loopback and no caller would be
-   *     asked for a credential
+   * @throws KeeperException.Misconfigured if the address is not loopback and no caller would need a
+   *     credential
    */
   public Guard(SecurityConfig config, String host, TimeSource time) {
     this.host = host;
@@ -46,7 +46,7 @@ public final class Guard implements Gate, AutoCloseable {
     this.current = build(config);
   }
 
-  /** A gate that was built and is not in force yet. */
+  /** A gate that is ready but not yet in force. */
   public final class Prepared implements AutoCloseable {
     private final Current next;
     private boolean isInForce;
@@ -55,7 +55,7 @@ public final class Guard implements Gate, AutoCloseable {
       this.next = next;
     }
 
-    /** Puts the gate in the place of the current one. Cannot fail. */
+    /** Puts the gate in force. Cannot fail. */
     public void apply() {
       var before = current;
       current = next;
@@ -63,7 +63,7 @@ public final class Guard implements Gate, AutoCloseable {
       before.keys().ifPresent(TokenKeys::close);
     }
 
-    /** Gives up a gate that was not put in force. */
+    /** Discards a gate that was not put in force. */
     @Override
     public void close() {
       if (!isInForce) {
@@ -73,10 +73,10 @@ public final class Guard implements Gate, AutoCloseable {
   }
 
   /**
-   * Builds the gate for other credentials, and changes nothing yet.
+   * Creates the gate for other credentials, without putting it in force.
    *
-   * @throws KeeperException.Misconfigured if that would open a closed server, or the keys of {@code
-   *     security.jwt} cannot be read
+   * @throws KeeperException.Misconfigured if the change would open a closed server, or the keys of
+   *     {@code security.jwt} cannot be read
    */
   public Prepared prepare(SecurityConfig config) {
     if (!config.isClosed() && current.isClosed()) {
@@ -153,8 +153,8 @@ public final class Guard implements Gate, AutoCloseable {
   }
 
   /**
-   * The rights that a key or certificate of this name has now; empty for the names of tokens, whose
-   * rights only the token itself tells.
+   * Returns the current rights of the key or certificate of this name; empty for tokens, which
+   * carry their rights.
    */
   Optional<Caller> rightsOf(String credential) {
     return current.gate() instanceof CredentialGate gate
@@ -162,12 +162,12 @@ public final class Guard implements Gate, AutoCloseable {
         : Optional.empty();
   }
 
-  /** The API keys in the store. */
+  /** Returns the API keys in the store. */
   public StoredKeys keys() {
     return keys;
   }
 
-  /** The logins of browsers. */
+  /** Returns the logins of browsers. */
   public BrowserSessions browsers() {
     return browsers;
   }
@@ -175,7 +175,7 @@ public final class Guard implements Gate, AutoCloseable {
   /**
    * Checks a key or token that a person entered in a browser.
    *
-   * @throws dev.sessionkeeper.server.http.ProblemException 401 if it is not known
+   * @throws dev.sessionkeeper.server.http.ProblemException 401 if it is unknown
    */
   public BrowserSessions.Login login(String shown) {
     return switch (current.gate()) {

@@ -16,11 +16,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Tokens of an identity provider.
+ * Tokens of an OpenID Connect provider.
  *
- * @param algorithms the only ones that are taken; all of them have public keys
- * @param jwksUrl where the provider's keys are; read at the start and then now and again
- * @param rolesClaim the claim that lists our roles
+ * @param algorithms the accepted signature algorithms, all with public keys
+ * @param jwksUrl the address of the provider's keys; read at the start and regularly afterwards
+ * @param rolesClaim the claim that lists the server's roles
  * @param tenantClaim the claim that binds a token to a tenant
  * @param boundToTenant whether each token must have that claim; if not, no token may have it
  */
@@ -63,7 +63,7 @@ public record JwtConfig(
         bound.get());
   }
 
-  /** Refuses a file that the server could not use, before it starts. */
+  /** Refuses an unusable file before the server starts. */
   private static Path readable(Path file) {
     try {
       JWKSet.parse(Files.readString(file));
@@ -74,7 +74,7 @@ public record JwtConfig(
     }
   }
 
-  /** An address whose answers cannot be changed on the way: https, or this machine itself. */
+  /** Returns an address whose answers cannot be changed in transit: https, or this machine. */
   public static URI https(String text) {
     var uri = URI.create(text);
     var host = uri.getHost();

@@ -45,9 +45,9 @@ public final class KeyRoutes {
   }
 
   /**
-   * The routes; none on servers without a database.
+   * Returns the routes; none on servers without a database.
    *
-   * @param lastUses when each credential was used last, by its name
+   * @param lastUses when each credential was last used, by its name
    * @param afterRevocation judges running requests again
    */
   public static List<Route> routes(
@@ -79,9 +79,9 @@ public final class KeyRoutes {
   }
 
   /**
-   * The key that is wanted.
+   * The key to create.
    *
-   * @param expiresIn after which time it is refused; without it the key never expires
+   * @param expiresIn how long the key is valid; without it the key never expires
    */
   record Wish(
       String name,
@@ -138,7 +138,7 @@ public final class KeyRoutes {
   record Listing(List<Item> keys) {}
 
   /**
-   * A key that was created.
+   * A created key.
    *
    * @param key the secret itself; no other answer shows it
    */

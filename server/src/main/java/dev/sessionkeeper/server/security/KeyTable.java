@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.Stream;
 
-/** The API keys in the database. Every change is audited in its transaction. */
+/** Stores the API keys. Every change is audited in its transaction. */
 final class KeyTable {
   private static final int MOST = 10_000;
   private static final String COLUMNS =
@@ -54,12 +54,12 @@ final class KeyTable {
     return list(ACTIVE);
   }
 
-  /** All keys, the revoked ones last. */
+  /** Returns all keys, revoked ones last. */
   List<StoredKey> all() {
     return list(ALL);
   }
 
-  /** Adds a key; false when a key of that name is in use. */
+  /** Adds a key. Returns false if a key of that name is in use. */
   boolean add(StoredKey key, Actor actor) {
     return database.inTransaction(
         connection -> {
@@ -84,7 +84,7 @@ final class KeyTable {
         });
   }
 
-  /** Revokes the key of this prefix or name; empty when there is none. */
+  /** Revokes the key of this prefix or name; empty if there is none. */
   Optional<StoredKey> revoke(String prefixOrName, Actor actor) {
     return database.inTransaction(
         connection -> {

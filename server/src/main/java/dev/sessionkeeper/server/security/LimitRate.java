@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Counts the requests of each credential. Used on the event loop. */
+/** Limits the request rate of each credential. Used on the event loop. */
 final class LimitRate {
   private static final int MOST_REMEMBERED = 10_000;
 
@@ -25,7 +25,7 @@ final class LimitRate {
     this.limit = limit;
   }
 
-  /** Takes one request from the credential's account, or refuses it with the time of the next. */
+  /** Counts one request of the credential, or refuses it and says when the next one is allowed. */
   synchronized void take(String credential) {
     var probe =
         buckets.computeIfAbsent(credential, name -> newBucket()).tryConsumeAndReturnRemaining(1);

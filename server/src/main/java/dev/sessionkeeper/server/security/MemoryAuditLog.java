@@ -9,7 +9,7 @@ import java.util.Deque;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps the newest entries for the life of the process, and writes all of them to the log. */
+/** Keeps the newest entries in memory, and logs all of them. */
 public final class MemoryAuditLog implements AuditLog {
   private static final Logger log = LoggerFactory.getLogger("audit");
   private static final int MOST = 10_000;

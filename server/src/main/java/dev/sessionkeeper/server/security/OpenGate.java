@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Lets in whoever reaches the loopback address directly.
+ * Admits callers that reach the loopback address directly.
  *
- * <p>A web page in the browser of the same machine reaches it, too. Its requests show the page's
- * host, or its origin, and are refused: otherwise any site could empty a developer's queues.
+ * <p>A web page in a browser on the same machine can reach it too. Its requests carry the page's
+ * host or origin, and are refused: otherwise any site could empty a developer's queues.
  */
 final class OpenGate implements Gate {
   private static final List<String> PROXIES =
@@ -34,7 +34,7 @@ final class OpenGate implements Gate {
     return Caller.LOCAL;
   }
 
-  /** A proxy on this machine would let the whole network in as if it were local. */
+  /** A proxy on this machine would make the whole network look local. */
   private static void requireNoProxy(Visit visit) {
     for (var header : PROXIES) {
       if (!visit.header(header).isEmpty()) {

@@ -8,9 +8,7 @@ import dev.sessionkeeper.store.Database;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-/**
- * Seals new audit entries every few seconds, and forgets those that are older than their retention.
- */
+/** Seals new audit entries every few seconds, and deletes those older than their retention. */
 public final class SealAudit {
   static final String SEAL = "audit-seal";
   static final String FORGET = "audit-retention";
@@ -22,9 +20,9 @@ public final class SealAudit {
   private final Supplier<Duration> retention;
 
   /**
-   * Prepares.
+   * Creates the job.
    *
-   * @param retention asked in each run, since a reload may change it
+   * @param retention read at each run, because a reload may change it
    */
   public SealAudit(Database database, Supplier<Duration> retention) {
     this.database = database;
@@ -36,7 +34,7 @@ public final class SealAudit {
     jobs.register(FORGET, Schedule.every(FORGET_EVERY), this::forget);
   }
 
-  /** Seals everything that is committed now. */
+  /** Seals all committed entries now. */
   static void all(Database database) {
     int sealed = AT_ONCE;
     while (sealed == AT_ONCE) {

@@ -19,8 +19,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The credentials of callers. Without keys, certificates and tokens the server is open, and then
- * listens on loopback only.
+ * The credentials of callers. Without keys, certificates and tokens the server is open, and listens
+ * on loopback only.
  */
 public record SecurityConfig(
     List<ApiKey> keys,
@@ -40,8 +40,8 @@ public record SecurityConfig(
   }
 
   /**
-   * Returns whether one of the credentials named here has the role admin. Tokens bring their own
-   * roles, so with {@code jwt} nothing is known to be missing.
+   * Returns whether a credential named here has the role admin. Tokens carry their own roles, so
+   * with {@code jwt} the answer is true.
    */
   public boolean hasAdmin() {
     return jwt.isPresent()
@@ -66,7 +66,7 @@ public record SecurityConfig(
         keys.get(), certificates.get(), jwt.get(), limit.get(), retention.get());
   }
 
-  /** A key that was shown once and is known by its digest since. */
+  /** A key that was shown once and is stored as its digest. */
   public record ApiKey(String sha256, Caller caller) {
     static ApiKey read(Fields in) {
       var name = in.required("name", Decode.text(100).map(ApiKey::name));
@@ -77,8 +77,8 @@ public record SecurityConfig(
     }
 
     /**
-     * The names of tokens and of callers without credential are taken. A name stands in lists, logs
-     * and the audit log, where no line break may make two lines of it.
+     * Refuses reserved names and control characters: names appear in lists, logs and the audit log,
+     * where a line break could forge a line.
      */
     static String name(String text) {
       if (text.isBlank() || text.chars().anyMatch(Character::isISOControl)) {
@@ -110,7 +110,7 @@ public record SecurityConfig(
     }
   }
 
-  /** So many requests in that time, for each credential. */
+  /** The most requests in a time span, for each credential. */
   public record RateLimit(int requests, Duration per) {
     static RateLimit read(Fields in) {
       var requests = in.required("requests", Decode.integer(1, 1_000_000));
@@ -124,7 +124,7 @@ public record SecurityConfig(
     }
   }
 
-  /** The fields that say what a credential may do. */
+  /** The fields that define a credential's rights. */
   private record Rights(
       dev.sessionkeeper.server.json.Field<List<Role>> roles,
       dev.sessionkeeper.server.json.Field<Optional<java.util.UUID>> tenant,

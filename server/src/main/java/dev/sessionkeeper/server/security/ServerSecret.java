@@ -8,8 +8,8 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * The secret of all servers of one store. The secret itself signs nothing: each purpose has a key
- * of its own, so that a text signed for one purpose is worthless for another one.
+ * The secret of all servers of one store. Each purpose has a derived key of its own, so that a text
+ * signed for one purpose is invalid for another.
  */
 public final class ServerSecret {
   private static final String HMAC = "HmacSHA256";
@@ -20,20 +20,20 @@ public final class ServerSecret {
     this.root = root.clone();
   }
 
-  /** The secret in a database; the first server that asks creates it. */
+  /** Returns the secret in a database; the first server creates it. */
   public static ServerSecret in(Database database) {
     return new ServerSecret(SharedSecret.of(database));
   }
 
-  /** A secret of this process alone, gone when the process ends. */
+  /** Returns a secret of this process alone, which ends with the process. */
   public static ServerSecret ofThisProcess() {
     return new ServerSecret(SharedSecret.random());
   }
 
   /**
-   * A signer with the key of one purpose.
+   * Returns a signer with the key of one purpose.
    *
-   * @param purpose such as {@code lease}; never a text that a caller chooses
+   * @param purpose such as {@code lease}; never a text chosen by a caller
    */
   public SignTexts signing(String purpose) {
     return new SignTexts(hmac(root, purpose.getBytes(StandardCharsets.UTF_8)));

@@ -13,8 +13,8 @@ import java.util.Base64;
 import java.util.Optional;
 
 /**
- * Turns a text into an opaque handle that only servers with the same secret can make. A handle is
- * bound to a context, such as a queue and a credential, which it does not carry.
+ * Turns a text into an opaque handle that only servers with the same secret can create. A handle is
+ * bound to a context, such as a queue and a credential, which it does not contain.
  */
 public final class SignTexts {
   /** HMAC-SHA-256, truncated as RFC 2104 allows: 128 bits cannot be guessed. */
@@ -26,7 +26,7 @@ public final class SignTexts {
     this.key = key;
   }
 
-  /** The handle of this text in this context: MAC and text in Base64 for URLs. */
+  /** Returns the handle of this text in this context: MAC and text in Base64 for URLs. */
   public String sign(String text, String... context) {
     var bytes = text.getBytes(StandardCharsets.UTF_8);
     var handle =
@@ -34,7 +34,7 @@ public final class SignTexts {
     return Base64.getUrlEncoder().withoutPadding().encodeToString(handle);
   }
 
-  /** The text of a handle; empty when no server signed the handle in this context. */
+  /** Returns the text of a handle; empty if no server signed the handle in this context. */
   public Optional<String> verify(String handle, String... context) {
     byte[] bytes;
     try {
@@ -61,7 +61,8 @@ public final class SignTexts {
 
   private byte[] mac(byte[] text, String... context) {
     var message = new ByteArrayOutputStream();
-    // Each part goes behind its length, so that no two lists of parts give the same bytes.
+    // Each part is preceded by its length, so that different lists of parts never give the same
+    // bytes.
     try (var out = new DataOutputStream(message)) {
       for (var part : context) {
         var bytes = part.getBytes(StandardCharsets.UTF_8);

@@ -12,9 +12,9 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 
 /**
- * An API key as the store has it: everything but the key itself.
+ * An API key as stored: everything but the key itself.
  *
- * @param prefix the beginning of the key, which names it in lists and logs
+ * @param prefix the beginning of the key, which identifies it in lists and logs
  */
 record StoredKey(
     String prefix,

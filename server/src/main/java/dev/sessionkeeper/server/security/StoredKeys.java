@@ -16,12 +16,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The API keys in the store, as this server knows them.
+ * A copy of the store's API keys in this server.
  *
- * <p>The gate runs on the event loop and never waits for the database: it asks a copy that is read
- * again every second, and at once after a change through this server. So a revoked key is refused
- * by every server within {@link #EVERY} and the time of one statement. While the database is away
- * the copy stands.
+ * <p>The gate runs on the event loop and must not wait for the database. So it uses a copy that is
+ * read again every second, and at once after a change through this server. Every server refuses a
+ * revoked key within {@link #EVERY} plus one statement. While the database is away the copy stays.
  */
 public final class StoredKeys implements AutoCloseable {
   static final Duration EVERY = Duration.ofSeconds(1);
@@ -48,19 +47,19 @@ public final class StoredKeys implements AutoCloseable {
     readRegularly();
   }
 
-  /** The table; empty on servers without a database. */
+  /** Returns the table; empty on servers without a database. */
   Optional<KeyTable> table() {
     return table;
   }
 
-  /** The caller behind a key that is neither revoked nor expired. */
+  /** Returns the caller of a key that is neither revoked nor expired. */
   Optional<Caller> callerOf(String sha256) {
     return Optional.ofNullable(byDigest.get(sha256))
         .filter(key -> key.isValidAt(time.instant()))
         .map(StoredKey::caller);
   }
 
-  /** The callers behind all valid keys. */
+  /** Returns the callers of all valid keys. */
   List<Caller> callers() {
     var now = time.instant();
     return byDigest.values().stream()

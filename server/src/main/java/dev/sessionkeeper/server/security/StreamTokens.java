@@ -8,11 +8,11 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Grants and reads tokens for one stream. A token is the signed statement that a credential lets
+ * Issues and verifies tokens for one stream. A token is a signed statement that a credential lets
  * its bearer read this stream, and acknowledge as one subscriber, for a short time.
  */
 public final class StreamTokens {
-  /** The begin of every token, so that it is not taken for a key. */
+  /** The prefix of every token, which distinguishes it from a key. */
   static final String PREFIX = "st_";
 
   private static final String KIND = "stream-token";
@@ -29,7 +29,7 @@ public final class StreamTokens {
    *
    * @param credential the credential that granted it
    * @param tenant the tenant that the credential is bound to
-   * @param subscriber the one subscriber that the bearer may be
+   * @param subscriber the subscriber as which the bearer may acknowledge
    */
   public record Grant(
       String credential,
@@ -38,7 +38,7 @@ public final class StreamTokens {
       Optional<String> subscriber,
       Instant expiresAt) {
 
-    /** The grant of a credential that reaches the stream. */
+    /** Returns the grant of a credential that reaches the stream. */
     public static Grant of(
         String credential,
         Reach reach,
@@ -53,7 +53,7 @@ public final class StreamTokens {
     }
   }
 
-  /** The token of a grant. */
+  /** Returns the token of a grant. */
   public String sign(Grant grant) {
     var text =
         PageCursor.after(
@@ -66,7 +66,7 @@ public final class StreamTokens {
     return PREFIX + signer.sign(text);
   }
 
-  /** The grant of a token; empty when no server of this store signed it. */
+  /** Returns the grant of a token; empty if no server of this store signed it. */
   Optional<Grant> verify(String token) {
     return Optional.of(token)
         .filter(text -> text.startsWith(PREFIX))

@@ -11,7 +11,7 @@ final class TenantIds {
   /**
    * Returns the tenant.
    *
-   * @throws IllegalArgumentException for the nil GUID, which stands for a forgotten value
+   * @throws IllegalArgumentException for the nil GUID, which usually means a forgotten value
    */
   static UUID require(UUID tenant) {
     if (tenant.equals(NIL)) {

@@ -18,15 +18,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The public keys of the identity provider: read at the start, and from an address again every five
- * minutes and soon after a token names a key that is not among them, in the background. When that
- * fails the keys at hand stay.
+ * The public keys of the OpenID Connect provider. They are read at the start, every five minutes,
+ * and soon after a token names an unknown key, always in the background. If reading fails, the
+ * previous keys stay.
  */
 final class TokenKeys implements JWKSource<SecurityContext>, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(TokenKeys.class);
   private static final Duration REFRESH = Duration.ofMinutes(5);
 
-  /** A token may name any key, so this limits how often unknown keys are looked up. */
+  /**
+   * The shortest time between two readings. A token may name any key, so unknown keys must not
+   * cause a reading each.
+   */
   private static final Duration NOT_SOONER = Duration.ofSeconds(10);
 
   private final JwtConfig config;

@@ -30,7 +30,10 @@ import org.slf4j.LoggerFactory;
 
 /** Checks tokens: signature, algorithm, issuer, audience, expiry. Never waits for the network. */
 final class VerifyTokens {
-  /** Keeps subjects of tokens apart from the names of keys, in the audit log and in rate limits. */
+  /**
+   * The prefix of token subjects in the audit log and rate limits, which distinguishes them from
+   * names of keys.
+   */
   static final String PREFIX = "token:";
 
   private static final int MAX_SUBJECT = 100;
@@ -67,17 +70,17 @@ final class VerifyTokens {
         });
   }
 
-  /** The result of looking at a token. */
+  /** The result of checking a token. */
   sealed interface Verdict {
     record Believed(Caller caller, Instant until) implements Verdict {}
 
-    /** The provider signed the token, but its claims do not say enough. */
+    /** The signature is valid, but the claims are not sufficient. */
     record Unusable(String why) implements Verdict {}
 
     record Unknown() implements Verdict {}
   }
 
-  /** The caller that the token speaks of, or why it is not believed. */
+  /** Returns the caller that the token names, or why the token is not accepted. */
   Verdict callerOf(String token) {
     JWTClaimsSet claims;
     try {
@@ -121,7 +124,7 @@ final class VerifyTokens {
     return roles;
   }
 
-  /** A claim that is missing or odd never widens what the token reaches. */
+  /** A missing or malformed claim never widens what the token reaches. */
   private Optional<UUID> tenant(JWTClaimsSet claims) {
     var claim = config.tenantClaim();
     if (!config.boundToTenant()) {

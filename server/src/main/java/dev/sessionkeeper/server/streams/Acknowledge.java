@@ -10,9 +10,9 @@ import dev.sessionkeeper.server.http.ProblemType;
 record Acknowledge(Streams streams) {
 
   /**
-   * Notes that all events up to this one were handled. An older event changes nothing.
+   * Acknowledges all events up to this one. An older event changes nothing.
    *
-   * @throws ProblemException 503 if the store did not take the position; acknowledge again
+   * @throws ProblemException 503 if the store did not save the position; acknowledge again
    */
   void upTo(CursorKey key, long event) {
     long last = streams.log().bounds(key.stream()).last();
@@ -23,7 +23,7 @@ record Acknowledge(Streams streams) {
     save(key, event);
   }
 
-  /** Saves where a new subscriber begins, unless a later position is stored. */
+  /** Saves the first position of a new subscriber, unless a later one is stored. */
   void begin(CursorKey key, long position) {
     save(key, position);
   }

@@ -13,11 +13,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Appends events to a stream of PostgreSQL in one statement, so that no process that freezes holds
- * the stream.
+ * Appends events to a stream of PostgreSQL in one statement, so that a frozen process never holds
+ * the stream's lock.
  *
- * <p>Two requests with one key at the same time: the unique index refuses the later one, whose
- * repetition finds the event of the other.
+ * <p>If two concurrent requests have the same key, the unique index refuses the later one, whose
+ * next attempt finds the first one's event.
  */
 final class AppendEvents {
   private static final String UNIQUE_VIOLATION = "23505";
@@ -72,7 +72,7 @@ final class AppendEvents {
     return appended;
   }
 
-  /** The place of the event, or of the first one that has its key. */
+  /** Returns the index of the event, or of the first one in the request with the same key. */
   private static int placeOf(NewEvent event, List<NewEvent> firsts, Map<String, Integer> known) {
     var same = event.key().map(known::get);
     if (same.isPresent()) {
@@ -95,7 +95,7 @@ final class AppendEvents {
     }
   }
 
-  /** Empty when another request has stored one of the keys in the same moment. */
+  /** Returns empty if another request has stored one of the keys at the same moment. */
   private static Optional<List<NewEvent.Appended>> tryStore(
       Connection connection, String stream, List<NewEvent> events) throws SQLException {
     try (var statement = connection.prepareStatement(APPEND)) {

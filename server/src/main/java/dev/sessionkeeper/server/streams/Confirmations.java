@@ -7,18 +7,18 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Decides when an event that was written counts as received.
+ * Decides when a written event counts as received.
  *
- * <p>A socket takes bytes for a client that has just closed it, and tells so only a moment later.
- * So a write proves nothing by itself: an event counts when the connection is still open some time
- * after it was written. What was written shortly before the end comes again, which a client that
- * knows its last id does not even see; nothing is skipped.
+ * <p>A socket accepts bytes for a client that has just closed the connection, and reports that only
+ * a moment later. So an event counts as received when the connection is still open some time after
+ * the write. Events written shortly before the end are sent again, which a client that resumes by
+ * id does not notice; none is skipped.
  */
 final class Confirmations {
   /** How long the connection must have stayed open after a write. */
   static final Duration GRACE = Duration.ofMillis(400);
 
-  /** Events written within this time are confirmed together, so that memory stays bounded. */
+  /** Events written within this time are confirmed together, which bounds the memory. */
   private static final Duration WINDOW = Duration.ofMillis(50);
 
   private final Deque<Window> windows = new ArrayDeque<>();
@@ -36,7 +36,7 @@ final class Confirmations {
     }
   }
 
-  /** The socket has taken all events up to this one. */
+  /** Records that the socket has taken all events up to this one. */
   void written(long event, long now) {
     var current = windows.peekLast();
     if (current == null || now - current.opened >= WINDOW.toNanos()) {
@@ -46,7 +46,10 @@ final class Confirmations {
     current.upTo = event;
   }
 
-  /** The last event that counts now, given that the connection is open; empty if none is new. */
+  /**
+   * Returns the last event that counts as received now, given that the connection is open; empty if
+   * none is new.
+   */
   OptionalLong confirm(long now) {
     var confirmed = OptionalLong.empty();
     while (!windows.isEmpty() && windows.peekFirst().due() - now <= 0) {
@@ -55,7 +58,7 @@ final class Confirmations {
     return confirmed;
   }
 
-  /** How long until something can be confirmed; empty when nothing waits. */
+  /** Returns how long until the next event can be confirmed; empty if none waits. */
   Optional<Duration> untilNext(long now) {
     var first = windows.peekFirst();
     return first == null
@@ -63,7 +66,7 @@ final class Confirmations {
         : Optional.of(Duration.ofNanos(Math.max(0, first.due() - now)));
   }
 
-  /** How long until all that was written can be confirmed. */
+  /** Returns how long until all written events can be confirmed. */
   Duration untilAll(long now) {
     var last = windows.peekLast();
     return last == null ? Duration.ZERO : Duration.ofNanos(Math.max(0, last.due() - now));

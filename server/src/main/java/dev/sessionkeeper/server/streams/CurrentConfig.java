@@ -2,7 +2,7 @@ package dev.sessionkeeper.server.streams;
 
 import java.util.function.Supplier;
 
-/** The settings of streams in force now; a reload changes them. */
+/** The current settings of streams; a reload changes them. */
 final class CurrentConfig implements Supplier<StreamsConfig> {
   private volatile StreamsConfig value;
 

@@ -7,7 +7,7 @@ import dev.sessionkeeper.server.json.JsonValue;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
 
-/** The id of an event as readers show it: its number, or the publisher's own id. */
+/** The id of an event as readers use it: its number, or the publisher's own id. */
 record EventId(String text) {
   static final int MAX_LENGTH = 200;
 
@@ -15,7 +15,7 @@ record EventId(String text) {
   private static final Pattern EXTERNAL = Pattern.compile("[!-~]{1," + MAX_LENGTH + "}");
 
   /**
-   * An id that a reader shows.
+   * Parses an id that a reader presents.
    *
    * @throws IllegalArgumentException if no event can have this id
    */
@@ -29,7 +29,7 @@ record EventId(String text) {
     return new EventId(text);
   }
 
-  /** Text, or a number as JSON writes one. */
+  /** Decodes a text or a JSON number. */
   static Decoder<EventId> decoder() {
     return value -> {
       var text =
@@ -42,7 +42,7 @@ record EventId(String text) {
     };
   }
 
-  /** An id that a publisher may choose: never one that could be the number of another event. */
+  /** Refuses a publisher's id that could be the number of another event. */
   static String requireExternal(String text) {
     if (!EXTERNAL.matcher(text).matches() || text.matches("[0-9]+")) {
       throw new IllegalArgumentException(
@@ -53,7 +53,10 @@ record EventId(String text) {
     return text;
   }
 
-  /** The number of the event; empty when the stream has no event of that id, or no longer. */
+  /**
+   * Returns the number of the event; empty if the stream has no event of that id, or has deleted
+   * it.
+   */
   OptionalLong numberIn(StreamLog log, String stream) {
     return NUMBER.matcher(text).matches()
         ? OptionalLong.of(Long.parseLong(text))

@@ -7,9 +7,9 @@ import java.time.Duration;
 import java.util.function.Supplier;
 
 /**
- * Forgets the events that are older than the retention, a little at a time.
+ * Deletes events that are older than their retention, in small batches.
  *
- * @param retention asked in each run, since a reload may change it
+ * @param retention read at each run, because a reload may change it
  */
 record ForgetOldEvents(StreamLog streams, Supplier<Duration> retention) {
   static final String JOB = "event-retention";

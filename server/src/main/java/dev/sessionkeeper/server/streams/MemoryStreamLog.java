@@ -14,8 +14,8 @@ import java.util.OptionalLong;
 import java.util.function.Supplier;
 
 /**
- * Keeps streams for the life of the process. Without a database there are no jobs, so each append
- * forgets what has become too old, of all streams.
+ * Keeps streams in memory. Without a database there are no jobs, so each append deletes expired
+ * events of all streams.
  */
 final class MemoryStreamLog implements StreamLog {
   private final Map<String, Stream> streams = new HashMap<>();

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-/** Knows the subscribers of this process. */
+/** Keeps the subscribers in memory. */
 final class MemorySubscribers implements Subscribers {
   private final Map<Key, Seen> known = new HashMap<>();
   private final Supplier<StreamsConfig> config;

@@ -5,7 +5,7 @@ import java.util.function.Predicate;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Passes the events of one tenant, by the {@code tenantObjectId} of their data. */
+/** Accepts events of one tenant, by the {@code tenantObjectId} of their data. */
 record OfTenant(UUID tenant) implements Predicate<StreamEvent> {
   private static final String FIELD = "tenantObjectId";
 
@@ -15,7 +15,7 @@ record OfTenant(UUID tenant) implements Predicate<StreamEvent> {
       var data = JsonMapper.shared().readTree(event.data());
       return tenant.toString().equalsIgnoreCase(data.path(FIELD).asString(""));
     } catch (JacksonException e) {
-      return false; // An event of unknown form belongs to no tenant.
+      return false; // An event in another format belongs to no tenant.
     }
   }
 }

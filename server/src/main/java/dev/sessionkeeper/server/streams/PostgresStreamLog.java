@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Keeps streams in the event log of PostgreSQL. */
+/** Stores streams in PostgreSQL. */
 final class PostgresStreamLog implements StreamLog {
   private static final long PAGE_BYTES = 1 << 20;
 
@@ -38,7 +38,7 @@ final class PostgresStreamLog implements StreamLog {
   private static final String LAST_IDS =
       "SELECT name, last_id FROM keeper.stream WHERE name = ANY (?)";
 
-  // The removed events are a prefix of each stream, also after the clock was set back.
+  // The deleted events are a prefix of each stream, even after the clock was set back.
   private static final String FORGET =
       """
       WITH old AS (
@@ -110,7 +110,7 @@ final class PostgresStreamLog implements StreamLog {
   private static List<StreamEvent> read(Connection connection, String stream, long after, int limit)
       throws SQLException {
     try (var statement = connection.prepareStatement(READ)) {
-      // Fetched in pieces, so that a page of large events is not in memory as a whole.
+      // Fetches in chunks, so that a page of large events is never in memory as a whole.
       statement.setFetchSize(50);
       statement.setString(1, stream);
       statement.setLong(2, after);

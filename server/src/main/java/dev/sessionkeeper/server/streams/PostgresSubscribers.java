@@ -7,7 +7,7 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** Knows the subscribers of all servers of a database. */
+/** Stores the subscribers of all servers of a database. */
 final class PostgresSubscribers implements Subscribers {
   private static final String SEE =
       """
@@ -16,7 +16,7 @@ final class PostgresSubscribers implements Subscribers {
        WHERE stream = ? AND name = ? AND seen_at >= clock_timestamp() - make_interval(secs => ?)
       """; // stream_subscriber_pkey (stream, name)
 
-  // New names wait for each other, so that two of them are not both the last one allowed.
+  // Serialises new names, so that two concurrent ones cannot both take the last place.
   private static final String LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(?, 8))";
   private static final String COUNT =
       """

@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * An event to be published.
+ * An event to publish.
  *
- * @param event its name; {@code message} when it is left out
- * @param data any JSON value, kept as it was sent
+ * @param event its name; {@code message} by default
+ * @param data any JSON value, stored as it was sent
  * @param eventId the publisher's own id
  */
 record PublishRequest(Optional<String> event, JsonValue data, Optional<String> eventId) {
@@ -29,7 +29,7 @@ record PublishRequest(Optional<String> event, JsonValue data, Optional<String> e
     return new PublishRequest(event.get(), data.get(), id.get());
   }
 
-  /** Events to be published together, all or none. */
+  /** Events to publish together, all or none. */
   record Batch(List<PublishRequest> events) {
     static Batch read(Fields in) {
       var events =
@@ -50,10 +50,10 @@ record PublishRequest(Optional<String> event, JsonValue data, Optional<String> e
   }
 
   /**
-   * The event as it is stored.
+   * Returns the event as it is stored.
    *
-   * @param requestKey the key of the request; the event's own id goes before it
-   * @param place of the event in the request
+   * @param requestKey the key of the request; the event's own id takes precedence
+   * @param place the index of the event in the request
    */
   NewEvent toEvent(Optional<String> requestKey, int place) {
     var key =
@@ -61,7 +61,7 @@ record PublishRequest(Optional<String> event, JsonValue data, Optional<String> e
     return new NewEvent(event.orElse(DEFAULT_NAME), json(), eventId, key);
   }
 
-  /** The value as it was sent. */
+  /** Returns the value as it was sent. */
   private String json() {
     var bytes = data.span().bytes();
     if (bytes.length > MAX_DATA) {

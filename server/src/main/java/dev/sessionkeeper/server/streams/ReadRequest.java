@@ -10,14 +10,14 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A reader of a stream.
+ * A request to read a stream.
  *
- * @param lastEventId the last event that it has
- * @param headerId the same, where the reader itself showed it in its header
- * @param subscriber the name under which its position is kept
- * @param isStreamClient whether the request can come from a reader of events, and not from an
- *     element of a page such as an image
- * @param wantsPage whether it asks for JSON
+ * @param lastEventId the last event that the reader has
+ * @param headerId the same, if it came in the reader's Last-Event-ID header
+ * @param subscriber the name under which its position is stored
+ * @param isStreamClient whether an event client can have sent the request, and not an element of a
+ *     page such as an image
+ * @param wantsPage whether the reader asks for JSON
  */
 record ReadRequest(
     Optional<EventId> lastEventId,
@@ -31,10 +31,10 @@ record ReadRequest(
   private static final int DEFAULT_LIMIT = 100;
   private static final int MAX_LIMIT = 1_000;
 
-  /** The value of {@code Sec-Fetch-Dest} when a script in a browser sends the request. */
+  /** The value of {@code Sec-Fetch-Dest} if a script in a browser sends the request. */
   private static final Set<String> SCRIPTS = Set.of("", "empty");
 
-  /** The event that moves the cursor of a subscriber. */
+  /** What moves the position of a subscriber. */
   enum Ack {
     EXPLICIT,
     DELIVERED
@@ -51,7 +51,7 @@ record ReadRequest(
       var limit = in.optional("limit", DEFAULT_LIMIT, Decode.integer(1, MAX_LIMIT));
       var token = in.optional("token", Decode.text(4096));
       in.check();
-      token.get(); // The gate has read it.
+      token.get(); // The gate has checked the token.
       return new Query(id.get(), subscriber.get(), ack.get(), limit.get());
     }
   }
@@ -60,7 +60,7 @@ record ReadRequest(
     var query = request.query(Query::read);
     var header = header(request);
     return new ReadRequest(
-        // A reconnecting browser repeats its first address and adds what it has seen since.
+        // A reconnecting browser repeats its first address and adds the last id it has seen.
         header.or(query::lastEventId),
         header,
         query.subscriber(),

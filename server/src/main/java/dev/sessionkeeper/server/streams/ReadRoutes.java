@@ -17,11 +17,11 @@ import java.util.OptionalLong;
 import java.util.function.Predicate;
 
 /**
- * Reads a stream: as server-sent events, or as pages of JSON.
+ * Reads a stream, as server-sent events or as pages of JSON.
  *
  * <p>A read never moves the position of a subscriber that acknowledges, except by the {@code
- * Last-Event-ID} that the subscriber itself shows. Other subscribers are moved by what their
- * connection took.
+ * Last-Event-ID} that the subscriber itself sends. The positions of other subscribers follow the
+ * events that their connections took.
  */
 final class ReadRoutes {
   private final Streams streams;
@@ -77,14 +77,14 @@ final class ReadRoutes {
     }
   }
 
-  /** The events that a credential of a tenant sees in a stream of many tenants. */
+  /** Returns which events a tenant's credential sees in a stream of many tenants. */
   private static Optional<Predicate<StreamEvent>> only(
       Reach reach, String stream, ReadRequest asked) {
     if (reach.includesStream(stream)) {
       return Optional.empty();
     }
     if (asked.subscriber().isPresent()) {
-      // Names of subscribers would tell tenants of each other.
+      // Names of subscribers would reveal other tenants.
       throw ProblemType.NOT_FOUND.with("There is no such subscriber").toException();
     }
     return reach.tenants() instanceof TenantFilter.Only tenant
@@ -115,7 +115,8 @@ final class ReadRoutes {
     } else {
       key.ifPresent(cursor -> requireKnown(cursor, asked));
     }
-    // The bounds after the cursor: else an event in between looks like one from another life.
+    // Reads the bounds after the cursor; otherwise an event in between would look like one of a
+    // former stream.
     var had = had(stream, asked, key);
     var bounds = streams.log().bounds(stream);
     var start = StartingPoint.of(had, bounds);
@@ -141,7 +142,7 @@ final class ReadRoutes {
         && !asked.ack().equals(Optional.of(ReadRequest.Ack.EXPLICIT));
   }
 
-  /** A read creates nothing; and the id in a reconnecting subscriber's header acknowledges. */
+  /** A read creates no subscriber, and the id in the header of a known subscriber acknowledges. */
   private void requireKnown(CursorKey key, ReadRequest asked) {
     var position = streams.cursors().position(key);
     if (position.isEmpty()) {
@@ -161,13 +162,15 @@ final class ReadRoutes {
   private OptionalLong had(String stream, ReadRequest asked, Optional<CursorKey> key) {
     if (asked.lastEventId().isPresent()) {
       var number = asked.lastEventId().get().numberIn(streams.log(), stream);
-      // Retention has removed the event of this id: what is kept begins with a gap.
+      // Retention has deleted the event of this id, so the stream begins with a gap.
       return number.isPresent() ? number : OptionalLong.of(-1);
     }
     return key.isPresent() ? streams.cursors().position(key.get()) : OptionalLong.empty();
   }
 
-  /** From its first visit on a subscriber misses nothing, also when it leaves before an event. */
+  /**
+   * From its first visit on a subscriber misses nothing, even if it leaves before the first event.
+   */
   private EventTracker track(CursorKey cursor, StartingPoint start) {
     var tracker = streams.cursors().track(cursor, start.after());
     tracker.begin();

@@ -13,11 +13,11 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Writes a stream to one reader, from its starting point until one of both ends.
+ * Writes a stream to one reader, from its starting point until the reader or the server closes.
  *
- * <p>On the thread of the request. I1: events leave in the order of their numbers, each once, and a
- * number is left out only behind a {@code gap}. I2: at most one piece of {@value #PIECE} bytes
- * waits at the socket; a slow reader holds this thread, never memory.
+ * <p>Runs on the request's thread. I1: events are written in the order of their numbers, each once,
+ * and a number is skipped only after a {@code gap}. I2: at most one chunk of {@value #PIECE} bytes
+ * waits at the socket; a slow reader blocks this thread and fills no memory.
  */
 final class ReadStream implements Response.StreamBody {
   private static final int PIECE = 64 << 10;
@@ -37,12 +37,12 @@ final class ReadStream implements Response.StreamBody {
   private long lastWrite;
 
   /**
-   * A reader that has connected.
+   * Creates the writer for a connected reader.
    *
-   * @param end the last event of the stream when the reader came
+   * @param end the last event of the stream when the reader connected
    * @param tracker moves the position of a named subscriber that does not acknowledge
-   * @param only the events that the reader may see; all where it is empty
-   * @param place is released when the answer has ended
+   * @param only selects the visible events; all if empty
+   * @param place is released when the response has ended
    */
   ReadStream(
       Streams streams,
@@ -92,7 +92,7 @@ final class ReadStream implements Response.StreamBody {
     return start.gap().isEmpty() || sendGap(out, start.gap().get());
   }
 
-  /** Returns the next events, from memory or, for a reader that is far behind, from the log. */
+  /** Returns the next events from memory, or from the log if the reader is far behind. */
   private List<Frame> next(Tail tail) {
     if (only.isPresent()) {
       return nextVisible(only.get());
@@ -101,7 +101,7 @@ final class ReadStream implements Response.StreamBody {
         .orElseGet(() -> streams.log().read(stream, sent, PAGE).stream().map(Frame::of).toList());
   }
 
-  /** The visible ones of the next page; events of others are passed over without a word. */
+  /** Returns the visible events of the next page; others are skipped silently. */
   private List<Frame> nextVisible(Predicate<StreamEvent> isVisible) {
     var page = streams.log().read(stream, sent, PAGE);
     var visible = page.stream().filter(isVisible).map(Frame::of).toList();
@@ -170,7 +170,7 @@ final class ReadStream implements Response.StreamBody {
       sayGoodbye(out);
       return false;
     }
-    // The wait ended without word of a close, so the connection is open now.
+    // The wait ended without a disconnect, so the connection is open now.
     confirm();
     boolean quiet = !grown.get();
     if (quiet && time.since(lastWrite).compareTo(streams.config().heartbeat()) >= 0) {
@@ -185,7 +185,10 @@ final class ReadStream implements Response.StreamBody {
         .ifPresent(event -> tracker.ifPresent(of -> of.acknowledgeUpTo(event)));
   }
 
-  /** The server ends. What was written in the last moments counts if the reader is still there. */
+  /**
+   * The server shuts down. Events of the last moments count as received if the reader is still
+   * connected.
+   */
   private void sayGoodbye(ResponseStream out) throws InterruptedException {
     Duration rest = tracker.isEmpty() ? Duration.ZERO : confirmations.untilAll(time.nanoTime());
     Thread.sleep(rest);

@@ -6,14 +6,14 @@ import java.util.OptionalLong;
 /**
  * Where a reader begins.
  *
- * @param after the last event that it has, or is taken to have
- * @param gap what to tell it first, when events it asked for are gone
+ * @param after the last event that the reader has, or is assumed to have
+ * @param gap the first frame to send if requested events were deleted
  */
 record StartingPoint(long after, Optional<Frame> gap) {
 
   /**
-   * Where a reader begins that has the events up to this one; at the end of the stream when it has
-   * none.
+   * Returns the starting point of a reader that has the events up to this one, or the end of the
+   * stream if it has none.
    */
   static StartingPoint of(OptionalLong had, StreamLog.Bounds bounds) {
     if (had.isEmpty()) {
@@ -21,7 +21,8 @@ record StartingPoint(long after, Optional<Frame> gap) {
     }
     long last = had.getAsLong();
     if (last + 1 < bounds.first() || last > bounds.last()) {
-      // Older than what is kept, or from another life of the stream: all that is kept is news.
+      // The id is older than the stored events, or from a former stream of this name: the reader
+      // gets all stored events.
       return new StartingPoint(bounds.first() - 1, Optional.of(Frame.gap(last, bounds.first())));
     }
     return new StartingPoint(last, Optional.empty());

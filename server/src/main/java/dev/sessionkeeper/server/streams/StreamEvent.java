@@ -6,12 +6,12 @@ import java.util.Optional;
 /**
  * One event of a stream.
  *
- * @param id its number; the first is 1, and none is left out
+ * @param id its number; the first is 1, without gaps
  * @param externalId the publisher's own id
  * @param data a JSON document
  */
 record StreamEvent(long id, Optional<String> externalId, String event, String data, Instant at) {
-  /** The id that readers see and resume from. */
+  /** Returns the id that readers see and resume from. */
   String shownId() {
     return externalId.orElseGet(() -> Long.toString(id));
   }

@@ -7,50 +7,53 @@ import java.util.Map;
 import java.util.OptionalLong;
 
 /**
- * Keeps the events of all streams. A stream exists from its first event on; before, it reads as
+ * Stores the events of all streams. A stream exists from its first event on; before, it reads as
  * empty.
  */
 interface StreamLog {
 
   /**
-   * Appends events in this order, all or none. They are durable then. An event whose key the stream
-   * has already is a duplicate and is not appended again.
+   * Appends events in this order, all or none; they are durable when the call returns. An event
+   * whose key is in the stream already is a duplicate and is not appended.
    *
    * @return one entry per event, in the same order
    */
   List<NewEvent.Appended> append(String stream, List<NewEvent> events);
 
-  /** The number of the event that has this external id; empty when there is none, or no longer. */
+  /**
+   * Returns the number of the event with this external id; empty if there is none, or it was
+   * deleted.
+   */
   OptionalLong find(String stream, String externalId);
 
-  /** Streams by name that come after this one and begin with the prefix. */
+  /** Returns streams whose names follow this one and begin with the prefix, in order. */
   List<Named> list(String prefix, String after, int limit);
 
-  /** A stream and what it holds. */
+  /** A stream and its bounds. */
   record Named(String name, Bounds bounds) {}
 
   /**
-   * The events after a number, oldest first: at most so many, and fewer when they are large. Empty
-   * when there is none.
+   * Returns the events after a number, oldest first: a bounded number, and fewer if they are large.
+   * Empty if there is none.
    */
   List<StreamEvent> read(String stream, long after, int limit);
 
   Bounds bounds(String stream);
 
-  /** The numbers of the last events of those streams that have one. */
+  /** Returns the number of the last event of each stream that has one. */
   Map<String, Long> lastIds(Collection<String> streams);
 
   /**
-   * Forgets events that are older than this, at most so many.
+   * Deletes events older than this age, a bounded number at a time.
    *
-   * @return how many were forgotten
+   * @return how many were deleted
    */
   int forgetOlderThan(Duration age, int most);
 
   /**
    * The first and the last event of a stream.
    *
-   * @param first the number of the oldest event that is still kept, or that will come first
+   * @param first the number of the oldest stored event, or of the next one
    * @param last the number of the newest event; 0 before the first one
    */
   record Bounds(long first, long last) {

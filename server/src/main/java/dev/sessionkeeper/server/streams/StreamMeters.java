@@ -4,7 +4,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 
-/** Counts what happens at streams. */
+/** Counts events of streams and their readers. */
 final class StreamMeters {
   private final Counter published;
   private final Counter sent;

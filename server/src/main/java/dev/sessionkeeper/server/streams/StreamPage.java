@@ -8,7 +8,7 @@ import java.util.Optional;
 /**
  * Events of a stream as JSON.
  *
- * @param nextLastEventId where the next page begins; absent when no further event is there now
+ * @param nextLastEventId where the next page begins; absent if there is no further event now
  */
 record StreamPage(List<Event> events, long lastEventId, Optional<Long> nextLastEventId) {
 
@@ -16,10 +16,10 @@ record StreamPage(List<Event> events, long lastEventId, Optional<Long> nextLastE
   record Event(long id, Optional<String> eventId, String event, RawJson data, Instant at) {}
 
   /**
-   * A page.
+   * Creates a page.
    *
    * @param end the number of the newest event of the stream
-   * @param last the number of the last event that was looked at
+   * @param last the number of the last event that was examined
    */
   static StreamPage of(List<StreamEvent> events, long end, long last) {
     return new StreamPage(

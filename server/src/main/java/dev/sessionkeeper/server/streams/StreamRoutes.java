@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
 
 /** Lists streams and publishes events. */
 final class StreamRoutes {
-  /** Streams of the product itself, such as {@code keeper.registry}. */
+  /** The prefix of streams of the product itself, such as {@code keeper.registry}. */
   private static final String OWN = "keeper.";
 
   private static final String LIST = "streams";
@@ -52,7 +52,7 @@ final class StreamRoutes {
             .answers(201, "Stored durably", Published.Batch.class));
   }
 
-  /** A stream and what it holds. */
+  /** A stream and its bounds. */
   record Item(String name, long firstEventId, long lastEventId) {
     static Item of(StreamLog.Named stream) {
       return new Item(stream.name(), stream.bounds().first(), stream.bounds().last());
@@ -62,9 +62,9 @@ final class StreamRoutes {
     record Listing(List<Item> streams, Optional<String> nextCursor) {}
   }
 
-  /** An event that is stored. */
+  /** An event that was stored. */
   record Published(long id, Optional<String> eventId, boolean duplicate) {
-    /** Events that are stored, in the order of the request. */
+    /** Events that were stored, in the order of the request. */
     record Batch(List<Published> events) {}
   }
 
@@ -82,7 +82,10 @@ final class StreamRoutes {
                 : Optional.empty()));
   }
 
-  /** The streams of the caller; one of its own tenant reads its part of the registry as well. */
+  /**
+   * Returns the streams that the caller may see; a caller bound to a tenant also reads its part of
+   * the registry's stream.
+   */
   private List<StreamLog.Named> visible(Reach reach, String after, int limit) {
     if (reach.isEverything()) {
       return streams.log().list("", after, limit);
@@ -138,7 +141,10 @@ final class StreamRoutes {
         .toList();
   }
 
-  /** A key belongs to the credential: another one's request is not a repetition. */
+  /**
+   * Returns the idempotency key, bound to the credential: another credential's request is never a
+   * repetition.
+   */
   private static Optional<String> keyOf(Request request) {
     var key = request.header(KEY);
     if (key.length() > MAX_KEY) {
@@ -147,7 +153,7 @@ final class StreamRoutes {
     return key.isEmpty() ? Optional.empty() : Optional.of(request.actor().name() + ":" + key);
   }
 
-  /** The stream in the path. */
+  /** Returns the stream named in the path. */
   static String named(Request request) {
     var stream = request.parameter("stream");
     if (!CursorKey.isName(stream)) {

@@ -14,7 +14,7 @@ record Streams(
     CurrentConfig current,
     TimeSource time) {
 
-  /** The settings in force now; a reload changes them. */
+  /** Returns the current settings; a reload changes them. */
   StreamsConfig config() {
     return current.get();
   }

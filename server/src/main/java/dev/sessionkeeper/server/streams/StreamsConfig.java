@@ -7,15 +7,15 @@ import dev.sessionkeeper.server.json.Fields;
 import java.time.Duration;
 
 /**
- * How streams are kept and read.
+ * How streams are stored and read.
  *
  * @param retention how long events are kept
- * @param heartbeat after so much silence a reader gets a comment
- * @param slowReader a reader that takes nothing for so long is disconnected
- * @param maxReaders connections at one time
- * @param maxReadersPerCredential connections of one credential at one time
- * @param maxSubscribers named subscribers of one stream
- * @param maxSubscribersPerCredential named subscribers that one credential has created
+ * @param heartbeat how long a stream is silent before a reader gets a comment
+ * @param slowReader how long a reader may take nothing before it is disconnected
+ * @param maxReaders the most connections
+ * @param maxReadersPerCredential the most connections of one credential
+ * @param maxSubscribers the most named subscribers of one stream
+ * @param maxSubscribersPerCredential the most named subscribers that one credential created
  * @param requireAcknowledgement whether no read moves the position of a subscriber
  */
 public record StreamsConfig(
@@ -39,14 +39,17 @@ public record StreamsConfig(
               "max_subscribers_per_credential",
               "require_acknowledgement");
 
-  /** 7 days, 15 seconds, 30 seconds, 5,000 readers. */
+  /**
+   * Returns the defaults: 7 days of retention, a heartbeat every 15 seconds, 30 seconds for slow
+   * readers, 5,000 readers.
+   */
   public static StreamsConfig ofDefaults() {
     return of(Duration.ofDays(7), Duration.ofSeconds(15), Duration.ofSeconds(30), 5_000);
   }
 
   /**
-   * A quarter of the readers for one credential; 1,000 subscribers of a stream, 100 of a
-   * credential.
+   * Returns settings whose other limits are derived: a quarter of the readers for one credential;
+   * 1,000 subscribers of a stream, 100 of a credential.
    */
   static StreamsConfig of(
       Duration retention, Duration heartbeat, Duration slowReader, int maxReaders) {
@@ -67,7 +70,7 @@ public record StreamsConfig(
     var second = Duration.ofSeconds(1);
     var retention =
         in.optional("retention", usual.retention(), Decode.duration(second, Duration.ofDays(3660)));
-    // Not over a minute: the server ends connections that were silent for 90 seconds.
+    // At most a minute, because the server closes connections that were silent for 90 seconds.
     var heartbeat =
         in.optional("heartbeat", usual.heartbeat(), Decode.duration(second, Duration.ofMinutes(1)));
     var slow =

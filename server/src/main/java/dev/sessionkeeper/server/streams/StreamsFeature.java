@@ -44,7 +44,8 @@ public final class StreamsFeature implements Feature {
     var writerMeters = new WriterMeters(registry, "cursors");
     writer =
         CoalescingWriter.builder(cursors)
-            // A cursor that finds no room is submitted again by its tracker; no reader waits.
+            // If the writer is full, the cursor's tracker submits the cursor again; no reader
+            // waits.
             .options(WriterOptions.ofDefaults().withWhenFull(new WhenFull.Reject()))
             .time(time)
             .listener(writerMeters)
@@ -74,7 +75,7 @@ public final class StreamsFeature implements Feature {
             .toList();
   }
 
-  /** Where events and cursors are kept, and how others tell of theirs. */
+  /** Where events and cursors are stored, and how nodes notify each other of them. */
   private record Stores(
       StreamLog log,
       LastValueStore<String, String> cursors,
@@ -99,7 +100,7 @@ public final class StreamsFeature implements Feature {
     return this;
   }
 
-  /** Streams in a database, which brings its own tables up to date. */
+  /** Opens streams in a database, after migrating its tables. */
   static StreamsFeature in(
       Database database,
       Optional<Notices> notices,
@@ -122,7 +123,7 @@ public final class StreamsFeature implements Feature {
         time);
   }
 
-  /** Streams that live as long as the process. */
+  /** Opens streams that live as long as the process. */
   static StreamsFeature inMemory(StreamsConfig config, MeterRegistry registry, TimeSource time) {
     var cursors = MemoryLastValueStore.<String, String>create();
     var current = new CurrentConfig(config);

@@ -63,7 +63,7 @@ final class SubscriberRoutes {
   /**
    * A subscriber and its position.
    *
-   * @param position the last event that it has acknowledged
+   * @param position the last event that it has received or acknowledged
    * @param behind how many events follow that one
    * @param acknowledges whether the position moves by acknowledgement only
    */
@@ -72,7 +72,7 @@ final class SubscriberRoutes {
   record Listing(long lastEventId, List<Item> subscribers) {}
 
   /**
-   * A subscriber to be created.
+   * A subscriber to create.
    *
    * @param from {@code start}, {@code end}, or the last event that it has
    */
@@ -84,7 +84,7 @@ final class SubscriberRoutes {
     }
   }
 
-  /** The last event that was handled. */
+  /** Acknowledges all events up to this one. */
   record Ack(String lastEventId) {
     static Ack read(Fields in) {
       var id = in.required("lastEventId", EventId.decoder());
@@ -97,7 +97,7 @@ final class SubscriberRoutes {
     var stream = StreamRoutes.named(request);
     var positions = Cursors.positions(cursors, stream, MOST_SUBSCRIBERS);
     var acknowledging = subscribers.acknowledging(stream);
-    // The end after the cursors: else one could be ahead of it.
+    // Reads the end of the stream after the cursors; otherwise a cursor could be ahead of it.
     long last = streams.log().bounds(stream).last();
     var all =
         positions.entrySet().stream()

@@ -5,32 +5,31 @@ import dev.sessionkeeper.server.http.ProblemType;
 import java.util.Set;
 
 /**
- * Bounds the number of named subscribers: each has a cursor that is kept. Only names that were used
- * within the retention of streams count, because events behind an older cursor are gone anyway.
+ * Limits the number of named subscribers, because each has a stored cursor. Only names used within
+ * the retention of streams count; events behind an older cursor are deleted anyway.
  */
 interface Subscribers {
 
   /**
-   * Notes that a credential reads a stream under this name.
+   * Records that a credential reads a stream under this name.
    *
-   * @throws ProblemException 409 {@code subscriber-limit} if the name is new and the stream or the
-   *     credential has as many as allowed
+   * @throws ProblemException 409 {@code subscriber-limit} if the name is new and the limit of the
+   *     stream or the credential is reached
    */
   void admit(String stream, String name, String credential);
 
   /**
-   * As {@link #admit}, and from now on the position of the subscriber moves by acknowledgement
-   * only.
+   * Records the name as {@link #admit} does; from now on only acknowledgements move its position.
    */
   void admitAcknowledging(String stream, String name, String credential);
 
-  /** The names on a stream whose positions move by acknowledgement only. */
+  /** Returns the subscribers of a stream whose positions move by acknowledgement only. */
   Set<String> acknowledging(String stream);
 
-  /** The limits, and the numbers they are compared with. */
+  /** The limits of subscribers. */
   record Limits(int perStream, int perCredential) {
 
-    /** Refuses a new name that is one too many. */
+    /** Refuses a new name if a limit is reached. */
     void require(long ofStream, long ofCredential) {
       if (ofStream >= perStream) {
         throw refusal("The stream", "max_subscribers", perStream);

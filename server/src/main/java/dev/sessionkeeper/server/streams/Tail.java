@@ -12,8 +12,8 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * The newest events of one stream, shared by all its readers.
  *
- * <p>Bounded in events and bytes, whatever the readers do: a reader that falls behind reads pages
- * from the log until it is back. I1: the events are consecutive and end with {@code last}.
+ * <p>Bounded in events and bytes: a reader that falls behind reads pages from the log until it has
+ * caught up. I1: the events are consecutive and end with {@code last}.
  */
 final class Tail {
   private static final int MAX_EVENTS = 1_000;
@@ -59,7 +59,8 @@ final class Tail {
 
   private void add(Frame frame) {
     if (frame.id() != last + 1) {
-      // Retention was faster than we were. The readers find the gap when they read the log.
+      // Retention deleted events before they were read here. Readers find the gap when they read
+      // the log.
       frames.clear();
       bytes = 0;
     }
@@ -75,7 +76,7 @@ final class Tail {
    * Returns the events after one event: up to so many bytes, but at least one event if there is
    * one.
    *
-   * @return empty when the reader has fallen behind and must read the log
+   * @return empty if the reader has fallen behind and must read the log
    */
   Optional<List<Frame>> after(long id, long maxBytes) {
     lock.lock();
@@ -103,7 +104,7 @@ final class Tail {
     }
   }
 
-  /** Waits until there is an event after this one, or the time is up: false then. */
+  /** Waits for an event after this one. Returns false if none comes in time. */
   boolean await(long id, Duration most) throws InterruptedException {
     lock.lock();
     try {

@@ -17,13 +17,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows all streams that have readers: one thread and one query per poll, however many readers
- * there are.
+ * Follows all streams that have readers, with one thread and one query per poll, however many
+ * readers there are.
  *
- * <p>What is published through this process is seen at once. Of everything else it is told by a
- * notice, which is sent after the commit: inside of the appending transaction it would hold a lock
- * of the whole database. Notices may get lost, so while there are readers it also polls each
- * second.
+ * <p>Events published through this process are seen at once. Other processes notify after their
+ * commit, because a notification inside the appending transaction would hold a database-wide lock.
+ * Notifications may get lost, so while there are readers this class also polls each second.
  */
 final class TailStreams implements AutoCloseable, Runnable, Notices.Ear {
   private static final Logger log = LoggerFactory.getLogger(TailStreams.class);
@@ -56,7 +55,7 @@ final class TailStreams implements AutoCloseable, Runnable, Notices.Ear {
     notices.ifPresent(told -> told.listen(EventLog.CHANNEL, this));
   }
 
-  /** Something was added to a stream, here or elsewhere; blank if it may be any. */
+  /** Handles the notification that a stream has new events; blank means any stream. */
   @Override
   public void heard(String stream) {
     lock.lock();
@@ -75,7 +74,7 @@ final class TailStreams implements AutoCloseable, Runnable, Notices.Ear {
   }
 
   /**
-   * The tail of a stream, followed until {@link #leave}.
+   * Returns the tail of a stream, which is followed until {@link #leave}.
    *
    * @param last the cursor to begin with if the stream has no other reader
    */
@@ -112,7 +111,10 @@ final class TailStreams implements AutoCloseable, Runnable, Notices.Ear {
     }
   }
 
-  /** Something was published here: the readers of this process see it now, others are told. */
+  /**
+   * Makes events published by this process visible to its readers now, and notifies other
+   * processes.
+   */
   void published(String stream) {
     heard(stream);
     notices.ifPresent(told -> told.tell(EventLog.CHANNEL, stream));
@@ -160,7 +162,7 @@ final class TailStreams implements AutoCloseable, Runnable, Notices.Ear {
     }
   }
 
-  /** One round. Returns false when the store did not answer; the readers wait then. */
+  /** Polls once. Returns false if the store did not answer; the readers wait then. */
   private boolean follow() {
     var tails = tails();
     if (tails.isEmpty()) {

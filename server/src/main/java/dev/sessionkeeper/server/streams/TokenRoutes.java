@@ -40,7 +40,7 @@ final class TokenRoutes {
             .answers(201, "The token", Granted.class));
   }
 
-  /** How long the token is wanted for. */
+  /** The requested lifetime of the token. */
   record Wish(Optional<Duration> ttl) {
     static Wish read(Fields in) {
       var ttl = in.optional("ttl", Decode.duration(LEAST, MOST));

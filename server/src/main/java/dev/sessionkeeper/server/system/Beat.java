@@ -9,8 +9,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Tells all servers of a store that this one is there, every five seconds; at its end, that it
- * drains, and that it has ended.
+ * Records every five seconds that this server runs; later, that it drains, and that it has ended.
  */
 final class Beat implements AutoCloseable {
   private static final Duration EVERY = Duration.ofSeconds(5);
@@ -39,9 +38,9 @@ final class Beat implements AutoCloseable {
   /**
    * A server of the store.
    *
-   * @param silent it was not heard of for a while, and did not say that it ends; after an hour it
-   *     is forgotten
-   * @param draining it takes no new requests and finishes those that run
+   * @param silent it has not reported for a while, and did not say that it ends; after an hour its
+   *     row is deleted
+   * @param draining it refuses new requests and finishes running ones
    * @param self it is the server that answers
    */
   record Node(
@@ -68,7 +67,7 @@ final class Beat implements AutoCloseable {
     return String.join(SEPARATOR, name, version, startedAt.toString());
   }
 
-  /** Says that this server finishes what it has begun, and takes nothing new. */
+  /** Records that this server drains. */
   void drain() {
     lastSeen.seen(DRAINING, fullName());
   }

@@ -21,12 +21,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
-/** The bots of the configuration, and what they would do with an event. */
+/** Lists the bots of the configuration, and explains how they would treat an event. */
 final class BotList {
   private static final String HOLDS =
       "SELECT queue, count(*) FROM keeper.bot_hold WHERE until > clock_timestamp() GROUP BY queue";
 
-  /** What failed last, over all sessions of the bots' queues; attempts are kept for seven days. */
+  /**
+   * Selects the newest failures over all sessions of the bots' queues; attempts are kept for seven
+   * days.
+   */
   private static final String FAILURES =
       """
       SELECT b.name, f.at, f.session, f.attempt, f.error
@@ -44,7 +47,7 @@ final class BotList {
   /**
    * Creates the list.
    *
-   * @param hasAttempts whether the queues are in the same database, which remembers failed attempts
+   * @param hasAttempts whether the queues are in the same database, which records failed attempts
    */
   BotList(Database database, MeterRegistry meters, boolean hasAttempts) {
     this.database = database;
@@ -53,12 +56,11 @@ final class BotList {
   }
 
   /**
-   * A bot as people see it.
+   * A bot as the API shows it.
    *
    * @param held sessions that are held now, over all servers
-   * @param failures the newest failed attempts, the newest first
-   * @param circuitOpen whether its endpoint is left alone because it is dead; as this server sees
-   *     it
+   * @param failures the newest failed attempts, newest first
+   * @param circuitOpen whether this server's circuit breaker stops pushes to the bot's endpoint
    */
   record Item(
       String name,
@@ -125,7 +127,7 @@ final class BotList {
         failures);
   }
 
-  /** The query of an endpoint may hold a secret. */
+  /** Removes the query of an endpoint, which may contain a secret. */
   private static String withoutQuery(String url) {
     int query = url.indexOf('?');
     return query < 0 ? url : url.substring(0, query);
@@ -180,7 +182,7 @@ final class BotList {
   /**
    * Tries an event without storing it.
    *
-   * @throws dev.sessionkeeper.server.http.ProblemException 400 if it is no event
+   * @throws dev.sessionkeeper.server.http.ProblemException 400 if it is no valid event
    */
   static Verdicts explain(Explain wish, List<Bot> bots, Reach reach) {
     var raw =

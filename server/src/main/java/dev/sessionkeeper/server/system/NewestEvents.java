@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The newest events of streams. */
+/** Reads the newest events of all visible streams. */
 final class NewestEvents {
   private static final String NEWEST =
       """
@@ -23,7 +23,7 @@ final class NewestEvents {
     this.database = database;
   }
 
-  /** An event of a stream; its data as JSON, or as text where it was cut. */
+  /** An event of a stream; its data as JSON, or as text if it was truncated. */
   record Event(long id, String event, Optional<RawJson> data, Optional<String> text, Instant at) {}
 
   /** The newest events. */

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The statistics of the database. */
+/** Reads the statistics of the database. */
 final class StoreNumbers {
   private static final String NUMBERS =
       """
@@ -26,7 +26,7 @@ final class StoreNumbers {
     this.database = database;
   }
 
-  /** A table of the store; its rows are estimates. */
+  /** A table of the store; row counts are estimates. */
   record Table(String name, long rows, long deadRows, long size) {}
 
   /** The store as a whole. */

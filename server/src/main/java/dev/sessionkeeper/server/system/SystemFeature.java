@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The server itself: nodes, store, settings, bots, and the newest events of streams. */
+/** Shows the server itself: nodes, store, settings, bots, and the newest events of streams. */
 public final class SystemFeature implements Feature {
   private final Context context;
   private final String version;
@@ -126,10 +126,10 @@ public final class SystemFeature implements Feature {
   record Abilities(String provider, boolean parksSessions, Map<String, String> impossible) {}
 
   /**
-   * The server as people see it.
+   * The server as the API shows it.
    *
    * @param settings the values in force, without secrets
-   * @param sources where settings that are not at their default come from
+   * @param sources where settings that differ from their defaults come from
    */
   record View(
       String version,

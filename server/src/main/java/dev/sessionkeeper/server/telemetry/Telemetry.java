@@ -15,7 +15,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** Makes spans and sends them on. Closing it sends what is still here. */
+/** Creates and exports spans. Closing it exports the remaining ones. */
 public final class Telemetry implements AutoCloseable {
   private static final Duration LAST_PATIENCE = Duration.ofSeconds(3);
 
@@ -27,7 +27,7 @@ public final class Telemetry implements AutoCloseable {
     this.end = end;
   }
 
-  /** As configured; without an endpoint that of an agent, where one is attached. */
+  /** Opens telemetry as configured; without an endpoint, that of an attached agent. */
   public static Telemetry open(TelemetryConfig config, String version) {
     return config
         .otlpEndpoint()

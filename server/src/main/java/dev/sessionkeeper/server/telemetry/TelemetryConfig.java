@@ -11,9 +11,9 @@ import java.util.Optional;
  * Where traces go.
  *
  * @param otlpEndpoint a collector's OTLP address over HTTP, such as {@code
- *     http://127.0.0.1:4318/v1/traces}; without it no spans are made, unless an agent makes them
- * @param samplePercent how many of the traces that begin here are kept; those that callers began
- *     follow the caller
+ *     http://127.0.0.1:4318/v1/traces}; without it, only an attached agent creates spans
+ * @param samplePercent how many of the traces that begin here are exported; other traces follow the
+ *     caller's decision
  */
 public record TelemetryConfig(Optional<URI> otlpEndpoint, String serviceName, int samplePercent) {
   public static final ConfigSection<TelemetryConfig> SECTION =

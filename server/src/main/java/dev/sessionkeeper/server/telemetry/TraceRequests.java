@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import org.slf4j.MDC;
 
-/** Makes a span for every request that is handled, in the caller's trace where it names one. */
+/** Creates a span for every handled request, in the caller's trace if the request names one. */
 public final class TraceRequests implements RequestListener {
   private static final List<String> HEADERS = List.of("traceparent", "tracestate");
   private static final AttributeKey<String> METHOD = AttributeKey.stringKey("http.request.method");
@@ -27,7 +27,11 @@ public final class TraceRequests implements RequestListener {
   private final Tracer tracer;
   private final RequestListener next;
 
-  /** Traces, and tells the other listener everything as well. */
+  /**
+   * Creates the listener.
+   *
+   * @param next also receives all events
+   */
   public TraceRequests(Tracer tracer, RequestListener next) {
     this.tracer = tracer;
     this.next = next;
@@ -44,7 +48,7 @@ public final class TraceRequests implements RequestListener {
   }
 
   @Override
-  @SuppressWarnings("MustBeClosedChecker") // It is closed by ended(), on the same thread.
+  @SuppressWarnings("MustBeClosedChecker") // ended() closes it, on the same thread.
   public Handling handling(String route, UnaryOperator<String> header) {
     var carrier = new HashMap<String, String>();
     for (var name : HEADERS) {

@@ -1,4 +1,4 @@
-/** Traces of requests and messages, and where they go. */
+/** Traces of requests and messages, and their export. */
 @NullMarked
 package dev.sessionkeeper.server.telemetry;
 

@@ -21,7 +21,7 @@ record BatchItem(
     Optional<Instant> settledAt,
     String sha256) {
 
-  /** A page, the newest first. */
+  /** A page of batches, newest first. */
   record Listing(List<BatchItem> batches, Optional<String> nextCursor) {}
 
   static BatchItem of(UsageBatch batch) {

@@ -7,7 +7,7 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * Which record is billed at which factor instead, and why.
+ * Bills a record at another factor.
  *
  * @param recordId as sent to the receiver: session and number
  */

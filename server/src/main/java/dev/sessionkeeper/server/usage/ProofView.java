@@ -9,15 +9,15 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/** The sums of each tenant in microseconds times factor, and whether metering stands still. */
+/** The sums of each tenant in microseconds times factor, and whether metering is held. */
 record ProofView(List<Tenant> tenants, Optional<Hold> hold) {
 
   /**
-   * The sums of one tenant. Each is read from another place.
+   * The sums of one tenant, each computed from another table.
    *
-   * @param activeMicros the time of the sessions themselves up to now, by their starts and ends
-   * @param pendingMetering what of that time metering bills with one of its next slots
-   * @param forgotten what was delivered so long ago that only its sum is left
+   * @param activeMicros the time of the sessions up to now, by their starts and ends
+   * @param pendingMetering the part of that time that one of the next slots meters
+   * @param forgotten the sum of delivered records that retention has deleted
    */
   record Tenant(
       UUID tenantObjectId,
@@ -51,7 +51,7 @@ record ProofView(List<Tenant> tenants, Optional<Hold> hold) {
   /** The differences of the proof. Each of them is 0 when all usage is accounted for. */
   record Differences(BigDecimal ledger, BigDecimal batches, BigDecimal acknowledged) {}
 
-  /** Why nothing is metered. */
+  /** Why metering is held. */
   record Hold(Instant since, Duration jump, String reason) {
     static Hold of(Usage.MeteringHold hold) {
       return new Hold(hold.since(), hold.jump(), hold.reason());

@@ -16,9 +16,9 @@ import java.util.Optional;
 /**
  * How usage is metered and where it is posted.
  *
- * @param endpoint without it batches wait
+ * @param endpoint if absent, batches wait
  * @param period the time for which a session of factor 1 costs 1 unit
- * @param retention how long delivered records are kept; without it, for ever
+ * @param retention how long delivered records are kept; for ever if absent
  */
 public record UsageConfig(
     Optional<URI> endpoint,
@@ -59,7 +59,7 @@ public record UsageConfig(
     return url;
   }
 
-  /** Refuses a secret that no signature can be made with. */
+  /** Refuses a secret that cannot sign. */
   private static Secret checked(Secret secret) {
     signature(secret);
     return secret;

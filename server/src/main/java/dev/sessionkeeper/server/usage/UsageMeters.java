@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** Counts what is metered and delivered. Tenants are never labels. */
+/** Counts metering and delivery. Tenants are never labels. */
 public final class UsageMeters implements Consumer<UsageEvent> {
   private static final Duration FRESH = Duration.ofSeconds(10);
 
@@ -59,7 +59,7 @@ public final class UsageMeters implements Consumer<UsageEvent> {
     fenceRejections = registry.counter("keeper.fence.rejections");
   }
 
-  /** Shows how far metering is behind. */
+  /** Exposes how far metering is behind. */
   public void watch(Usage usage, MeterRegistry registry, TimeSource time) {
     var oldest = new Sampled<>(Duration.ZERO, usage::oldestUnmetered, FRESH, time);
     Gauge.builder("keeper.usage.oldest.unmetered", () -> oldest.get().toNanos() / 1e9)

@@ -24,7 +24,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
 
-/** The ledger, its proof, its outbox and its corrections. */
+/** Serves the ledger, its proof, its outbox and corrections. */
 public final class UsageRoutes {
   private final Usage usage;
   private final SessionRegistry registry;
@@ -184,7 +184,7 @@ public final class UsageRoutes {
     return Response.ok(new ProofView.Released(usage.release(request.actor())));
   }
 
-  /** Lists the rows within the caller's reach: of all tenants, of one, or no rows at all. */
+  /** Lists the rows within the caller's reach: of all tenants, of one, or none. */
   private static <T> T listed(
       Request request, Optional<UUID> asked, Function<Optional<UUID>, T> list, T nothing) {
     return switch (request.reach().tenants(asked)) {

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** An operator of one queue can neither hide nor hold up the bulk runs of another queue. */
+/** An operator of one queue can neither hide nor delay the bulk runs of another queue. */
 class BulkOfOthersTest {
   private final TestDatabase database = TestDatabase.create();
   private final ApiKeys.Generated mallory = ApiKeys.generate();

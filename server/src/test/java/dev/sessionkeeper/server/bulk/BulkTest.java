@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Acts on many: the dry run, its token, progress, Stop, and a process that is killed meanwhile. */
+/** Bulk acts: the dry run, its token, progress, stop, and a process that is killed meanwhile. */
 class BulkTest {
   private static final String YAML = "jobs: {lease: 2s, poll: 100ms}\n";
 
@@ -34,7 +34,7 @@ class BulkTest {
     return TestServer.start(YAML, database.environment());
   }
 
-  /** A queue with so many dead letters, one per session. */
+  /** Creates a queue with so many dead letters, one per session. */
   private void letters(TestServer server, int count) {
     assertThat(
             server.put("/queues/orders", "{\"mode\":\"ORDERED\",\"maxDeliveryCount\":3}").status())
@@ -207,7 +207,7 @@ class BulkTest {
             .isEqualTo("stopped");
         connection.rollback();
       }
-      // Another run comes behind the step that was held up.
+      // Another run waits behind the delayed step.
       var next =
           ended(
               server,
@@ -224,7 +224,7 @@ class BulkTest {
     }
   }
 
-  /** Locks one of the dead letters, so that the step which comes to it has to wait. */
+  /** Locks one of the dead letters, so that the step that reaches it has to wait. */
   private static void holdUp(Connection connection, int nth) throws SQLException {
     connection.setAutoCommit(false);
     try (var statement =

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The example page in Chromium, on another origin than the server. */
+/** Runs the example page in Chromium, on another origin than the server. */
 class BrowserTest {
   private static final Path CHROMIUM = Path.of(System.getProperty("browser", "/usr/bin/chromium"));
   private static final Path PAGE = Path.of("../examples/browser").toAbsolutePath().normalize();
@@ -111,7 +111,7 @@ class BrowserTest {
         .asString();
   }
 
-  /** What the backend of the page answers. */
+  /** Returns a token as the page's backend would. */
   private String token() {
     return "{\"server\":\"%s\",\"stream\":\"prices\",\"subscriber\":\"browser\",\"token\":\"%s\"}"
         .formatted(address(), grant());
@@ -167,7 +167,7 @@ class BrowserTest {
     await().until(() -> position() == 8);
     assertThat(tokens.get()).isPositive();
 
-    // A page that was closed resumes behind what it had acknowledged.
+    // A closed page resumes behind the last event it had acknowledged.
     end(browsers.getFirst());
     publish(2);
     assertThat(position()).isEqualTo(8);
@@ -180,7 +180,7 @@ class BrowserTest {
     publish(5);
     open("/image.html");
     await().atMost(Duration.ofSeconds(60)).until(() -> tokens.get() > 0);
-    // The page itself, opened after the image, has moved on: so the image was asked for before.
+    // The page opened after the image has advanced, so the image was requested before.
     await().pollDelay(Duration.ofSeconds(2)).until(() -> true);
     assertThat(position()).isZero();
   }

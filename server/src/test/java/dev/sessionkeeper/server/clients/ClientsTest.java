@@ -12,7 +12,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The description generates types that fit the answers, and the clients work against servers. */
+/**
+ * The API description generates types that fit the answers, and the clients work against servers.
+ */
 class ClientsTest {
   private static TestServer server;
   private static TestServer neighbour;
@@ -51,7 +53,7 @@ class ClientsTest {
     assertThat(lint.output()).contains("is valid").doesNotContain("warning.").doesNotContain("[1]");
   }
 
-  /** An answer that was really given, as the type that the description gives it. */
+  /** A real answer, to be assigned to the type that the description generates. */
   record Recorded(String method, String path, int status, String body) {
     String typed(int number) {
       return "export const answer%d: paths[\"%s\"][\"%s\"][\"responses\"][%d][\"content\"][\"application/json\"] = %s;\n"
@@ -142,7 +144,7 @@ class ClientsTest {
       var file = folder.resolve("answers.ts");
       assertThat(compile(file, answers).code()).as(compile(file, answers).output()).isZero();
 
-      // The check itself: a field that no schema has does not compile.
+      // The check itself: a field that no schema names does not compile.
       var first = answers.getFirst();
       var spoiled = first.body().replaceFirst("\\{", "{\"surprise\":1,");
       var wrong = new Recorded(first.method(), first.path(), first.status(), spoiled);
@@ -154,7 +156,7 @@ class ClientsTest {
     }
   }
 
-  /** The client itself must compile with the types of today, whatever types it was built with. */
+  /** The client itself must compile with today's types, whatever types it was built with. */
   static void copyClient(java.nio.file.Path folder) throws Exception {
     try (var sources = Files.list(Tools.TYPESCRIPT.resolve("src"))) {
       for (var source : sources.filter(file -> !file.endsWith("api.d.ts")).toList()) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A subscriber that stands still while events fill its buffers, and is then killed. */
+/** A subscriber that is frozen while events fill its buffers, and is then killed. */
 class FrozenSubscriberTest {
   private static final String LARGE = "x".repeat(8_000);
 
@@ -31,7 +31,7 @@ class FrozenSubscriberTest {
     TYPESCRIPT,
     PYTHON;
 
-    /** Prepares it; skips the test where it is missing. */
+    /** Prepares the language's runtime; skips the test if it is missing. */
     void require() {
       switch (this) {
         case TYPESCRIPT -> {
@@ -67,7 +67,7 @@ class FrozenSubscriberTest {
           long before = published;
           await().until(() -> handled(history).contains(before));
           signal(subscriber, "STOP");
-          // 4 MB: more than the buffers of both sides take from a reader that stands still.
+          // 4 MB: more than the buffers of both sides hold for a frozen reader.
           published = publish(server, 500);
           await()
               .pollDelay(Duration.ofSeconds(2))

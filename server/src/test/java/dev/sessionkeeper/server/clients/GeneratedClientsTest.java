@@ -14,12 +14,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Clients that a generator wrote from the description call every route of a server. */
+/** Clients that a generator created from the API description call every route of a server. */
 @Tag("slow")
 class GeneratedClientsTest {
   private static final String SECRET = "the secret of the webhook";
 
-  /** Routes whose answer is JSON with a schema. */
+  /** The least number of routes whose answer is JSON with a schema. */
   private static final int LEAST_TYPED_ROUTES = 70;
 
   private static final String CONFIG =

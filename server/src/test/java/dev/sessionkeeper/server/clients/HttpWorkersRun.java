@@ -40,11 +40,11 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Workers in other languages on two servers of one database; workers and servers are killed, some
- * handlers fail. The workers append to one file what their handlers see, and the checkers of the
+ * handlers fail. The workers append what their handlers see to one file, and the checkers of the
  * test kit judge it.
  *
  * <pre>
- * java -cp &lt;test class path&gt; dev.sessionkeeper.server.clients.HttpWorkersRun 10000 200 12
+ *  java -cp &lt;test class path&gt; dev.sessionkeeper.server.clients.HttpWorkersRun 10000 200 12
  * </pre>
  */
 final class HttpWorkersRun {
@@ -153,7 +153,9 @@ final class HttpWorkersRun {
     }
   }
 
-  /** Sends until a server has confirmed it; a duplicate is what an earlier try stored. */
+  /**
+   * Sends until a server has confirmed the message; a duplicate was stored by an earlier attempt.
+   */
   private void send(KeeperClient client, SessionId session, List<Outgoing> batch) {
     while (true) {
       try {
@@ -207,7 +209,7 @@ final class HttpWorkersRun {
       try {
         return depth(server);
       } catch (java.io.IOException e) {
-        // It was killed a moment ago; the other one answers.
+        // This server was killed a moment ago; the other one answers.
       }
     }
     return Long.MAX_VALUE;
@@ -269,7 +271,7 @@ final class HttpWorkersRun {
         }
         case "lost" -> history.lost(session(entry), entry.get("epoch").asLong());
         case "killed" -> {
-          // The kernel told its leases' end to nobody; the run knows.
+          // A killed worker cannot report the end of its leases, so the run does.
           mine.forEach(
               hold -> history.lost(SessionId.of(hold.get(0)), Long.parseLong(hold.get(1))));
           mine.clear();
@@ -306,7 +308,7 @@ final class HttpWorkersRun {
         message, entry.get("sequence").asLong(), entry.get("attempt").asInt(), Instant.EPOCH);
   }
 
-  /** The commands of the workers that this machine can run. */
+  /** Returns the commands of the workers that this machine can run. */
   static List<List<String>> workers(String python) {
     var node = List.of("node", Tools.TYPESCRIPT.resolve("test/worker.mjs").toString());
     var snake = List.of(python, Tools.PYTHON.resolve("tests/worker.py").toString());

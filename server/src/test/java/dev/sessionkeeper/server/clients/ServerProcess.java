@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** A server in a process of its own, at a fixed address, that can be killed and started again. */
+/** A server in a process of its own, at a fixed address, that can be killed and restarted. */
 final class ServerProcess implements AutoCloseable {
   private final Map<String, String> environment;
   private final int port;
@@ -31,7 +31,10 @@ final class ServerProcess implements AutoCloseable {
     this.process = start();
   }
 
-  /** A server that serves: the first one of a database has made its tables. */
+  /**
+   * Starts a server and waits until it serves, because the first one of a database creates the
+   * tables.
+   */
   static ServerProcess serving(Map<String, String> store) throws Exception {
     var server = new ServerProcess(store);
     server.awaitServing();
@@ -42,7 +45,7 @@ final class ServerProcess implements AutoCloseable {
     return "http://127.0.0.1:" + port;
   }
 
-  /** Returns when it serves; tells what it said if it has ended instead. */
+  /** Returns when the server serves; if it has ended instead, fails with its output. */
   void awaitServing() throws Exception {
     var http = java.net.http.HttpClient.newHttpClient();
     var question =
@@ -61,7 +64,7 @@ final class ServerProcess implements AutoCloseable {
     }
   }
 
-  /** Kills it as the kernel does, and starts it again. */
+  /** Kills the server with SIGKILL and restarts it. */
   void killAndRestart() throws Exception {
     process.destroyForcibly().waitFor();
     process = start();

@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 
-/** Node and Python, where this machine has them. Without them a test shows as skipped. */
+/** Node and Python, if this machine has them. Without them a test is skipped. */
 final class Tools {
   static final Path TYPESCRIPT = Path.of("../clients/typescript").toAbsolutePath().normalize();
   static final Path PYTHON = Path.of("../clients/python").toAbsolutePath().normalize();
@@ -23,10 +23,10 @@ final class Tools {
 
   private Tools() {}
 
-  /** The end of a command. */
+  /** A command that has ended. */
   record Ended(int code, String output) {}
 
-  /** Skips the test where Node or its packages are missing. */
+  /** Skips the test if Node or its packages are missing. */
   static synchronized void requireNode() {
     Assumptions.assumeTrue(
         works("node", "--version") && works("npm", "--version"),
@@ -51,7 +51,10 @@ final class Tools {
     }
   }
 
-  /** Tests run in several JVMs, which share the folder of the TypeScript client. */
+  /**
+   * Runs a step exclusively: tests run in several JVMs that share the folder of the TypeScript
+   * client.
+   */
   private static void alone(Runnable step) {
     try (var channel =
             FileChannel.open(
@@ -65,7 +68,7 @@ final class Tools {
     }
   }
 
-  /** A Python that has httpx; skips the test where there is none. */
+  /** Returns a Python that has httpx; skips the test if there is none. */
   static String requirePython() {
     var found = PYTHONS.stream().filter(python -> works(python, "-c", "import httpx")).findFirst();
     Assumptions.assumeTrue(
@@ -77,13 +80,14 @@ final class Tools {
   private static final Path GENERATOR = Path.of("target/generator").toAbsolutePath();
   private static final String GENERATOR_ARTIFACT = "org.openapitools:openapi-generator-cli:7.17.0";
 
-  /** The jar of a generator of clients; skips the test where Maven cannot get it. */
+  /** Returns the jar of the client generator; skips the test if Maven cannot get it. */
   static synchronized Path requireGenerator() {
     var jar = GENERATOR.resolve("openapi-generator-cli-7.17.0.jar");
     if (!Files.exists(jar)) {
       var copied =
           works("mvn", "--version")
-              // Not in the module's folder: its POM needs the other modules, which may not be installed.
+              // Not in the module's folder: its POM needs the other modules, which may not be
+              // installed.
               ? run(
                   made(GENERATOR),
                   Map.of(),
@@ -109,7 +113,10 @@ final class Tools {
     }
   }
 
-  /** A Python with the packages that generated clients need; skips the test where there is none. */
+  /**
+   * Returns a Python with the packages that generated clients need; skips the test if there is
+   * none.
+   */
   static synchronized String requirePythonForGenerated() {
     var python = GENERATOR.resolve("python/bin/python");
     var needs = "import pydantic, urllib3, dateutil; assert pydantic.VERSION.startswith('2')";
@@ -179,7 +186,7 @@ final class Tools {
     }
   }
 
-  /** Starts a command; its output goes to the file, or to nowhere. */
+  /** Starts a command; its output goes to the file, or is discarded. */
   static Process start(
       Path folder, Map<String, String> environment, Optional<Path> output, List<String> command)
       throws IOException {

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 
-/** One of several servers on one database, which can be restarted at its address. */
+/** One of several servers on one database, which can be restarted at the same address. */
 final class Node implements AutoCloseable {
   private final TestDatabase database;
   private KeeperServer server;
@@ -33,7 +33,7 @@ final class Node implements AutoCloseable {
     return URI.create(server.address());
   }
 
-  /** How many requests it serves now. */
+  /** Returns how many requests the server is serving. */
   int running() {
     return server.running();
   }
@@ -43,7 +43,7 @@ final class Node implements AutoCloseable {
     return KeeperClient.of(address());
   }
 
-  /** Drains it as an operator would, and starts it again where it was. */
+  /** Drains the server as an operator would, and restarts it at the same address. */
   void restart() {
     int port = server.port();
     server.close();

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Two servers on one database are restarted one after the other while everybody works. */
+/** Two servers on one database are restarted one after the other under load. */
 class RollingRestartTest {
   private static final String QUEUE = "work";
   private static final int PRODUCERS = 3;
@@ -106,7 +106,7 @@ class RollingRestartTest {
         work.sent(), work.acts(), work.unknown());
   }
 
-  /** Waits until so many more were sent and completed: both kinds of work move. */
+  /** Waits until some more messages were sent and completed, so both kinds of work progress. */
   private void goesOn() {
     int sent = work.sent() + STRIDE;
     int completed = work.completed() + STRIDE;

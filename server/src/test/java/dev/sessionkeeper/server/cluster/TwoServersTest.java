@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** Two servers on one database: what is done through one holds at the other, at once. */
+/** Two servers on one database: a change through one is visible at the other at once. */
 class TwoServersTest {
   private static final Duration NOW = Duration.ZERO;
   private static final Duration SOON = Duration.ofSeconds(10);
@@ -191,7 +191,7 @@ class TwoServersTest {
     send("s", "m1");
     var lease = accept(queueHere, "s");
     assertThat(lease.through(there).receive(1, NOW).get(0).attempt()).isEqualTo(1);
-    // The owner says nothing more. Its lease ends, and so has its attempt.
+    // The owner sends nothing more, so its lease ends and its attempt fails.
     await()
         .atMost(SOON)
         .untilAsserted(() -> assertProblem("session-lock-lost", () -> lease.receive(1, NOW)));

@@ -25,7 +25,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Producers, consumers and an operator of one queue, over HTTP, who write down what they see. */
+/** Producers, consumers and an operator of one queue, over HTTP, who record what they see. */
 final class Workload {
   private static final String[] ACTS = {"pause", "park", "release"};
 
@@ -62,12 +62,12 @@ final class Workload {
     return acts.get();
   }
 
-  /** Calls whose outcome nobody could tell. */
+  /** Returns how many calls ended with an unknown outcome. */
   int unknown() {
     return unknown.get();
   }
 
-  /** Sessions that were taken from an owner although no operator had touched them. */
+  /** Returns sessions whose owner lost them although no operator had acted on them. */
   Set<String> lostWithoutReason() {
     var without = ConcurrentHashMap.<String>newKeySet();
     without.addAll(lost);
@@ -83,7 +83,10 @@ final class Workload {
     isConsuming.set(false);
   }
 
-  /** Sends to every n-th session, so that each has one producer; repeats what got no answer. */
+  /**
+   * Sends to every n-th session, so that each session has one producer; repeats calls without an
+   * answer.
+   */
   void produce(KeeperClient client, int first, int step) {
     var random = new Random(first);
     for (int round = 0; isSending.get(); round++) {
@@ -102,7 +105,7 @@ final class Workload {
     while (true) {
       try {
         for (var each : to.send(batch)) {
-          // A duplicate is what an earlier try stored without our knowing.
+          // A duplicate was stored by an earlier attempt whose answer was lost.
           history.sent(
               session, new SendOutcome.Stored(MessageId.of(each.messageId()), each.sequence()));
           sent.incrementAndGet();
@@ -125,7 +128,8 @@ final class Workload {
             .acceptNext(name, Duration.ofMillis(500))
             .ifPresent(lease -> serve(lease, random));
       } catch (KeeperException.OutcomeUnknown e) {
-        unknown.incrementAndGet(); // Perhaps a session is ours now. Its lease will run out.
+        unknown.incrementAndGet(); // A session may have been accepted without an answer; its lease
+        // will expire.
       } catch (KeeperException.Unavailable | ProblemException e) {
         requireTransient(e);
       }
@@ -150,7 +154,7 @@ final class Workload {
     }
   }
 
-  /** Whether the next one may follow. */
+  /** Returns whether the next message may follow. */
   private boolean handle(LeaseClient lease, LeaseClient.Received message, Random random) {
     var session = SessionId.of(lease.sessionId());
     var delivery = delivery(session, message);
@@ -168,7 +172,7 @@ final class Workload {
         lease.complete(List.of(message));
       }
     } catch (KeeperException.OutcomeUnknown e) {
-      completed.add(delivery.id()); // If not, somebody completes it again.
+      completed.add(delivery.id()); // If the message was not settled, another owner completes it.
       throw e;
     }
     confirm.run();
@@ -190,7 +194,7 @@ final class Workload {
     return new Delivery(sent, message.sequence(), message.attempt(), Instant.EPOCH);
   }
 
-  /** Steps in at a few sessions, through whichever server answers, and undoes it. */
+  /** Acts on a few sessions, through any server that answers, and reverts the act. */
   void operate(KeeperClient client) {
     var random = new Random(7);
     for (int i = 0; isSending.get(); i++) {
@@ -208,14 +212,14 @@ final class Workload {
         acts.incrementAndGet();
         return;
       } catch (KeeperException.OutcomeUnknown e) {
-        unknown.incrementAndGet(); // All acts may be done twice.
+        unknown.incrementAndGet(); // All acts may be repeated.
       } catch (KeeperException.Unavailable | ProblemException e) {
         requireTransient(e);
       }
     }
   }
 
-  /** Both servers may be away for a moment; anything else is a failure of the test. */
+  /** Both servers may be away for a moment; any other error fails the test. */
   private static void requireTransient(RuntimeException failure) {
     if (failure instanceof ProblemException problem && problem.status() != 503) {
       throw problem;

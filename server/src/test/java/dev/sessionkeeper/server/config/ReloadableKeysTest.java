@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** Whether a reload can change a key is declared once: beside the reader of the key. */
+/** Whether a reload can change a key is declared once, beside the reader of the key. */
 class ReloadableKeysTest {
 
   @Test

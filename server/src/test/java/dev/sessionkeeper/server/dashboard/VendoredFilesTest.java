@@ -14,8 +14,8 @@ import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The files of others are what their authors published. The digests were taken from packages whose
- * {@code dist.integrity} npm confirms; NOTICE names both.
+ * Vendored files equal the published ones. The digests were taken from packages whose {@code
+ * dist.integrity} npm confirms; NOTICE names both.
  */
 class VendoredFilesTest {
   private static final Path FILES = Path.of("src/main/resources/dashboard");

@@ -9,7 +9,9 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The cloud that carries the queues is away: webhooks are taken in, and go on when it is back. */
+/**
+ * The cloud that carries the queues is away: webhooks are accepted, and delivered when it is back.
+ */
 @Timeout(150)
 class CloudAwayTest {
   private static final String BOT = "bots: [ { name: triage, events: [\"pull_request\"] } ]\n";

@@ -20,8 +20,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * From GitHub to a bot through the queues of a cloud, while connections break and locks end: what
- * is taken in reaches every bot, each pull request in order.
+ * From GitHub to a bot through the queues of a cloud, while connections break and locks end: every
+ * accepted webhook reaches every bot, in the order of each pull request.
  */
 @Timeout(150)
 class CloudGatewayTest {
@@ -97,7 +97,7 @@ class CloudGatewayTest {
         .formatted(receiver.url(), SECRET);
   }
 
-  /** One event of every pull request, each delivered twice as GitHub may; taken whatever fails. */
+  /** Delivers one event of every pull request, each twice as GitHub may, until it is accepted. */
   private static void deliver(GatewayServer server, int step) {
     for (int number = 1; number <= PULL_REQUESTS; number++) {
       var delivery = UUID.randomUUID().toString();
@@ -107,7 +107,7 @@ class CloudGatewayTest {
     }
   }
 
-  /** Fails every fourth message at first, and is at work on one when the locks end. */
+  /** A bot that fails every fourth message at first, and is handling one when the locks end. */
   private static final class UnsteadyBot {
     final Map<String, List<Integer>> accepted = new ConcurrentHashMap<>();
     final CountDownLatch mayGoOn = new CountDownLatch(1);
@@ -135,7 +135,7 @@ class CloudGatewayTest {
     }
   }
 
-  /** Takes and completes what sessions have; a lease that breaks on the way comes again. */
+  /** Receives and completes messages of sessions; if a lease breaks, the messages come again. */
   private static void takeSome(
       GatewayServer server, Map<String, List<Integer>> pulled, int sessions) {
     for (int i = 0; i < sessions; i++) {
@@ -186,7 +186,7 @@ class CloudGatewayTest {
   }
 
   /**
-   * What was handled and not settled comes again, and with it what came after; but nothing is ever
+   * Messages that were handled but not settled come again with their successors; but none is ever
    * handled before its predecessor.
    */
   private static void assertInOrder(Map<String, List<Integer>> sessions) {

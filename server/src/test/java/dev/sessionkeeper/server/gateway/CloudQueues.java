@@ -8,23 +8,23 @@ import java.util.concurrent.TimeUnit;
 import org.elasticmq.rest.sqs.SQSRestServer;
 import org.elasticmq.rest.sqs.SQSRestServerBuilder;
 
-/** The queues of a cloud, on a test server, and what can go wrong with them. */
+/** The queues of a cloud, on a test server, and their possible failures. */
 interface CloudQueues extends AutoCloseable {
-  /** The section of the configuration that names them. */
+  /** Returns the section of the configuration that names the queues. */
   String yaml();
 
-  /** Cuts every connection in the middle of what it carries. */
+  /** Cuts every connection in the middle of its traffic. */
   void dropConnections();
 
-  /** Lets the locks of all held sessions end, while their owners still live. */
+  /** Ends the locks of all held sessions while their owners still live. */
   void endLocks(String queue) throws InterruptedException;
 
   @Override
   void close() throws IOException;
 
-  /** SQS: a lock ends when the network is away for longer than it lasts. */
+  /** SQS: a lock ends if the network is away for longer than the lock lasts. */
   static CloudQueues sqs(Duration lock) throws IOException {
-    // Where the SDK looks for credentials; the server takes any.
+    // The SDK looks for credentials here; the test server accepts any.
     System.setProperty("aws.accessKeyId", "any");
     System.setProperty("aws.secretAccessKey", "any");
     var server = SQSRestServerBuilder.withInterface("127.0.0.1").withDynamicPort().start();
@@ -32,12 +32,12 @@ interface CloudQueues extends AutoCloseable {
     return new Sqs(server, wire, lock);
   }
 
-  /** Service Bus: the broker ends them. */
+  /** Service Bus: the broker ends the locks. */
   static CloudQueues serviceBus() {
     return new ServiceBus(ServiceBusTestServer.start());
   }
 
-  /** ElasticMQ behind a wire. */
+  /** ElasticMQ behind a {@link Wire}. */
   record Sqs(SQSRestServer server, Wire wire, Duration lock) implements CloudQueues {
     @Override
     public String yaml() {
@@ -57,7 +57,7 @@ interface CloudQueues extends AutoCloseable {
     @Override
     public void endLocks(String queue) throws InterruptedException {
       wire.down(true);
-      // Time itself is what is waited for here: the server's clock cannot be moved.
+      // Real time must pass: the test server's clock cannot be moved.
       boolean unused =
           new CountDownLatch(1).await(lock.plusMillis(500).toMillis(), TimeUnit.MILLISECONDS);
       wire.down(false);
@@ -70,7 +70,7 @@ interface CloudQueues extends AutoCloseable {
     }
   }
 
-  /** Our own broker. */
+  /** The Service Bus broker of the module servicebus-testserver. */
   record ServiceBus(ServiceBusTestServer server) implements CloudQueues {
     @Override
     public String yaml() {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Deliveries on connections that are cut between the commit and its answer. */
+/** Webhook deliveries on connections that are cut between the commit and its answer. */
 class CutIntakeTest {
   private final TestDatabase.Fresh fresh = TestDatabase.create();
   private FaultyNetwork network;
@@ -36,7 +36,7 @@ class CutIntakeTest {
     config.setJdbcUrl(fresh.url().replace(":" + port + "/", ":" + network.port() + "/"));
     config.setUsername(fresh.user());
     config.setPassword(fresh.password());
-    // One connection, so a second try has to open another.
+    // One connection, so that a second attempt has to open another.
     config.setMaximumPoolSize(1);
     config.setConnectionTimeout(2_000);
     pool = new HikariDataSource(config);
@@ -60,7 +60,7 @@ class CutIntakeTest {
     assertThat(events()).isEqualTo(1);
   }
 
-  /** The second try found no database, and its "nothing was changed" was the answer. */
+  /** The second attempt found no database, and its "nothing was changed" became the answer. */
   @Test
   void aDeliveryThatCannotBeLookedUpHasAnUnknownOutcome() {
     network.cutAnswerTo("COMMIT");

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** A bot that was written for GitHub works unchanged behind the gateway. */
+/** A bot written for GitHub's own webhooks works unchanged behind the gateway. */
 class ForwardTest {
-  // Spaces, escapes and an order of keys that no writer of JSON would choose.
+  // Spaces, escapes and an order of keys that no JSON writer would choose.
   private static final String ODD =
       """
       { "number" : 5,\t"action":"opened", "é": "\\u00e9\\/",
@@ -40,7 +40,7 @@ class ForwardTest {
   void thePushIsWhatGitHubSentByteForByteWithItsHeadersAndItsSignature() throws Exception {
     try (var receiver = new Receiver(post -> Receiver.Answer.of(200));
         var server = GatewayServer.start("bots:\n" + bot("plain", receiver, "", ""))) {
-      // One that is copied into its message, and one that the event and the message share.
+      // One payload that is copied into its message, and one that the event and the message share.
       var bodies = List.of(ODD.formatted(""), ODD.formatted("x".repeat(5000)));
       for (var body : bodies) {
         assertThat(server.deliver("pull_request", body).status()).isEqualTo(202);

@@ -28,8 +28,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Two servers on one database, of which one freezes in the middle of its transactions: nothing of
- * it gets through to the database any more, and its connections stay open.
+ * Two servers on one database, one of which freezes in the middle of its transactions: its traffic
+ * no longer reaches the database, and its connections stay open.
  */
 class FrozenServerTest {
   private static final String SECRET = "a secret of tests";
@@ -40,7 +40,7 @@ class FrozenServerTest {
         - { name: reviewer, events: ["*"] }
       """;
 
-  /** The frozen one's transactions end after 3 s; the rest is for a busy machine. */
+  /** The frozen server's transactions end after 3 s; the rest is for a busy machine. */
   private static final Duration SOON = Duration.ofSeconds(15);
 
   private final TestDatabase database = TestDatabase.create();
@@ -118,7 +118,10 @@ class FrozenServerTest {
                     >= 1);
   }
 
-  /** The server's transaction waits for the table, and stands still when it gets it. */
+  /**
+   * Makes the server's transaction wait for the table, and freezes the server when the transaction
+   * gets it.
+   */
   private void freezeWhileItWaitsFor(String table, Runnable call) throws SQLException {
     try (var connection = database.source().getConnection()) {
       connection.setAutoCommit(false);

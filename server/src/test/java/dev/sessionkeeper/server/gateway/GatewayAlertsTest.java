@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Alerts on numbers that do not exist never ring. */
+/** Every metric that an alert uses exists. */
 class GatewayAlertsTest {
   private static final Pattern EXPRESSION = Pattern.compile("expr: (.*)");
   private static final Pattern NAME = Pattern.compile("keeper_[a-z_]+");

@@ -26,10 +26,10 @@ import org.awaitility.Awaitility;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A server in this process on a database of its own, and what GitHub and a bot do with it. */
+/** A server in this process on a database of its own, with GitHub and a bot as its clients. */
 final class GatewayServer implements AutoCloseable {
   static {
-    // For all tests of the process: on a busy machine ten seconds are short.
+    // Applies to all tests of the process: on a busy machine ten seconds are short.
     Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
   }
 
@@ -52,7 +52,7 @@ final class GatewayServer implements AutoCloseable {
     server = start.apply(this::sources);
   }
 
-  /** With these bots, as YAML. */
+  /** Starts a server with these bots, as YAML. */
   static GatewayServer start(String bots) {
     return start(TestDatabase.create(), bots);
   }
@@ -65,12 +65,12 @@ final class GatewayServer implements AutoCloseable {
             KeeperServer.start(ReadConfig.from(sources.get()), sources, TimeSource.system()));
   }
 
-  /** A second server on the same database, with the same bots. */
+  /** Starts a second server on the same database, with the same bots. */
   GatewayServer another() {
     return start(database, bots);
   }
 
-  /** With these queues and bots, as YAML, and locks of this length. */
+  /** Starts a server with these queues and bots, as YAML, and locks of this length. */
   static GatewayServer startWithLocks(Duration lock, String queuesAndBots) {
     return new GatewayServer(
         TestDatabase.create(), queuesAndBots, sources -> ShortLocks.start(sources, lock));
@@ -97,7 +97,7 @@ final class GatewayServer implements AutoCloseable {
         Map.of());
   }
 
-  /** Reads other bots; the server takes them over or refuses them. */
+  /** Reloads with other bots; the server applies or refuses them. */
   void reload(String newBots) {
     bots = newBots;
     server.reload();
@@ -129,7 +129,7 @@ final class GatewayServer implements AutoCloseable {
             .POST(HttpRequest.BodyPublishers.ofString(json)));
   }
 
-  /** A delivery as GitHub would sign it. */
+  /** Posts a delivery signed as GitHub would. */
   Reply deliver(String event, String deliveryId, String json) {
     return deliver(event, deliveryId, json.getBytes(UTF_8), "application/json", SECRET);
   }
@@ -169,7 +169,7 @@ final class GatewayServer implements AutoCloseable {
     }
   }
 
-  /** Takes and completes everything in a session of a bot's queue, in order. */
+  /** Receives and completes all messages in a session of a bot's queue, in order. */
   List<JsonNode> drain(String queue, String session) {
     var lease = post("/queues/" + queue + "/leases", "{\"sessionId\":\"" + session + "\"}").json();
     var id = lease.get("leaseId").asString();
@@ -188,12 +188,12 @@ final class GatewayServer implements AutoCloseable {
     }
   }
 
-  /** Whether a session has something to take. */
+  /** Returns whether a session has a message. */
   boolean drainable(String queue, String session) {
     return get("/queues/" + queue + "/sessions?limit=1000").text().contains("\"" + session + "\"");
   }
 
-  /** Makes the head of a session a dead letter. */
+  /** Dead-letters the head of a session. */
   void kill(String queue, String session) {
     var lease = post("/queues/" + queue + "/leases", "{\"sessionId\":\"" + session + "\"}").json();
     var id = lease.get("leaseId").asString();
@@ -216,7 +216,7 @@ final class GatewayServer implements AutoCloseable {
     }
   }
 
-  /** A number from the database. */
+  /** Returns a number from the database. */
   long count(String sql) {
     try (var connection = database.source().getConnection();
         var statement = connection.createStatement();
@@ -234,7 +234,7 @@ final class GatewayServer implements AutoCloseable {
     client.close();
   }
 
-  /** An event of a pull request. */
+  /** Returns an event of a pull request. */
   static String pull(String repository, int number, int step) {
     return """
     {"action":"synchronize","number":%d,"step":%d,"pull_request":{"number":%d},\

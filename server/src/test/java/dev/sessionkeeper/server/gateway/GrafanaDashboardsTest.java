@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 
-/** A panel over a metric that no server exports stays empty for ever. */
+/** Every metric in a panel is one that a server exports. */
 class GrafanaDashboardsTest {
   private static final Path DASHBOARDS = Path.of("..", "ops", "grafana");
   private static final Pattern METRIC = Pattern.compile("keeper_[a-z_]+");

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Deliveries that meet share a transaction; what is wrong with one is not the others' fault. */
+/** Concurrent deliveries share a transaction; an error in one does not affect the others. */
 class GroupedIntakeTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Bot UNDECLARED =
@@ -157,7 +157,7 @@ class GroupedIntakeTest {
     void send() throws Exception;
   }
 
-  /** Returns when it is in line. */
+  /** Returns when the delivery waits for its transaction. */
   private Future<AcceptDelivery.Outcome> send(
       ExecutorService threads, GitHubEvent event, List<Bot> bots) {
     int before = accept.waiting();

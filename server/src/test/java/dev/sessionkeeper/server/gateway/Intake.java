@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Deliveries without a server around them. */
+/** Stores deliveries without a server. */
 final class Intake {
   static final List<Bot> BOTS =
       List.of(
@@ -25,8 +25,8 @@ final class Intake {
   private Intake() {}
 
   /**
-   * An event of the pull request 1 of acme/kill, long enough to have a shared body. Its body is of
-   * its own, since the same one is routed once.
+   * Returns an event of pull request 1 of acme/kill, long enough to have a shared payload. Each
+   * body is unique, because the same body is routed once.
    */
   static GitHubEvent event(String deliveryId, int step) {
     var body =
@@ -38,7 +38,7 @@ final class Intake {
   }
 
   static NewDelivery delivery(GitHubEvent event) {
-    // The very bytes of the payload, as in a delivery that has just been read.
+    // The exact bytes of the payload, as in a delivery that was just read.
     var raw = raw(event.type(), event.deliveryId(), event.payload().unsafeBytes());
     return new NewDelivery(event, raw, Map.of(), TraceContext.continuing(""), List.of());
   }

@@ -14,12 +14,11 @@ import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 
 /**
- * A process that takes in two deliveries and carries their messages over to other queues, and that
- * dies without a word before the statement of a given number, or before the first that contains a
- * given text.
+ * A process that stores two deliveries and relays their messages to other queues. It kills itself
+ * before the statement with a given number, or before the first one that contains a given text.
  */
 final class IntakeProcess {
-  /** The code of a process that was killed. */
+  /** The exit code of a killed process. */
   static final int KILLED = 137;
 
   private IntakeProcess() {}
@@ -55,7 +54,7 @@ final class IntakeProcess {
         : step.contains(place);
   }
 
-  /** Posts both, in order; what is known already is known again. */
+  /** Posts both deliveries, in order; a stored one is answered as a duplicate. */
   static void takeIn(DataSource source, RelayOutbox relay) throws InterruptedException {
     var accept = new AcceptDelivery(Database.of(source), relay, 1);
     for (int step = 1; step <= 2; step++) {

@@ -79,7 +79,7 @@ class KillPointTest {
         .allMatch(step -> step.contains("keeper.send"));
   }
 
-  /** GitHub, or a person there, delivers again. */
+  /** GitHub redelivers, by itself or on a person's request. */
   private static void assertDeliveredAgain(
       GitHubEvent event, Class<? extends AcceptDelivery.Outcome> expected) throws Exception {
     var outcome = accept(event, source);

@@ -26,17 +26,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Kills a process of intake and relay between two statements, one process for each place, and lets
- * another one go on. Whatever the place: everything is carried over, once and in order.
+ * Kills a process of intake and relay between two statements, one process for each statement, and
+ * lets another one continue. In every case all messages are relayed, once and in order.
  *
- * <p>The build kills before every kind of statement, and at every third place. All places: {@code
- * mvn -pl server test -Dtest=KilledProcessTest -Dkeeper.kill.stride=1}.
+ * <p>The build kills before every kind of statement, and at every third statement. All statements:
+ * {@code mvn -pl server test -Dtest=KilledProcessTest -Dkeeper.kill.stride=1}.
  */
 class KilledProcessTest {
   private static final int AT_ONCE = 3;
   private static final int MOST_PLACES = 200;
 
-  /** How far the places of the sweep are apart. */
+  /** The distance between two killed statements of the sweep. */
   private static final int STRIDE = Integer.getInteger("keeper.kill.stride", 3);
 
   private static final List<String> STATEMENTS =
@@ -90,7 +90,7 @@ class KilledProcessTest {
     }
   }
 
-  /** The number of a statement is another in every process, so the sweep may have missed one. */
+  /** Statement numbers differ between processes, so the sweep may have missed one. */
   private static void dieBefore(String statement, List<String> places, TestDatabase.Fresh prepared)
       throws Exception {
     if (places.stream().noneMatch(step -> step.contains(statement))) {
@@ -101,7 +101,7 @@ class KilledProcessTest {
     }
   }
 
-  /** Where the process died; nothing if it came to its end. */
+  /** Returns where the process died; empty if it ended normally. */
   private static List<String> run(TestDatabase.Fresh database, String place)
       throws IOException, InterruptedException {
     var process =
@@ -125,7 +125,7 @@ class KilledProcessTest {
     return said.lines().filter(line -> line.startsWith("died before")).toList();
   }
 
-  /** Time passes, another process starts, and GitHub's deliveries are sent again. */
+  /** Time passes, another process starts, and GitHub redelivers. */
   private static void recover(TestDatabase.Fresh database, String what) throws Exception {
     try (var pool = IntakeProcess.pool(database.url(), database.user(), database.password())) {
       Database.of(pool)

@@ -14,7 +14,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** A server that takes a message over goes on with the retry schedule of the one before it. */
+/** A server that takes a message over continues the retry schedule of the previous one. */
 class OutagesTest {
   private static final MessageId MESSAGE = MessageId.of("m-1");
   private static Database database;

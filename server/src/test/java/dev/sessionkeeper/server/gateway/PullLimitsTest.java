@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
-/** The limits of a bot hold for those who pull as well, over all servers. */
+/** The limits of a bot also apply to consumers that pull, over all servers. */
 class PullLimitsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -89,7 +89,7 @@ class PullLimitsTest {
       var refused = server.post(path(held) + "/renew", "");
       assertThat(refused.json().get("limit").asString()).isEqualTo("session_max_duration");
       assertThat(refused.json().get("detail").asString()).contains("held for 1s");
-      // What is in hand may be finished.
+      // Open deliveries may be finished.
       assertThat(
               server
                   .post(

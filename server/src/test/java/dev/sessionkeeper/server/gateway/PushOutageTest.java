@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.json.JsonMapper;
 
-/** An endpoint that is out of order for a while, by a clock that the test moves. */
+/** An endpoint that is down for a while, by a clock that the test moves. */
 @Timeout(120)
 class PushOutageTest {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -84,7 +84,7 @@ class PushOutageTest {
     return queues.deadLetters(bot.queue(), Optional.empty(), Page.Request.first(100)).items();
   }
 
-  /** Moves the clock, in steps each of which lets at least one more request out. */
+  /** Moves the clock in steps, each of which lets at least one more request out. */
   private void pass(Duration time, Receiver receiver) {
     var end = clock.instant().plus(time);
     while (clock.instant().isBefore(end)) {

@@ -14,7 +14,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
-/** An endpoint of a bot that answers as the test says and remembers what it got. */
+/** A bot's endpoint that answers as the test says and records its posts. */
 final class Receiver implements AutoCloseable {
   private final HttpServer server;
   private final Function<Post, Answer> behaviour;
@@ -22,7 +22,7 @@ final class Receiver implements AutoCloseable {
   final Queue<Post> posts = new ConcurrentLinkedQueue<>();
   final AtomicInteger overlaps = new AtomicInteger();
 
-  /** What arrived. */
+  /** A post that arrived. */
   record Post(Headers headers, byte[] body) {
     String header(String name) {
       var value = headers.getFirst(name);
@@ -38,7 +38,7 @@ final class Receiver implements AutoCloseable {
     }
   }
 
-  /** What is answered; a status of 0 closes the connection instead. */
+  /** An answer; status 0 closes the connection instead. */
   record Answer(int status, Map<String, String> headers) {
     static Answer of(int status) {
       return new Answer(status, Map.of());

@@ -145,7 +145,7 @@ class RelayOutboxTest {
     return all;
   }
 
-  /** The provider, where one queue is down for a while; counts what arrives. */
+  /** Returns the provider, with one queue down for a while; counts arrivals. */
   private static QueueProvider failing(
       QueueProvider real, AtomicBoolean down, ConcurrentHashMap<String, AtomicInteger> sends) {
     return around(
@@ -164,7 +164,7 @@ class RelayOutboxTest {
         });
   }
 
-  /** Does a call, or not. */
+  /** Executes a call, or fails instead. */
   private interface Around {
     @Nullable Object call(Method method, Object[] arguments) throws Exception;
   }

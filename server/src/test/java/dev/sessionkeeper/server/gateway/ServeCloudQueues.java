@@ -5,7 +5,7 @@ import java.io.PrintStream;
 import java.time.Duration;
 
 /**
- * Runs the test server of a cloud by itself, for a server of another process.
+ * Runs the test server of a cloud by itself, for a server in another process.
  *
  * <p>{@code mvn -pl server -am test-compile}, then {@code mvn -pl server exec:java
  * -Dexec.classpathScope=test -Dexec.mainClass=dev.sessionkeeper.server.gateway.ServeCloudQueues
@@ -22,10 +22,10 @@ public final class ServeCloudQueues {
       OUT.print(queues.yaml());
       OUT.println("# ready");
       while (System.in.read() >= 0) {
-        // Until whoever started this is gone.
+        // Reads until the starting process closes the input.
       }
     }
-    System.exit(0); // ElasticMQ keeps threads.
+    System.exit(0); // ElasticMQ leaves threads running, so the process must exit.
   }
 
   private static CloudQueues start(String cloud) throws IOException {

@@ -11,7 +11,7 @@ final class TestDatabase {
 
   private TestDatabase() {}
 
-  /** A database of its own, and how to reach it. */
+  /** A database of its own, and its address. */
   record Fresh(DataSource source, String url, String user, String password) {}
 
   static Fresh create() {
@@ -19,7 +19,7 @@ final class TestDatabase {
     return fresh(name, dev.sessionkeeper.server.TestDatabase.copy(name));
   }
 
-  /** A copy of one that nobody is connected to. */
+  /** Copies a database without connections. */
   static Fresh copyOf(Fresh prepared) {
     var name = "gateway_" + COUNT.incrementAndGet();
     var template = prepared.url().replaceAll(".*/([a-z0-9_]+).*", "$1");

@@ -8,7 +8,7 @@ import java.net.Socket;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A stretch of network in front of a local server, which a test can cut. */
+/** A network path to a local server, which a test can cut. */
 final class Wire implements AutoCloseable {
   private final ServerSocket entrance;
   private final int target;
@@ -25,12 +25,12 @@ final class Wire implements AutoCloseable {
     return entrance.getLocalPort();
   }
 
-  /** Cuts every connection, in the middle of whatever it carries; new ones are made at once. */
+  /** Cuts every connection in the middle of its traffic; new ones are accepted at once. */
   void cut() {
     open.forEach(Wire::end);
   }
 
-  /** Cuts every connection, and lets none be made until it is up again. */
+  /** Cuts every connection, and accepts none until the path is up again. */
   void down(boolean isDown) {
     down = isDown;
     if (isDown) {
@@ -84,7 +84,7 @@ final class Wire implements AutoCloseable {
     try {
       socket.close();
     } catch (IOException e) {
-      // It is gone, which is what was wanted.
+      // The connection is closed already.
     }
   }
 

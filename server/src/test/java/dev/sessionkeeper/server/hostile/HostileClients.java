@@ -29,7 +29,7 @@ final class HostileClients {
     this.wire = wire;
   }
 
-  /** One attack; it may fail, because the server cuts it. */
+  /** One attack; it may fail because the server closes the connection. */
   @FunctionalInterface
   interface Attack {
     void run() throws IOException, InterruptedException;
@@ -39,7 +39,7 @@ final class HostileClients {
     on.set(false);
   }
 
-  /** How often each kind of attack was made. */
+  /** Returns how often each kind of attack was made. */
   Map<String, Long> attacks() {
     var all = new TreeMap<String, Long>();
     attacks.forEach((kind, count) -> all.put(kind, count.get()));
@@ -72,7 +72,7 @@ final class HostileClients {
         try {
           attack.run();
         } catch (IOException e) {
-          // The server ended the connection, which is its right.
+          // The server closed the connection, which is allowed.
         } catch (InterruptedException e) {
           Thread.currentThread().interrupt();
           return;
@@ -116,7 +116,7 @@ final class HostileClients {
     }
   }
 
-  /** Asks for as much as there is over several connections, and reads a few bytes of each. */
+  /** Requests as much as possible over several connections, and reads a few bytes of each. */
   private void readSlowly() throws IOException {
     var sockets = new ArrayList<Socket>();
     try {
@@ -126,7 +126,7 @@ final class HostileClients {
       }
       for (int i = 0; i < 40 && on.get(); i++) {
         for (var socket : sockets) {
-          // Only what is there: a queue without messages gives a short answer.
+          // Only available bytes: a queue without messages gives a short answer.
           var unused =
               socket.getInputStream().skip(Math.min(64, socket.getInputStream().available()));
         }
@@ -139,7 +139,7 @@ final class HostileClients {
     }
   }
 
-  /** Keeps some messages of 1 MiB in a queue, and completes what it gets of them. */
+  /** Keeps some messages of 1 MiB in a queue, and completes those it receives. */
   private void exchangeLarge() throws IOException, InterruptedException {
     var depth =
         wire.call("GET", LARGE_QUEUE, "").body().replaceAll("(?s).*\"depth\":(\\d+).*", "$1");

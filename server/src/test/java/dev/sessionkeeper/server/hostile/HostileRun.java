@@ -15,12 +15,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs hostile clients beside a normal load against a server in a process of its own, and tells
- * what the normal load saw of them. The server's data is in a PostgreSQL of this process, where
- * another application's commits hang ({@link HungCommits}). With the class path of the tests:
+ * Runs hostile clients beside a normal load against a server in a process of its own, and reports
+ * what the normal load saw. The server's data is in a PostgreSQL of this process, where another
+ * application's commits hang ({@link HungCommits}). With the class path of the tests:
  *
- * <pre>
- * java -cp … dev.sessionkeeper.server.hostile.HostileRun 10m ./keeper serve --port 18431
+ * <pre> java -cp … dev.sessionkeeper.server.hostile.HostileRun 10m ./keeper serve --port 18431
  * </pre>
  */
 public final class HostileRun {
@@ -32,7 +31,7 @@ public final class HostileRun {
    * What the normal load saw.
    *
    * @param failures calls that failed, by status and problem, or by exception
-   * @param heapAfter bytes in use after a collection, as is heapBefore
+   * @param heapAfter bytes of heap in use after a collection, as is heapBefore
    * @param buffered bytes of requests and answers that the server still holds at the end
    */
   record Report(
@@ -48,7 +47,9 @@ public final class HostileRun {
       long heapAfter,
       long buffered) {
 
-    /** Returns whether nothing was lost and the normal load saw no error but declared overload. */
+    /**
+     * Returns whether no message was lost and the normal load saw no error but declared overload.
+     */
     boolean isGood() {
       return lost == 0
           && buffered == 0
@@ -93,9 +94,9 @@ public final class HostileRun {
   }
 
   /**
-   * Runs it.
+   * Runs the attacks and the normal load.
    *
-   * @param postgres the store of the server, which other applications use, too; empty for the store
+   * @param postgres the store of the server, which other applications use too; empty for the store
    *     that the command names
    */
   static Report run(List<String> command, Duration time, Optional<EmbeddedPostgres> postgres)
@@ -170,7 +171,7 @@ public final class HostileRun {
         metric(wire, "keeper_http_buffered_bytes"));
   }
 
-  /** The heap in use after a collection. */
+  /** Returns the heap in use after a collection. */
   private static long heap(Process process, Wire wire) throws IOException, InterruptedException {
     var jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
     new ProcessBuilder(jcmd, "" + process.pid(), "GC.run")

@@ -24,7 +24,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Another application on the server's database whose commits hang: transactional handlers, and
- * sends in a transaction of its own whose ids clients send at the same time.
+ * sends in a transaction of its own whose message ids clients send at the same time.
  */
 final class HungCommits implements AutoCloseable {
   private static final QueueName HUNG = QueueName.of("hung");
@@ -63,7 +63,7 @@ final class HungCommits implements AutoCloseable {
             .start();
   }
 
-  /** How often each kind was done. */
+  /** Returns how often each kind was done. */
   Map<String, Long> attacks() {
     return Map.of(
         "transactional handlers that hang", handlers.get(),
@@ -97,7 +97,7 @@ final class HungCommits implements AutoCloseable {
         connection.rollback();
         sends.incrementAndGet();
       } catch (SQLException e) {
-        // The database ended the transaction, which is its right.
+        // The database ended the transaction, which is allowed.
         LockSupport.parkNanos(Duration.ofSeconds(1).toNanos());
       }
     }
@@ -111,7 +111,7 @@ final class HungCommits implements AutoCloseable {
           "{\"messages\":[{\"messageId\":\"%s\",\"sessionId\":\"hung\",\"body\":1}]}"
               .formatted(id));
     } catch (IOException e) {
-      // It gave up waiting.
+      // The client gave up waiting.
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -14,8 +14,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 
 /**
- * Sends and consumes small messages of an ordered queue, as a well-behaved application does: a call
- * that fails is repeated with the same message id.
+ * Sends and consumes small messages of an ordered queue, as a well-behaved application does: a
+ * failed call is repeated with the same message id.
  */
 final class NormalLoad {
   static final String QUEUE = "/queues/normal";
@@ -61,7 +61,7 @@ final class NormalLoad {
     return acknowledged.stream().filter(id -> !completed.contains(id)).count();
   }
 
-  /** How many calls failed, by the kind of their problem or exception. */
+  /** Returns how many calls failed, by the kind of their problem or exception. */
   Map<String, Long> failures() {
     var all = new TreeMap<String, Long>();
     failures.forEach((kind, count) -> all.put(kind, count.get()));
@@ -80,7 +80,7 @@ final class NormalLoad {
         : all[(int) Math.min(all.length - 1, all.length * percent / 100)] / 1000;
   }
 
-  /** One sender. */
+  /** Runs one sender. */
   void send(int number) {
     for (int i = 0; sends.get(); i++) {
       var id = "n" + number + "-" + i;
@@ -97,7 +97,7 @@ final class NormalLoad {
     }
   }
 
-  /** One consumer. */
+  /** Runs one consumer. */
   void consume() {
     while (consumes.get()) {
       var lease = LEASE.matcher(call("POST", QUEUE + "/leases", "{}", 201));
@@ -120,7 +120,7 @@ final class NormalLoad {
     }
   }
 
-  /** The body of the answer; blank when the call did not succeed. */
+  /** Returns the body of the answer; blank if the call failed. */
   private String call(String method, String path, String json, int expected) {
     long start = System.nanoTime();
     try {

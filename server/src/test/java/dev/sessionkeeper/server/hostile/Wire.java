@@ -9,7 +9,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** The way to the server: whole calls, and sockets for what no client library sends. */
+/** Calls the server: whole requests, and raw sockets for bytes that no client library sends. */
 final class Wire {
   private final URI address;
   private final HttpClient client =
@@ -21,7 +21,7 @@ final class Wire {
 
   /** An answer as text. */
   record Answer(int status, String body) {
-    /** The last part of a problem's type; the status where the answer is no problem. */
+    /** Returns the last part of a problem's type, or the status if the answer is no problem. */
     String kind() {
       int at = body.indexOf("/problems/");
       return at < 0 ? "" + status : body.substring(at + 10, body.indexOf('"', at));
@@ -44,7 +44,7 @@ final class Wire {
     return new Answer(response.statusCode(), response.body());
   }
 
-  /** A socket on which these bytes have been sent. */
+  /** Returns a socket over which these bytes were sent. */
   Socket open(String bytes) throws IOException {
     var socket = new Socket(address.getHost(), address.getPort());
     try {
@@ -57,7 +57,7 @@ final class Wire {
     }
   }
 
-  /** The head of a request with a body of this length. */
+  /** Returns the head of a request with a body of this length. */
   String head(String line, long length) {
     return line
         + " HTTP/1.1\r\nHost: "
@@ -67,7 +67,7 @@ final class Wire {
         + "\r\n\r\n";
   }
 
-  /** The head of a request whose body comes in chunks. */
+  /** Returns the head of a request whose body comes in chunks. */
   String chunkedHead(String line) {
     return line
         + " HTTP/1.1\r\nHost: "

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Every request is answered in time, also when its handler hangs. */
+/** Every request is answered in time, even if its handler hangs. */
 class DeadlineTest {
   private static final Duration DEADLINE = Duration.ofMillis(500);
 
@@ -71,7 +71,7 @@ class DeadlineTest {
     }
   }
 
-  /** Goes on although it was interrupted, as a commit does. */
+  /** Continues although it was interrupted, as a commit does. */
   private Response answerLate(Request request) {
     while (mayAnswer.getCount() > 0) {
       try {

@@ -137,7 +137,7 @@ class HostileRequestsTest {
                 + encoding
                 + "\r\n\r\n"
                 + smuggled);
-    // Where the encoding ends with chunked, the bytes behind the head are no chunk either.
+    // If the encoding ends with chunked, the bytes after the head are no valid chunk either.
     assertThat(answer).matches("(?s)(HTTP/1.1 400.*)?");
     assertThat(answer.split("HTTP/1.1 ", -1)).as(answer).hasSizeLessThanOrEqualTo(2);
     assertThat(served).hasValue(0);
@@ -185,7 +185,7 @@ class HostileRequestsTest {
         try (socket) {
           socket.getOutputStream().write(start.getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
-          // The server refused the rest, which ends the upload as well.
+          // The server refused the rest and closed the connection, which ends the upload too.
         }
       }
     }
@@ -225,7 +225,7 @@ class HostileRequestsTest {
             + "Access-Control-Request-Method: GET\r\n";
     assertThat(raw(preflight + "Connection: close\r\n\r\n")).startsWith("HTTP/1.1 204");
     var smuggled = "GET /alive HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-    // Where the next bytes are no chunk, or the body never comes, there is no answer at all.
+    // If the next bytes are no chunk, or the body never comes, there is no answer at all.
     assertThat(raw(preflight + header + "\r\n\r\n" + smuggled)).matches("(?s)(HTTP/1.1 4.*)?");
     assertThat(served).hasValue(0);
   }
@@ -263,7 +263,7 @@ class HostileRequestsTest {
                         socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
                       }
                     } catch (IOException e) {
-                      // The end, as it should be.
+                      // The connection ended as expected.
                     }
                   });
       assertThat(sending.join(Duration.ofSeconds(15))).as("it is closed").isTrue();
@@ -329,7 +329,7 @@ class HostileRequestsTest {
     } catch (java.net.SocketTimeoutException e) {
       throw new AssertionError("no end of the answer in 5 s: " + read, e);
     } catch (java.net.SocketException e) {
-      // Reset behind the answer.
+      // The connection was reset after the answer.
     }
     return read.toString(StandardCharsets.UTF_8);
   }

@@ -338,7 +338,7 @@ class HttpServerTest {
       try {
         socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
       } catch (IOException e) {
-        // Refused before the end; the answer may be there.
+        // The server refused before the end of the upload; the answer may be there.
       }
       return readAll(socket);
     }

@@ -4,7 +4,7 @@ import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.util.List;
 
-/** A server in a process of its own, one of whose handlers runs out of memory. */
+/** A server process with a handler that runs out of memory. */
 final class PlantedOutOfMemory {
   private PlantedOutOfMemory() {}
 

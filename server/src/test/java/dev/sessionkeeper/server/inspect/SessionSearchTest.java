@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
-/** Lists of sessions for people, by status and by the beginning of the id. */
+/** Searches sessions by status and by the beginning of the id. */
 class SessionSearchTest {
   private static List<String> ids(JsonNode answer) {
     return answer

@@ -13,7 +13,7 @@ import java.time.Instant;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** One sentence for every status. */
+/** Each status has its own sentence. */
 class WhyBlockedTest {
   private static final Instant NOW = Instant.parse("2026-11-18T12:03:00Z");
   private static final QueueSettings SETTINGS =

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The metrics of jobs exist from the start: alerts on numbers that appear later miss the first. */
+/** The metrics of jobs exist from the start: an alert misses the first increment of a later one. */
 class JobAlertsTest {
   private static final Path RULES = Path.of("..", "ops", "jobs-alerts.yml");
   private static final Pattern EXPRESSION = Pattern.compile("expr: (.*)");

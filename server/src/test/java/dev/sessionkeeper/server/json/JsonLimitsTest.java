@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
-/** A document costs memory in proportion to what is read of it, not to what it holds. */
+/** A document costs memory in proportion to the values that are read, not to those it contains. */
 class JsonLimitsTest {
   private static final int MEGABYTE = 1 << 20;
 

@@ -28,7 +28,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** What a scrape shows of a server to which nothing has happened yet, and of its leases. */
+/** The metrics of an idle server, and of its leases. */
 class MetricsTest {
   private static final Pattern EXPRESSION = Pattern.compile("expr: (.*)");
   private static final Pattern NAME = Pattern.compile("(keeper|jvm)_[a-z_]+");
@@ -68,7 +68,7 @@ class MetricsTest {
                 .results()
                 .flatMap(expression -> NAME.matcher(expression.group(1)).results())
                 .map(MatchResult::group)
-                // Shown by servers with TLS or with an embedded database only; tested elsewhere.
+                // Only servers with TLS or an embedded database expose these; tested elsewhere.
                 .filter(name -> !name.startsWith("keeper_tls_") && !name.contains("_disk_"))
                 .distinct()
                 .toList();

@@ -13,12 +13,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
-/** Answers with large messages are bounded in bytes, and what was left out has no attempt. */
+/**
+ * Answers with large messages are bounded in bytes, and messages that did not fit have used no
+ * attempt.
+ */
 class BoundedAnswersTest {
   private static final int MESSAGES = 20;
   private static final int MOST_IN_ONE_ANSWER = 8;
 
-  /** Sessions are received so many at a time, until the answer is full. */
+  /** How many sessions are received at once, until the answer is full. */
   private static final int MOST_SESSIONS = 32;
 
   private TestServer server;
@@ -96,7 +99,7 @@ class BoundedAnswersTest {
     }
   }
 
-  /** Each of many sessions has one large message, and hands it out whatever its size. */
+  /** Each of many sessions has one large message, which is delivered whatever its size. */
   @Test
   void aRoundOverManySessionsWithLargeMessagesTakesOnlyWhatFits() {
     int sessions = 100;

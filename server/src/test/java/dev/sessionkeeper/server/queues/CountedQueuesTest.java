@@ -10,7 +10,7 @@ import dev.sessionkeeper.testkit.DelegatingProvider;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
-/** The API over a broker that counts messages and knows nothing of sessions, as SQS does. */
+/** The API over a broker that counts messages and has no list of sessions, such as SQS. */
 class CountedQueuesTest {
   private static final class Counting extends DelegatingProvider implements CountableQueues {
     private final MemoryQueueProvider memory;

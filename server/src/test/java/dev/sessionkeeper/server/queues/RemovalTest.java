@@ -10,7 +10,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Queues are deleted and purged, and dead letters looked at one by one, over PostgreSQL. */
+/** Queues are deleted and purged, and dead letters read one by one, over PostgreSQL. */
 class RemovalTest {
   private static TestServer server;
 

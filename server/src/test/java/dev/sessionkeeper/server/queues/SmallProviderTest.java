@@ -10,7 +10,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The API over a provider that has none of the optional abilities, as SQS has few. */
+/** The API over a provider without optional interfaces. */
 class SmallProviderTest {
   private TestServer server;
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.JsonNode;
 
-/** One request of a worker settles, renews and takes, and may be repeated on any server. */
+/** One work request settles, renews and accepts, and may be repeated on any server. */
 class WorkTest {
   private static TestServer memory;
   private static TestServer postgres;
@@ -41,7 +41,7 @@ class WorkTest {
     neighbour.close();
   }
 
-  /** Where the queues of a test are. */
+  /** The store of the queues in a test. */
   enum Store {
     MEMORY,
     POSTGRES;
@@ -50,7 +50,7 @@ class WorkTest {
       return this == MEMORY ? memory : postgres;
     }
 
-    /** Another server of the same store, where there is one. */
+    /** Returns another server of the same store, if there is one. */
     TestServer other() {
       return this == MEMORY ? memory : neighbour;
     }
@@ -135,7 +135,7 @@ class WorkTest {
         work(server, queue, round("r2", settles, ",\"take\":{\"sessions\":4,\"messages\":10}"));
     assertThat(second.get("settled").findValuesAsString("outcome"))
         .containsExactly("settled", "settled", "settled");
-    // Three go on behind their tenth message, two were waiting.
+    // Three continue behind their tenth message, two were waiting.
     assertThat(second.get("sessions")).hasSize(5);
     for (int i = 0; i < 3; i++) {
       assertThat(bodies(second.get("sessions").get(i))).containsExactly(11, 12, 13, 14, 15);
@@ -184,7 +184,7 @@ class WorkTest {
     assertThat(depth(server, queue)).isEqualTo(8);
   }
 
-  /** The same round at the same time on two servers: its sessions go to one of the answers. */
+  /** The same request at the same time on two servers: its sessions are in one of the answers. */
   @Test
   void aRoundThatRunsTwiceAtOnceTakesItsSessionsOnce() {
     var queue = queue(postgres);
@@ -297,7 +297,7 @@ class WorkTest {
     assertThat(renewed.get(0).get("lockedUntil").asString())
         .isGreaterThanOrEqualTo(session.get("lockedUntil").asString());
     assertThat(renewed.get(1).get("held").asBoolean()).isFalse();
-    // Any server honours the lease, and the single calls do as well.
+    // Any server honours the lease, and so do the routes for single calls.
     assertThat(
             store
                 .other()
@@ -327,7 +327,7 @@ class WorkTest {
     answer.get("sessions").forEach(session -> assertThat(bodies(session)).containsExactly(2));
   }
 
-  /** A worker behind a load balancer shows each lease to another server than the one before. */
+  /** A worker behind a load balancer presents each lease to another server than before. */
   @Test
   void serversTakeTurnsWithOneLease() {
     var queue = queue(postgres);

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Rows go when their time is over, and a user's id goes on request. */
+/** Rows are deleted after their retention, and a user's id on request. */
 class RetentionTest {
   private final TestDatabase database = TestDatabase.create();
   private TestServer server;

@@ -19,7 +19,7 @@ import tools.jackson.databind.JsonNode;
 
 /**
  * Calls every route of a running server with every kind of credential, on objects that exist. The
- * calls come from the API's own description, and the expected outcome follows from the role and the
+ * calls come from the API's own description, and the expected outcome follows from the role and
  * scope that the route declares. So a new route is covered as soon as it is served.
  */
 class AccessMatrixTest {
@@ -43,7 +43,7 @@ class AccessMatrixTest {
   private static TestServer server;
   private static Inventory inventory;
 
-  /** Whose objects a binding of a credential names. */
+  /** Whose objects a credential is bound to. */
   private enum Tie {
     NONE,
     OWN,
@@ -54,12 +54,12 @@ class AccessMatrixTest {
   private enum Outcome {
     /** 2xx. */
     SERVED,
-    /** 2xx, with nothing of the objects. */
+    /** 2xx, without anything of the objects. */
     EMPTY,
     UNAUTHENTICATED,
     FORBIDDEN,
     NOT_FOUND,
-    /** 403 or 404: the body names a foreign object. */
+    /** 403 or 404: the body names an object of another tenant or queue. */
     REFUSED
   }
 
@@ -192,10 +192,10 @@ class AccessMatrixTest {
     return content.isMissingNode() ? "" : content.propertyNames().iterator().next();
   }
 
-  /** The outcome that the declared role and scope promise. */
+  /** Returns the outcome that the declared role and scope promise. */
   private static Outcome expected(Operation operation, Credential credential) {
     if (operation.role() == Role.ANYONE) {
-      // The webhook is signed instead, and these calls are not.
+      // The webhook needs a signature instead, and these calls have none.
       return operation.template().startsWith("/webhooks")
           ? Outcome.UNAUTHENTICATED
           : Outcome.SERVED;

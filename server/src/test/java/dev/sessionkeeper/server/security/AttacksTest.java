@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Replays attacks that once succeeded. Each test counts its successes and wants none. */
+/** Replays attacks that once succeeded. Each test counts its successes and expects none. */
 class AttacksTest {
   private static final ApiKeys.Generated ADMIN = ApiKeys.generate();
   private static final ApiKeys.Generated QUEUE = ApiKeys.generate();

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-/** The audit log can be exported, and a change of it is found. */
+/** The audit log can be exported, and a change of it is detected. */
 class AuditChainTest {
   private final TestDatabase database = TestDatabase.create();
   private TestServer server;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What people do to queues is written down, in the transaction in which they do it. */
+/** Operators' acts on queues are recorded in the transaction of the act. */
 class AuditTest {
   private final TestDatabase database = TestDatabase.create();
   private final ApiKeys.Generated ops = ApiKeys.generate();

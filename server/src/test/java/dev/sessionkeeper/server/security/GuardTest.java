@@ -130,7 +130,7 @@ class GuardTest {
               token(key, claims().expirationTime(past).build()),
               token(key, claims().expirationTime(null).build()),
               token(key, claims().claim("tenant", "not-a-guid").build()),
-              // Tokens are of the whole server here; one that names a tenant must not become so.
+              // Tokens are not bound to tenants here, so a token that names a tenant is refused.
               token(key, claims().claim("tenant", TENANT).build()),
               new PlainJWT(claims().build()).serialize(),
               shared.serialize(),

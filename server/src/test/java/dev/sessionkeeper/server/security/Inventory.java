@@ -18,14 +18,14 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Things of one tenant on a server, so that every call has something real to ask for: new ones for
- * each call, because some calls take them away.
+ * Objects of one tenant on a server, so that every call has a real target; new ones for each call,
+ * because some calls delete them.
  */
 final class Inventory {
   static final String TENANT = "6f9619ff-8b86-d011-b42d-00cf4fc964ff";
   static final String SECRET = "hook";
 
-  /** What an answer to somebody else must not contain. */
+  /** Texts that an answer to another caller must not contain. */
   static final List<String> MARKS = List.of(TENANT, "mine", "secret-lane", "acme/secret");
 
   private static final String EVENT =
@@ -55,12 +55,12 @@ final class Inventory {
     return ask("GET", "/usages/batches", "").json().get("batches");
   }
 
-  /** A call to make: its path with real names in it, and its body. */
+  /** A call: its path with real names, and its body. */
   record Target(String path, String body) {}
 
   /**
-   * What to call; the same again until a call was served, because a refused call leaves its objects
-   * as they are. Leases and receipts are those of the caller, where the caller can get one.
+   * Returns the target of a call; the same one until a call was served, because a refused call
+   * leaves its objects unchanged. Leases and receipts are the caller's, if the caller can get one.
    */
   Target target(String method, String template, boolean hasBody, String... headers) {
     if (template.contains("{leaseId}")
@@ -86,12 +86,12 @@ final class Inventory {
     return new Target(path(template), hasBody ? body(method, template) : "");
   }
 
-  /** The objects of this call may be gone. */
+  /** Records that the objects of this call may have been deleted. */
   void used(String method, String template) {
     targets.remove(method + " " + template);
   }
 
-  /** Asks as the caller where the caller is served, and else as the administrator. */
+  /** Asks as the caller if the caller is served, otherwise as the administrator. */
   private TestServer.Reply askAsCaller(String method, String path, String json) {
     if (caller.length > 0) {
       var reply = server.send(method, path, Optional.of(json), caller);
@@ -209,7 +209,7 @@ final class Inventory {
     return ask("GET", path, "").json().get(list).get(0).get(field).asString();
   }
 
-  /** The path of an operation with real names of this tenant in it. */
+  /** Returns the path of an operation with real names of this tenant. */
   String path(String template) {
     var path = template;
     if (template.equals("/queues/{queue}/receive")
@@ -255,7 +255,7 @@ final class Inventory {
     };
   }
 
-  /** A record that has not been corrected; one comes with every second of metering. */
+  /** Returns a record that was not corrected; metering creates one per second. */
   String record(String template) {
     if (!template.equals("/usages/corrections")) {
       return "";
@@ -280,7 +280,7 @@ final class Inventory {
     return Optional.empty();
   }
 
-  /** A body that the operation takes. */
+  /** Returns a body that the operation accepts. */
   String body(String method, String template) {
     var given = bodies(template).get(method + " " + template);
     if (given == null) {

@@ -24,7 +24,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What strangers and holders of a credential try on the routes of the dashboard. */
+/** Attacks on the dashboard's routes by strangers and by holders of a credential. */
 class LoginAttacksTest {
   private final HttpClient client = HttpClient.newHttpClient();
 
@@ -42,7 +42,7 @@ class LoginAttacksTest {
     }
   }
 
-  /** The state of a login counts for ten minutes, and whoever began it knows it. */
+  /** The state of a login is valid for ten minutes, and anyone can begin one. */
   @Test
   void loginsThatNobodyFinishesDoNotFillTheAuditLog() throws Exception {
     var admin = ApiKeys.generate();
@@ -70,7 +70,7 @@ class LoginAttacksTest {
     }
   }
 
-  /** Tells where its pages are, and confirms no code. */
+  /** A provider that publishes its endpoints and confirms no code. */
   private static final class SilentIssuer implements AutoCloseable {
     private final HttpServer pages;
 

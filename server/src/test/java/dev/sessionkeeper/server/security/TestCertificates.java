@@ -14,7 +14,9 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** An authority in a folder, what it signed, and the files that a server reads; by keytool. */
+/**
+ * A certificate authority in a folder, with the certificates it issued as files; made by keytool.
+ */
 final class TestCertificates {
   private static final String PASSWORD = "changeit";
 
@@ -26,7 +28,7 @@ final class TestCertificates {
     this.authority = authority;
   }
 
-  /** A new authority of this name. */
+  /** Creates an authority of this name. */
   static TestCertificates create(Path folder, String name) throws Exception {
     var made = new TestCertificates(folder, name);
     made.keytool(
@@ -35,7 +37,7 @@ final class TestCertificates {
     return made;
   }
 
-  /** A key pair that the authority has signed. */
+  /** Creates a key pair with a certificate of this authority. */
   void sign(String name) throws Exception {
     keytool(name, "-genkeypair", "-keyalg", "EC", "-dname", "CN=" + name);
     keytool(name, "-certreq", "-file", file(name + ".csr"));
@@ -63,12 +65,12 @@ final class TestCertificates {
     return folder.resolve(name + ".key");
   }
 
-  /** For a client that believes this authority and shows nothing. */
+  /** Returns the context of a client that trusts this authority and presents no certificate. */
   SSLContext client() throws Exception {
     return context(null);
   }
 
-  /** For a client that believes this authority and shows this certificate. */
+  /** Returns the context of a client that trusts this authority and presents this certificate. */
   SSLContext client(TestCertificates signer, String name) throws Exception {
     var keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
     keys.init(signer.store(name), PASSWORD.toCharArray());

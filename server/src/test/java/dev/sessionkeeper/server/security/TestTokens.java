@@ -18,7 +18,7 @@ import java.util.Date;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** An identity provider for tests: one signing key, its JWKS file, and tokens on demand. */
+/** An OpenID Connect provider for tests: one signing key, its JWKS file, and tokens on demand. */
 final class TestTokens {
   private final ECKey key;
   private final Path jwks;
@@ -38,13 +38,13 @@ final class TestTokens {
     }
   }
 
-  /** The line {@code jwt: …} of the section security, with these further fields. */
+  /** Returns the line {@code jwt: …} of the section security, with these further fields. */
   String yaml(String more) {
     return "  jwt: { issuer: \"https://id.example\", audience: keeper, algorithms: [ES256], jwks_file: \"%s\"%s }\n"
         .formatted(jwks, more);
   }
 
-  /** A token of the subject {@code ann} with the role admin, and these claims changed. */
+  /** Returns a token of the subject {@code ann} with the role admin, with changed claims. */
   String token(UnaryOperator<JWTClaimsSet.Builder> change) {
     var claims =
         new JWTClaimsSet.Builder()
@@ -53,7 +53,7 @@ final class TestTokens {
             .audience("keeper")
             .expirationTime(Date.from(Instant.parse("2100-01-01T00:00:00Z")))
             .claim("roles", List.of("admin"));
-    // Claims that are null are kept: a null claim is what an attacker may bring about.
+    // Null claims are kept, because an attacker may cause one.
     var token =
         new SignedJWT(
             new JWSHeader.Builder(JWSAlgorithm.ES256).keyID("k1").build(),

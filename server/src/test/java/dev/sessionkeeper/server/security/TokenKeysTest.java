@@ -26,7 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Keys from an address, by a provider that changes them. */
+/** Keys from an address, whose provider rotates them. */
 class TokenKeysTest {
   private final SettableClock time = SettableClock.create();
   private final AtomicInteger asked = new AtomicInteger();

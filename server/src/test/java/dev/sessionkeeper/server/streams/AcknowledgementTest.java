@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The position of a subscriber moves when the subscriber says so, and never by a read. */
+/** The position of an acknowledging subscriber moves by acknowledgements, and never by a read. */
 class AcknowledgementTest {
   private static final HttpClient HTTP = HttpClient.newHttpClient();
   private static StreamServer memory;
@@ -111,7 +111,7 @@ class AcknowledgementTest {
         "application/json");
   }
 
-  /** The numbers in the data of the first events. */
+  /** Returns the numbers in the data of the first events. */
   private static List<Integer> numbers(RawReader reader, int count) {
     return await()
         .until(
@@ -127,7 +127,10 @@ class AcknowledgementTest {
     return base + "-" + server.port();
   }
 
-  /** A reader takes events off its socket and dies: its next life begins with the same events. */
+  /**
+   * A reader takes events off its socket and dies: when it reconnects, it gets the same events
+   * again.
+   */
   @ParameterizedTest
   @EnumSource
   void aReaderThatTookEventsAndDidNotAcknowledgeGetsThemAgain(Store store) throws Exception {
@@ -139,7 +142,8 @@ class AcknowledgementTest {
       try (var reader =
           new RawReader(server.port(), "/streams/" + stream + "/events?subscriber=ann")) {
         assertThat(numbers(reader, 50)).isEqualTo(IntStream.rangeClosed(1, 50).boxed().toList());
-        // Longer than a reader without acknowledgement would need to count as served.
+        // Longer than a reader without acknowledgement would need until its events count as
+        // received.
         await().pollDelay(Confirmations.GRACE.multipliedBy(2)).until(() -> true);
       }
       assertThat(position(server, stream)).isZero();
@@ -182,7 +186,7 @@ class AcknowledgementTest {
     var stream = name("reconnect", server);
     subscribe(server, stream, "start");
     server.publish(stream, 1, 10);
-    // An address alone, as a link or an image has it, does not.
+    // A URL alone, as a link or an image has it, does not.
     try (var reader =
         new RawReader(
             server.port(), "/streams/" + stream + "/events?subscriber=ann&lastEventId=7")) {
@@ -318,7 +322,7 @@ class AcknowledgementTest {
     assertThat(rest.has("nextLastEventId")).isFalse();
   }
 
-  /** Where acknowledgement is required, a GET changes nothing, whatever it asks for. */
+  /** If acknowledgement is required, a GET changes nothing, whatever it asks for. */
   @Test
   void aReadMovesNoSubscriberWhereAcknowledgementIsRequired() {
     try (var server = TestServer.start("streams: { require_acknowledgement: true }")) {

@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Many readers of one stream that lose their connections at random, over a restart of the server:
- * each must see every event once, in order.
+ * Many readers of one stream that lose their connections at random, over a restart of the server.
+ * Each must see every event once, in order.
  *
  * <p>Run its main method for 1,000 readers.
  */
@@ -53,7 +53,7 @@ final class CrowdOfReaders {
     }
   }
 
-  /** Returns what should not have happened. */
+  /** Returns all violations. */
   List<String> run() throws Exception {
     var server = StreamServer.in(database, StreamsConfig.ofDefaults(), 0);
     int port = server.port();
@@ -97,7 +97,7 @@ final class CrowdOfReaders {
     }
   }
 
-  /** One reader; a disconnect closes its stream and opens another from where it was. */
+  /** One reader; a disconnect closes its stream and opens another from its last event. */
   private final class Reader implements EventHandler {
     private final int number;
     private final URI server;

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** A reader on a bare socket, which shows what really comes over the wire. */
+/** A reader on a bare socket, which shows the bytes on the wire. */
 final class RawReader implements AutoCloseable {
   final List<String> lines = new CopyOnWriteArrayList<>();
   private final Socket socket;
@@ -67,7 +67,7 @@ final class RawReader implements AutoCloseable {
     return ended;
   }
 
-  /** The ids of the events so far. */
+  /** Returns the ids of the events so far. */
   List<Long> ids() {
     return lines.stream()
         .filter(line -> line.startsWith("id: "))

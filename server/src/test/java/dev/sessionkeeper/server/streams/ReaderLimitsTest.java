@@ -80,7 +80,7 @@ class ReaderLimitsTest {
     }
   }
 
-  /** More than all socket buffers together take. */
+  /** Publishes more than all socket buffers together hold. */
   private static void publishMuch(StreamServer server) throws Exception {
     var body = "{\"data\":\"" + "x".repeat(200_000) + "\"}";
     for (int i = 0; i < 100; i++) {

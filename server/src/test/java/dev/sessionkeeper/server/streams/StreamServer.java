@@ -24,7 +24,7 @@ import org.awaitility.Awaitility;
 /** Streams over HTTP on a free port, for a test. */
 final class StreamServer implements AutoCloseable {
   static {
-    // For all tests of the process: on a busy machine ten seconds are short.
+    // Applies to all tests of the process: on a busy machine ten seconds are short.
     Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
   }
 
@@ -94,7 +94,7 @@ final class StreamServer implements AutoCloseable {
             HttpResponse.BodyHandlers.ofInputStream());
     var type = response.headers().firstValue("Content-Type").orElse("");
     try (var in = response.body()) {
-      // An event stream that was not expected must fail the test and not hang it.
+      // An unexpected event stream must fail the test, not hang it.
       return new Answer(
           response.statusCode(),
           type.startsWith("text/event-stream")
@@ -107,7 +107,7 @@ final class StreamServer implements AutoCloseable {
   /** The answer to a GET. */
   record Answer(int statusCode, String body, HttpHeaders headers) {}
 
-  /** Publishes numbers from one to another, each as an event. */
+  /** Publishes a range of numbers, each as an event. */
   void publish(String stream, int from, int to) throws Exception {
     for (int n = from; n <= to; n++) {
       var answer = post(stream, "{\"event\":\"tick\",\"data\":{\"n\":" + n + "}}");
@@ -117,12 +117,12 @@ final class StreamServer implements AutoCloseable {
     }
   }
 
-  /** Readers that are connected. */
+  /** Returns how many readers are connected. */
   long readers() {
     return (long) meters.get("keeper.sse.connections").gauge().value();
   }
 
-  /** As the server does: ends the waits, lets the readers end, then closes what is behind them. */
+  /** Closes as the server does: ends the waits, lets the readers end, then closes the stores. */
   @Override
   public void close() {
     try {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Both stores of subscribers keep the limits. */
+/** Both stores of subscribers enforce the limits. */
 class SubscribersTest {
   private static final StreamsConfig LIMITS = limits(3, 2);
 
@@ -77,7 +77,7 @@ class SubscribersTest {
   @Test
   void callersThatComeAtOnceDoNotPassTheLimitTogether() throws Exception {
     var subscribers = inDatabase(limits(5, 5));
-    // Without its lock about every second round lets one too many in.
+    // Without its lock, about every second round admits one too many.
     for (int round = 0; round < 10; round++) {
       assertThat(admittedAtOnce(subscribers, "stream-" + round, 20)).isEqualTo(5);
     }

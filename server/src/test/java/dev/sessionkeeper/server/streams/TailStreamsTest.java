@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class TailStreamsTest {
   private final CountedLog log = new CountedLog();
 
-  /** Counts the looks. */
+  /** Counts the queries. */
   private static final class CountedLog implements StreamLog {
     final MemoryStreamLog inner =
         new MemoryStreamLog(() -> Duration.ofDays(1), TimeSource.system());
@@ -66,7 +66,7 @@ class TailStreamsTest {
       log.append("s", List.of(NewEvent.of("e", "1")));
       tails.heard("s");
       await().until(() -> tail.last() == 1);
-      // Nobody says a word of this one.
+      // No notification is sent for this event.
       log.append("s", List.of(NewEvent.of("e", "2")));
       await().until(() -> tail.last() == 2);
     }

@@ -28,7 +28,7 @@ class TracesTest {
   @RegisterExtension
   private static final OpenTelemetryExtension TELEMETRY = OpenTelemetryExtension.create();
 
-  /** A span is over a moment after its answer has arrived. */
+  /** A span ends a moment after its answer has arrived. */
   private static SpanData span(String name) {
     await()
         .until(() -> TELEMETRY.getSpans().stream().anyMatch(span -> span.getName().equals(name)));
@@ -120,7 +120,7 @@ class TracesTest {
       try (var telemetry = Telemetry.open(config, "0.0")) {
         telemetry.traces().tracer().spanBuilder("hello collector").startSpan().end();
       }
-      // Closing has sent what was left.
+      // Closing has exported the remaining spans.
       assertThat(received.get()).contains("hello collector", "keeper-1");
     } finally {
       collector.stop(0);

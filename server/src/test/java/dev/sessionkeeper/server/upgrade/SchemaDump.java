@@ -12,11 +12,11 @@ import java.util.List;
 import org.postgresql.PGConnection;
 
 /**
- * The tables of a release with some rows, as files: {@code schema.sql} has the scripts that the
- * release applied, in their order, and {@code data/} the rows of each table, the histories of the
- * scripts among them.
+ * The tables of a release with some rows, as files: {@code schema.sql} contains the scripts that
+ * the release applied, in order, and {@code data/} the rows of each table, including the histories
+ * of the scripts.
  *
- * <p>No program of PostgreSQL is needed to write it or to load it.
+ * <p>Writing and loading need no PostgreSQL program.
  */
 final class SchemaDump {
   private static final String HISTORIES =
@@ -34,7 +34,7 @@ final class SchemaDump {
       SELECT format('SELECT setval(%L, %s, true);', schemaname || '.' || sequencename, last_value)
         FROM pg_sequences WHERE schemaname = 'keeper' AND last_value IS NOT NULL ORDER BY 1
       """;
-  // As the tool that applies scripts creates it.
+  // As the migration tool creates it.
   private static final String HISTORY =
       """
       CREATE TABLE keeper.%1$s (
@@ -61,7 +61,7 @@ final class SchemaDump {
 
   private static String schema(Connection connection) throws SQLException, IOException {
     var sql = new StringBuilder("CREATE SCHEMA keeper;\n");
-    // By time: a script of one module may use the tables of another one.
+    // By time, because a script of one module may use the tables of another one.
     var steps = new ArrayList<String>();
     for (var history : texts(connection, HISTORIES)) {
       sql.append(HISTORY.formatted(history));
@@ -103,7 +103,7 @@ final class SchemaDump {
     try (var connection = database.source().getConnection();
         var statement = connection.createStatement()) {
       statement.execute(Files.readString(folder.resolve("schema.sql")));
-      // Rows that the scripts put in come with the dump.
+      // The dump contains the rows that the scripts insert.
       for (var table : texts(connection, TABLES)) {
         statement.execute("DELETE FROM keeper." + table);
       }

@@ -22,8 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * This release takes over the tables of every earlier one, with what is in them. {@code
- * packaging/keep-schema VERSION} adds a dump; a release does so.
+ * This release opens the tables of every earlier one, with their rows. {@code packaging/keep-schema
+ * VERSION} adds a dump; each release does so.
  */
 @Tag("slow")
 class UpgradeTest {
@@ -57,7 +57,7 @@ class UpgradeTest {
       assertThat(server.get("/sessions?tenantObjectId=" + TENANT).json().get("sessions"))
           .hasSize(1);
       assertThat(server.get("/audit/verify").json().get("intact").asBoolean()).isTrue();
-      // The release may have been stopped before it metered its last moments.
+      // The old release may have been stopped before it metered its last moments.
       await().atMost(Duration.ofSeconds(30)).until(() -> difference(server).equals("0"));
     }
   }
@@ -70,7 +70,7 @@ class UpgradeTest {
     assertThat(answer.status()).as(answer.body()).isEqualTo(200);
   }
 
-  /** The active time of the tenant that is not in the ledger. */
+  /** Returns the active time of the tenant that is not in the ledger. */
   private static String difference(TestServer server) {
     var tenants = server.get("/usages/proof?tenantObjectId=" + TENANT).json().get("tenants");
     return tenants.isEmpty() ? "none" : tenants.get(0).get("differences").get("ledger").asString();
@@ -130,7 +130,7 @@ class UpgradeTest {
             "{\"messages\":[{\"sessionId\":\"%s\",\"body\":%d}]}".formatted(session, n));
       }
     }
-    // A dump gets old: messages of paused sessions do not expire.
+    // A dump gets old; messages of paused sessions do not expire.
     List.of("customer-1", "customer-2").forEach(session -> act(server, session, "pause"));
     server.post("/queues/orders/messages", "{\"messages\":[{\"sessionId\":\"bad\",\"body\":0}]}");
     act(server, "bad", "deadLetterHead");

@@ -71,7 +71,7 @@ final class AnswerAdministration implements AutoCloseable {
 
   private void get(HttpExchange exchange, String path) throws IOException {
     if (path.equalsIgnoreCase(LIST)) {
-      // Everything fits the first page; what follows it is empty.
+      // All entries fit into the first page; further pages are empty.
       var query = exchange.getRequestURI().getQuery();
       boolean first = query == null || !query.contains("$skip=") || query.contains("$skip=0");
       reply(exchange, 200, QueueXml.feed(first ? known() : Map.of()));

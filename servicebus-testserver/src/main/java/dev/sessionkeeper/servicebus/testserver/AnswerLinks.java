@@ -16,7 +16,7 @@ import org.apache.qpid.proton.engine.Link;
 import org.apache.qpid.proton.engine.Receiver;
 import org.apache.qpid.proton.engine.Sender;
 
-/** The links of one connection, and who answers on each. Event loop only. */
+/** The links of one connection, and the node that answers each. Event loop only. */
 final class AnswerLinks {
   private static final int CREDIT = 1000;
 
@@ -44,7 +44,7 @@ final class AnswerLinks {
     }
   }
 
-  /** The client sends: to a queue, or requests to a node. */
+  /** Handles a client that sends: to a queue, or requests to a node. */
   private void attachedToSend(Receiver link) {
     var address = ((Target) link.getRemoteTarget()).getAddress();
     if (!Wire.isNode(address) && broker.targets(address).isEmpty()) {
@@ -60,7 +60,9 @@ final class AnswerLinks {
     link.flow(CREDIT);
   }
 
-  /** The client receives: replies of a node, messages of a queue, or those of a session. */
+  /**
+   * Handles a client that receives: replies of a node, messages of a queue, or those of a session.
+   */
   private void attachedToReceive(Sender link) {
     var source = (Source) link.getRemoteSource();
     link.setTarget(link.getRemoteTarget());
@@ -139,12 +141,15 @@ final class AnswerLinks {
     receiverLinks.clear();
   }
 
-  /** The SDK tells a missing queue from a passing failure by these very words. */
+  /** The SDK recognises a missing queue by this exact text. */
   private static String notFound(String address) {
     return "The messaging entity '" + address + "' could not be found";
   }
 
-  /** AMQP refuses a link by attaching it without an address and detaching it with the reason. */
+  /**
+   * Refuses a link. AMQP does this by attaching it without an address and detaching it with the
+   * reason.
+   */
   static void refuse(Link link, Symbol condition, String description) {
     link.setSource(null);
     if (link instanceof Receiver) {

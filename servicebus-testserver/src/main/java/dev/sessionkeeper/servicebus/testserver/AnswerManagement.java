@@ -14,7 +14,7 @@ import org.apache.qpid.proton.engine.Sender;
 import org.apache.qpid.proton.message.Message;
 
 /**
- * The request and reply nodes: {@code $cbs}, which takes every token, and the management node of
+ * The request and reply nodes: {@code $cbs}, which accepts every token, and the management node of
  * each queue. Event loop only.
  */
 final class AnswerManagement {

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** All queues, and what happens to them as time passes. Event loop only. */
+/** All queues, and the effects of time on them. Event loop only. */
 final class Broker {
   private final Map<String, BrokerQueue> queues = new LinkedHashMap<>();
 
@@ -13,9 +13,7 @@ final class Broker {
     return Optional.ofNullable(queues.get(Wire.queueOf(address)));
   }
 
-  /**
-   * Where a message that is sent there goes: to the queue, or to each subscription of the topic.
-   */
+  /** Returns the targets of a message: the queue, or each subscription of the topic. */
   List<BrokerQueue> targets(String address) {
     var queue = find(address);
     if (queue.isPresent()) {
@@ -28,7 +26,7 @@ final class Broker {
         .toList();
   }
 
-  /** Creates the queue and its dead-letter subqueue, or changes the one that is there. */
+  /** Creates the queue and its dead-letter subqueue, or changes the existing one. */
   boolean declare(String name, QueueOptions options) {
     var existing = find(name);
     if (existing.isPresent()) {
@@ -48,7 +46,7 @@ final class Broker {
     return queues.remove(Wire.queueOf(name)) != null;
   }
 
-  /** The names of all queues, without their subqueues. */
+  /** Returns the names of all queues, without their subqueues. */
   List<String> names() {
     return queues.values().stream()
         .filter(queue -> queue.deadLetters != null)
@@ -70,7 +68,7 @@ final class Broker {
     }
   }
 
-  /** Ends locks and messages whose time is over, and wakes whoever waits. */
+  /** Ends expired locks and messages, and wakes waiting receivers. */
   void tick(long now) {
     for (var queue : List.copyOf(queues.values())) {
       expireLocks(queue, now);

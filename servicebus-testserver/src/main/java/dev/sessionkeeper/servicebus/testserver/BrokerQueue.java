@@ -17,9 +17,9 @@ import org.apache.qpid.proton.message.Message;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One queue: its messages in sessions, what is locked, and the rules of settlement.
+ * One queue: its messages in sessions, its locks, and the rules of settlement.
  *
- * <p>Knows nothing of the wire but the link that holds something. Event loop only.
+ * <p>It knows nothing of the wire but the link that holds a message. Event loop only.
  */
 final class BrokerQueue {
   private static final String NO_SESSION = "";
@@ -67,7 +67,7 @@ final class BrokerQueue {
     return List.copyOf(sessions.values());
   }
 
-  /** The number of its messages, locked or not. */
+  /** Returns the number of its messages, locked or not. */
   long size() {
     return sessions.values().stream().mapToLong(session -> session.messages.size()).sum();
   }
@@ -127,7 +127,7 @@ final class BrokerQueue {
     return now + (own > 0 ? Math.min(own, ttl) : ttl);
   }
 
-  @SuppressWarnings("JavaUtilDate") // The type that the codec has for a timestamp.
+  @SuppressWarnings("JavaUtilDate") // Returns the time in the codec's type.
   private static long scheduledFor(Message message) {
     var annotations = message.getMessageAnnotations();
     return annotations != null
@@ -137,7 +137,7 @@ final class BrokerQueue {
         : 0;
   }
 
-  /** Locks the message for a receiver, or for the management node where there is none. */
+  /** Locks the message for a receiver, or for the management node if there is none. */
   UUID lock(StoredMessage message, @Nullable ReceiverLink holder, long until) {
     var token = UUID.randomUUID();
     message.lockToken = token;
@@ -162,13 +162,14 @@ final class BrokerQueue {
   }
 
   void forgetIfEmpty(BrokerSession session) {
-    // The one of a queue without sessions stays: its receivers look there for what comes.
+    // The session object of a queue without sessions stays, because its receivers look there for
+    // new messages.
     if (requiresSession() && session.isForgettable()) {
       sessions.remove(session.id);
     }
   }
 
-  /** Applies the outcome that a receiver gave. */
+  /** Applies the outcome given by a receiver. */
   void settle(StoredMessage message, @Nullable DeliveryState outcome) {
     unlock(message);
     if (outcome instanceof Accepted) {
@@ -186,7 +187,7 @@ final class BrokerQueue {
     }
   }
 
-  /** A delivery that failed: abandoned, or its lock ran out. */
+  /** Counts a failed delivery: abandoned, or its lock expired. */
   void countFailure(StoredMessage message) {
     message.deliveryCount++;
     if (message.deliveryCount >= options.maxDeliveryCount()) {
@@ -207,7 +208,7 @@ final class BrokerQueue {
     message.changeProperties(info);
     message.annotate(
         Map.of("x-opt-deadletter-source", name, "x-opt-enqueue-sequence-number", message.sequence));
-    // A subqueue numbers its messages anew; the original number is in the annotation only.
+    // A subqueue has its own sequence numbers; the original number is in the annotation only.
     var copy =
         new StoredMessage(
             ++deadLetters.lastSequence, message.enqueuedAt, 0, Long.MAX_VALUE, message.content);
@@ -215,7 +216,7 @@ final class BrokerQueue {
     deadLetters.session(NO_SESSION).messages.put(copy.sequence, copy);
   }
 
-  /** Sets aside or drops expired messages that no client has locked. */
+  /** Dead-letters or drops expired messages that no client has locked. */
   void expireMessages(long now) {
     if (now < earliestExpiry) {
       return;

@@ -7,8 +7,8 @@ import org.apache.qpid.proton.amqp.Binary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of one session by sequence, its state and its holder. A queue without sessions keeps
- * all its messages in a session without an owner. Event loop only.
+ * The messages of one session by sequence number, its state and its holder. A queue without
+ * sessions keeps all its messages in one session without an owner. Event loop only.
  */
 final class BrokerSession {
   final String id;

@@ -17,7 +17,7 @@ import org.apache.qpid.proton.engine.Transport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One client on the wire: moves bytes between its socket and the AMQP engine. Event loop only. */
+/** One client connection: moves bytes between its socket and the AMQP engine. Event loop only. */
 final class ClientConnection {
   private static final Logger log = LoggerFactory.getLogger(ClientConnection.class);
   private static final int MAX_FRAME = 65_536;
@@ -84,9 +84,9 @@ final class ClientConnection {
   }
 
   /**
-   * The SDK leaves Nagle's algorithm on: it holds a small write back until the last one is
-   * acknowledged, which the kernel here would put off by 40 ms. Linux forgets the wish, so it is
-   * said after every read.
+   * Requests immediate TCP acknowledgements. The SDK uses Nagle's algorithm, which delays a small
+   * write until the previous one is acknowledged, and the kernel would delay that by 40 ms. Linux
+   * forgets the option, so it is set after every read.
    */
   private void acknowledgeAtOnce() throws IOException {
     if (canAcknowledgeAtOnce) {
@@ -119,8 +119,8 @@ final class ClientConnection {
     } catch (IOException e) {
       drop();
     } catch (RuntimeException e) {
-      // The engine's books are out of step: nothing good comes from this connection any more, and
-      // the others must not wait for it.
+      // The engine's state is inconsistent: this connection is useless, and the others must not
+      // wait for it.
       log.warn("A connection is cut, because the AMQP engine failed", e);
       drop();
     }
@@ -197,7 +197,7 @@ final class ClientConnection {
     }
   }
 
-  /** Cuts the connection as a network would: no farewell, and what is held becomes free. */
+  /** Cuts the connection as a network failure would, and frees what it held. */
   void drop() {
     if (gone) {
       return;
@@ -215,7 +215,7 @@ final class ClientConnection {
 
   private record Delayed(ByteBuffer bytes, long due) {}
 
-  /** The SDK proves itself with tokens later, which are all accepted, too. */
+  /** Accepts every login; the SDK authenticates later with tokens, which are all accepted too. */
   private static final class AdmitEveryone implements org.apache.qpid.proton.engine.SaslListener {
     @Override
     public void onSaslInit(Sasl sasl, Transport transport) {

@@ -21,10 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread of the server: accepts, reads, writes, and runs what is due.
+ * The one thread of the server: accepts, reads, writes, and runs due tasks.
  *
- * <p>Everything behind it, connections, links and queues, is used on this thread only; other
- * threads come in through {@link #call}.
+ * <p>Connections, links and queues are used on this thread only; other threads come in through
+ * {@link #call}.
  */
 final class EventLoop implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(EventLoop.class);

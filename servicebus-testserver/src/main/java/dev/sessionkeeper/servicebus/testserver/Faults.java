@@ -27,7 +27,7 @@ public final class Faults {
     loop = eventLoop;
   }
 
-  /** Cuts every connection, without a farewell. */
+  /** Cuts every connection at once. */
   public void dropConnections() {
     loop()
         .call(
@@ -38,7 +38,7 @@ public final class Faults {
   }
 
   /**
-   * Ends the locks of all held sessions of a queue, as if their time were over.
+   * Ends the locks of all held sessions of a queue, as if they had expired.
    *
    * @return how many were held
    */
@@ -58,29 +58,29 @@ public final class Faults {
             });
   }
 
-  /** Lets every byte to the clients arrive this much later; zero ends it. */
+  /** Delays every byte to the clients by this time; zero ends the delay. */
   public void delayReplies(Duration delay) {
     replyDelayMillis = delay.toMillis();
   }
 
-  /** The next transfers are stored twice, as by a producer that sends again. */
+  /** Stores the next transfers twice, as if the producer had sent them again. */
   public void duplicateSends(int count) {
     duplicateSends.set(count);
   }
 
-  /** The next transfers are stored, and the connection is cut before the client learns of it. */
+  /** Stores the next transfers, and cuts the connection before the client learns of it. */
   public void loseAcknowledgements(int count) {
     lostAcknowledgements.set(count);
   }
 
-  /** The next settlements take effect, and the connection is cut before the client learns of it. */
+  /** Applies the next settlements, and cuts the connection before the client learns of it. */
   public void loseSettlements(int count) {
     lostSettlements.set(count);
   }
 
   /**
-   * The next management requests of this operation take effect, and the connection is cut before
-   * the client learns of it.
+   * Executes the next management requests of this operation, and cuts the connection before the
+   * client learns of it.
    *
    * @param operation such as {@code com.microsoft:set-session-state}
    */

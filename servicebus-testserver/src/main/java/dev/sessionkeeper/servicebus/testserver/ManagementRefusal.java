@@ -2,7 +2,7 @@ package dev.sessionkeeper.servicebus.testserver;
 
 import org.apache.qpid.proton.amqp.Symbol;
 
-/** A request that the management node answers with an error. */
+/** Reports a request that the management node answers with an error. */
 final class ManagementRefusal extends Exception {
   private static final long serialVersionUID = 1;
   final int status;

@@ -8,7 +8,7 @@ import org.apache.qpid.proton.amqp.messaging.AmqpValue;
 import org.apache.qpid.proton.message.Message;
 import org.jspecify.annotations.Nullable;
 
-/** A request of a client to a management node. */
+/** A client's request to a management node. */
 final class ManagementRequest {
   private final Map<String, Object> properties;
   private final Map<?, ?> body;
@@ -25,7 +25,7 @@ final class ManagementRequest {
     return String.valueOf(properties.get("operation"));
   }
 
-  /** The receiver on whose behalf the client asks. */
+  /** Returns the receiver on whose behalf the client asks. */
   Optional<String> link() {
     return Optional.ofNullable(properties.get("associated-link-name")).map(Object::toString);
   }
@@ -50,7 +50,7 @@ final class ManagementRequest {
     return ((Number) required(name)).longValue();
   }
 
-  /** A list or an array, as a list. */
+  /** Returns a list or an array as a list. */
   List<?> list(String name) {
     return switch (required(name)) {
       case long[] numbers -> Arrays.stream(numbers).boxed().toList();

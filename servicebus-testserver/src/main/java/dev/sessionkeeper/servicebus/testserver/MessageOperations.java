@@ -117,7 +117,7 @@ final class MessageOperations {
       var content = Wire.decode(contentOf((Map<?, ?>) item));
       queue.put(content, clock.millis()).ifPresent(stored -> numbers.add(stored.sequence));
     }
-    // The encoder takes Long[], not long[].
+    // The encoder needs Long[], not long[].
     return Map.of("sequence-numbers", numbers.toArray(new Long[0]));
   }
 

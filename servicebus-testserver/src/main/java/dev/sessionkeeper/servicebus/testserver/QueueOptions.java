@@ -4,13 +4,13 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How a queue of the test server behaves; the names are those of Service Bus.
+ * The options of a queue of the test server; the names are those of Service Bus.
  *
  * @param requiresSession whether every message has a session and receivers lock sessions
  * @param lockDuration how long a session, or a message of a queue without sessions, stays locked
  * @param maxDeliveryCount failed deliveries after which the broker itself dead-letters
- * @param duplicateWindow how long message ids are remembered; not at all where it is empty
- * @param timeToLive after which a waiting message expires
+ * @param duplicateWindow how long message ids are remembered; not at all if empty
+ * @param timeToLive how long a message may wait before it expires
  * @param deadLetterExpired whether an expired message becomes a dead letter or is dropped
  */
 public record QueueOptions(
@@ -22,14 +22,15 @@ public record QueueOptions(
     boolean deadLetterExpired) {
 
   /**
-   * With sessions: a lock of one minute, 10 deliveries, no duplicate detection, 14 days to live.
+   * Returns options with sessions: a lock of one minute, 10 deliveries, no duplicate detection, 14
+   * days to live.
    */
   public static QueueOptions withSessions() {
     return new QueueOptions(
         true, Duration.ofMinutes(1), 10, Optional.empty(), Duration.ofDays(14), true);
   }
 
-  /** Without sessions, with the same defaults. */
+  /** Returns options without sessions, with the same defaults. */
   public static QueueOptions withoutSessions() {
     return new QueueOptions(
         false, Duration.ofMinutes(1), 10, Optional.empty(), Duration.ofDays(14), true);
@@ -65,7 +66,10 @@ public record QueueOptions(
         requiresSession, lockDuration, maxDeliveryCount, duplicateWindow, ttl, deadLetterExpired);
   }
 
-  /** The dead-letter subqueue: no sessions, nothing expires, nothing is dead-lettered again. */
+  /**
+   * Returns the options of a dead-letter subqueue: no sessions, no expiry, no further
+   * dead-lettering.
+   */
   QueueOptions ofDeadLetters() {
     return new QueueOptions(
         false, lockDuration, Integer.MAX_VALUE, Optional.empty(), Duration.ofDays(36_500), false);

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Queue descriptions of the administration API: kept as the client wrote them, read where needed.
+ * Queue descriptions of the administration API: stored as the client wrote them, parsed as needed.
  */
 final class QueueXml {
   private static final Pattern DESCRIPTION =
@@ -60,7 +60,7 @@ final class QueueXml {
         + "</MaxDeliveryCount></QueueDescription>";
   }
 
-  /** The description with its counts, as Azure adds them to an answer. */
+  /** Returns the description with its counts, as Azure adds them to an answer. */
   static String counted(String description, long active, long dead) {
     var counts =
         "<CountDetails xmlns:d2p1=\""

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A client's receiver: waits for a session, holds it, gets its messages and settles them.
  *
- * <p>On a queue without sessions it gets whatever is free. Event loop only.
+ * <p>On a queue without sessions it gets any free message. Event loop only.
  */
 final class ReceiverLink {
   private static final long DEFAULT_WAIT_MILLIS = 59_000;
@@ -124,7 +124,7 @@ final class ReceiverLink {
     }
   }
 
-  /** Something changed in the queue. */
+  /** Reacts to a change in the queue. */
   void wake() {
     acceptNext(clock.millis());
     pump();
@@ -150,7 +150,7 @@ final class ReceiverLink {
   }
 
   /**
-   * Applies the client's outcome, and answers with the same outcome or with the lock lost. Returns
+   * Applies the client's outcome, and answers with the same outcome or with lock lost. Returns
    * whether there was one to apply.
    */
   boolean settled(Delivery delivery) {
@@ -176,7 +176,7 @@ final class ReceiverLink {
     return true;
   }
 
-  /** Ends the hold because its time is over: open deliveries count as failed deliveries. */
+  /** Ends an expired hold: open deliveries count as failed deliveries. */
   void expire() {
     for (var message : inHand()) {
       queue.unlock(message);
@@ -187,7 +187,9 @@ final class ReceiverLink {
     link.close();
   }
 
-  /** The link is no more: what it held becomes free, without counting as a failed delivery. */
+  /**
+   * Handles the end of the link: what it held becomes free, without counting as a failed delivery.
+   */
   void gone() {
     queue.receivers.remove(this);
     waiting = false;

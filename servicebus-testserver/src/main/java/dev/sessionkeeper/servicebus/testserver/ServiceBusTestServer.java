@@ -6,12 +6,12 @@ import java.net.URI;
 import java.time.InstantSource;
 
 /**
- * Azure Service Bus as the SDK sees it, in this process, on a free port of the loopback address.
+ * An Azure Service Bus for the SDK, in this process, on a free port of the loopback address.
  *
- * <p>It is our reading of the protocol: what passes here proves the path through the SDK, not
- * Azure. Queues with and without sessions, session state, lock renewal, dead letters, deferral,
- * scheduling, duplicate detection, time to live, and the queue part of the administration API.
- * Topics, transactions, TLS and forwarding are missing. Nothing is kept on disk.
+ * <p>It implements our reading of the protocol: a test that passes here proves the path through the
+ * SDK, not Azure. Supported: queues with and without sessions, session state, lock renewal, dead
+ * letters, deferral, scheduling, duplicate detection, time to live, and the queue part of the
+ * administration API. Missing: topics, transactions, TLS and forwarding. Nothing is stored on disk.
  */
 public final class ServiceBusTestServer implements AutoCloseable {
   private final EventLoop loop;
@@ -27,12 +27,12 @@ public final class ServiceBusTestServer implements AutoCloseable {
     administration = new AnswerAdministration(loop, broker);
   }
 
-  /** Starts a server on the machine's clock. */
+  /** Starts a server with the machine's clock. */
   public static ServiceBusTestServer start() {
     return start(InstantSource.system());
   }
 
-  /** Starts a server whose locks and messages expire by the clock given. */
+  /** Starts a server whose locks and messages expire by the given clock. */
   public static ServiceBusTestServer start(InstantSource clock) {
     try {
       var server = new ServiceBusTestServer(clock);
@@ -52,21 +52,21 @@ public final class ServiceBusTestServer implements AutoCloseable {
         + ";SharedAccessKey=any;UseDevelopmentEmulator=true";
   }
 
-  /** Where the administration API answers, over plain HTTP. */
+  /** Returns the address of the administration API, over plain HTTP. */
   public URI administrationEndpoint() {
     return administration.endpoint();
   }
 
   /**
-   * Creates the queue with its dead-letter subqueue, or changes the one that is there. A queue
-   * named {@code TOPIC/Subscriptions/NAME} is a subscription: it gets what is sent to the topic.
+   * Creates the queue with its dead-letter subqueue, or changes the existing one. A queue named
+   * {@code TOPIC/Subscriptions/NAME} is a subscription, which receives messages sent to the topic.
    */
   public ServiceBusTestServer declare(String queue, QueueOptions options) {
     loop.call(() -> broker.declare(queue, options));
     return this;
   }
 
-  /** How many messages the queue holds; a subqueue is {@code NAME/$deadletterqueue}. */
+  /** Returns how many messages the queue holds; a subqueue is {@code NAME/$deadletterqueue}. */
   public int depth(String queue) {
     return loop.call(
         () ->
@@ -75,7 +75,7 @@ public final class ServiceBusTestServer implements AutoCloseable {
                 .sum());
   }
 
-  /** How many sessions of the queue are held. */
+  /** Returns how many sessions of the queue are held. */
   public int heldSessions(String queue) {
     return loop.call(
         () ->
@@ -85,7 +85,7 @@ public final class ServiceBusTestServer implements AutoCloseable {
                     .count());
   }
 
-  /** How many sessions the queue remembers: those with a message, a state or a holder. */
+  /** Returns how many sessions the queue remembers: those with a message, a state or a holder. */
   public int knownSessions(String queue) {
     return loop.call(() -> broker.find(queue).orElseThrow().sessions().size());
   }

@@ -35,7 +35,9 @@ final class SessionOperations {
     return Map.of();
   }
 
-  /** The codec writes a null as such; there is no other way to say that there is no state. */
+  /**
+   * Returns a map that may contain null, which the codec needs to encode that there is no state.
+   */
   @SuppressWarnings("NullAway")
   private static Map<String, Object> nullable(Map<String, @Nullable Object> map) {
     return map;

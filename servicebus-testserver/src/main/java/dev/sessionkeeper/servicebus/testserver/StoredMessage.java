@@ -42,7 +42,7 @@ final class StoredMessage {
     delivery = null;
   }
 
-  /** Merges what a settlement says into the application properties. */
+  /** Merges the properties of a settlement into the application properties. */
   void changeProperties(@Nullable Map<?, ?> changes) {
     if (changes == null || changes.isEmpty()) {
       return;

@@ -8,7 +8,7 @@ import org.apache.qpid.proton.amqp.transport.ErrorCondition;
 import org.apache.qpid.proton.engine.Delivery;
 import org.apache.qpid.proton.message.Message;
 
-/** Stores what a client sends: a transfer as a whole, or not at all. Event loop only. */
+/** Stores a client's transfer as a whole, or not at all. Event loop only. */
 final class TakeMessages {
   private final Broker broker;
   private final Faults faults;

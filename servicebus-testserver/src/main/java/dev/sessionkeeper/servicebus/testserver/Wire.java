@@ -49,7 +49,10 @@ final class Wire {
     return address.equals(CBS) || isManagement(address);
   }
 
-  /** The key of a queue: names are not case sensitive, and management nodes belong to a queue. */
+  /**
+   * Returns the key of a queue: names are case insensitive, and a management node belongs to its
+   * queue.
+   */
   static String queueOf(String address) {
     var queue =
         isManagement(address)
@@ -58,18 +61,18 @@ final class Wire {
     return queue.toLowerCase(Locale.ROOT);
   }
 
-  /** Milliseconds since 1970 as units of 100 ns since the year 1. */
+  /** Converts milliseconds since 1970 to units of 100 ns since the year 1. */
   static long ticks(long millis) {
     return millis * 10_000 + TICKS_OF_1970;
   }
 
-  /** A moment in the type that the codec has for it. */
+  /** Returns a moment in the codec's type. */
   @SuppressWarnings("JavaUtilDate")
   static Date timestamp(long millis) {
     return new Date(millis);
   }
 
-  /** A delivery tag: a UUID in the byte order of .NET. */
+  /** Returns a delivery tag: a UUID in the byte order of .NET. */
   static byte[] guid(UUID id) {
     var ordered =
         ByteBuffer.allocate(16)
@@ -83,7 +86,7 @@ final class Wire {
     return guid;
   }
 
-  /** The messages of one transfer: one, or those of a batch. */
+  /** Returns the messages of one transfer: one, or those of a batch. */
   static List<Message> decode(byte[] transfer, int format) {
     if (format != BATCH_FORMAT) {
       return List.of(decode(transfer, 0, transfer.length));
@@ -111,7 +114,7 @@ final class Wire {
     return message;
   }
 
-  /** The message as a receiver gets it. The SDK needs a header and these annotations. */
+  /** Encodes a message for a receiver. The SDK needs a header and these annotations. */
   static byte[] encode(StoredMessage stored) {
     var message = stored.content;
     if (message.getHeader() == null) {

@@ -176,7 +176,7 @@ class QueuesTest {
     assertThat(admin.getQueueExists("made")).isFalse();
   }
 
-  /** The administration client speaks HTTPS to the standard port only. */
+  /** The administration client uses only HTTPS on the standard port. */
   private record SendTo(URI endpoint) implements HttpPipelinePolicy {
     @Override
     public Mono<HttpResponse> process(

@@ -13,7 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The vendor's clients, set up to fail within seconds instead of a minute. */
+/** The vendor's clients, configured to fail within seconds instead of a minute. */
 final class SdkClients implements AutoCloseable {
   static final Duration PATIENCE = Duration.ofSeconds(20);
   private final ServiceBusTestServer server;

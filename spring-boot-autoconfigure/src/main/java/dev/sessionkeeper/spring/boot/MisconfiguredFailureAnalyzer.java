@@ -4,7 +4,7 @@ import dev.sessionkeeper.KeeperException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Shows what is wrong with the setup without a stack trace. */
+/** Explains a wrong configuration at start-up without a stack trace. */
 final class MisconfiguredFailureAnalyzer
     extends AbstractFailureAnalyzer<KeeperException.Misconfigured> {
 

@@ -23,7 +23,7 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 import software.amazon.awssdk.services.sqs.SqsClient;
 
-/** One provider of queues, as {@code sessionkeeper.provider} says. */
+/** Creates the provider that {@code sessionkeeper.provider} names. */
 final class ProviderConfigurations {
   private static final String NAME = "sessionkeeper.provider";
 
@@ -40,7 +40,10 @@ final class ProviderConfigurations {
     }
   }
 
-  /** Also makes the transactions: the provider is known to use the application's DataSource. */
+  /**
+   * Also creates the transactions, because the provider is known to use the application's
+   * DataSource.
+   */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass({PostgresQueueProvider.class, DataSourceUtils.class})
   @ConditionalOnProperty(name = NAME, havingValue = "postgres", matchIfMissing = true)
@@ -175,7 +178,7 @@ final class ProviderConfigurations {
     }
   }
 
-  /** Says what to add when the class path lacks the provider. Must be the last of these. */
+  /** Explains what to add when the class path lacks the provider. Must be the last of these. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnMissingBean(QueueProvider.class)
   static class Missing {

@@ -7,8 +7,8 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
- * Declares the queues of the properties as soon as the provider is there. So every bean that takes
- * the provider finds its queues.
+ * Declares the queues of the properties as soon as the provider exists, so that every bean that
+ * uses the provider finds its queues.
  */
 final class QueueDeclarations implements BeanPostProcessor {
   private final ObjectProvider<SessionkeeperProperties> properties;

@@ -106,7 +106,7 @@ public final class SessionkeeperAutoConfiguration {
     return new FindListeners();
   }
 
-  /** A bean that is made when it is first used would listen to nothing until then. */
+  /** Excludes listeners from lazy initialization, because an unused bean would not listen. */
   @Bean
   static LazyInitializationExcludeFilter sessionkeeperEagerListeners() {
     return (name, definition, type) -> FindListeners.hasListeners(type);
@@ -132,7 +132,10 @@ public final class SessionkeeperAutoConfiguration {
     return rules;
   }
 
-  /** Spring gives up on a phase that takes longer, and then closes what handlers still use. */
+  /**
+   * Refuses a drain timeout longer than Spring's shutdown phase, after which Spring closes beans
+   * that handlers still use.
+   */
   private static void requireShorterDrain(Duration drain, Environment environment) {
     var phase =
         Binder.get(environment).bind(PHASE_TIMEOUT, Duration.class).orElse(DEFAULT_PHASE_TIMEOUT);

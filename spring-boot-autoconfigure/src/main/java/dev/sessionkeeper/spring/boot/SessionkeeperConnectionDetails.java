@@ -6,14 +6,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.service.connection.ConnectionDetails;
 
 /**
- * Where the Sessionkeeper server is. A bean of this type replaces {@code sessionkeeper.server.*},
- * for example in a test that starts a server.
+ * The addresses of the Sessionkeeper server. A bean of this type replaces {@code
+ * sessionkeeper.server.*}, for example in a test that starts a server.
  */
 public interface SessionkeeperConnectionDetails extends ConnectionDetails {
 
-  /** Addresses of servers that share one store. */
+  /** Returns the addresses of servers that share one store. */
   List<URI> urls();
 
-  /** The credential; null where the server asks for none. */
+  /** Returns the API key; null if the server requires none. */
   @Nullable String apiKey();
 }

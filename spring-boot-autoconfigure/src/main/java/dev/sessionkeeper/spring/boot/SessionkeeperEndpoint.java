@@ -27,7 +27,7 @@ public final class SessionkeeperEndpoint {
     this.listeners = listeners;
   }
 
-  /** The whole picture. */
+  /** The provider with all listeners and queues. */
   public record Overview(String provider, List<Listener> listeners, Map<String, Queue> queues) {}
 
   /** One listener. */
@@ -64,7 +64,7 @@ public final class SessionkeeperEndpoint {
     }
   }
 
-  /** Listeners, and their queues where the provider tells numbers. */
+  /** Returns the listeners, and the numbers of their queues if the provider counts them. */
   @ReadOperation
   public Overview overview() {
     var queues = new LinkedHashMap<String, Queue>();
@@ -80,16 +80,16 @@ public final class SessionkeeperEndpoint {
         queues);
   }
 
-  /** One listener; null, and so 404, when there is none. */
+  /** Returns one listener; null, and so 404, if there is none. */
   @ReadOperation
   public @Nullable Listener listener(@Selector String id) {
     return listeners.find(id).map(Listener::of).orElse(null);
   }
 
   /**
-   * Changes one listener; 404 when there is none, 400 when it cannot be changed so.
+   * Changes one listener; 404 if there is none, 400 if the change is invalid.
    *
-   * @param action pause or resume; nothing to change the concurrency only
+   * @param action pause or resume; none to change the concurrency only
    */
   @WriteOperation
   public WebEndpointResponse<Listener> change(
@@ -101,7 +101,7 @@ public final class SessionkeeperEndpoint {
     try {
       change(listener.get(), action, concurrency);
     } catch (IllegalArgumentException | IllegalStateException e) {
-      // Else the caller would be told of an error of the server.
+      // Otherwise the caller would see an internal server error.
       var why = String.valueOf(e.getMessage());
       throw new InvalidEndpointRequestException(why, why, e);
     }

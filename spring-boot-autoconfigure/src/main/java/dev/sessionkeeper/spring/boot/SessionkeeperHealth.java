@@ -9,9 +9,9 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * Up when the provider answers and no listener was stopped by its poison policy.
+ * Reports up while the provider answers and no listener was stopped by its poison policy.
  *
- * <p>A paused listener is healthy: an operator wants it so.
+ * <p>A paused listener is healthy, because an operator paused it.
  */
 final class SessionkeeperHealth extends AbstractHealthIndicator {
   private final QueueProvider provider;
@@ -40,7 +40,7 @@ final class SessionkeeperHealth extends AbstractHealthIndicator {
         .withDetail("listeners", states);
   }
 
-  /** Credentials may be for some queues only, so the provider is asked about those in use. */
+  /** Asks the provider about queues in use, because credentials may be limited to some queues. */
   private void requireAnswer() {
     var queues = new LinkedHashSet<>(declared.queues());
     listeners.all().forEach(listener -> queues.add(listener.queue()));

@@ -38,7 +38,10 @@ import org.springframework.transaction.support.TransactionTemplate;
 class JpaTest {
   record OrderPlaced(String customer, int number) {}
 
-  /** A booked order; two of one number break the primary key, which Hibernate sees at the flush. */
+  /**
+   * A booked order; a second one with the same number violates the primary key, which Hibernate
+   * detects at the flush.
+   */
   @Entity(name = "booked")
   static class Booked {
     @Id int number;

@@ -50,7 +50,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 class SessionkeeperAutoConfigurationTest {
   record OrderPlaced(String customer, int number) {}
 
-  /** Of a namespace that nothing may ask. */
+  /** A namespace to which the test makes no call. */
   private static final String CONNECTION =
       "Endpoint=sb://127.0.0.1:1;SharedAccessKeyName=listen;SharedAccessKey=c2VjcmV0";
 

@@ -6,7 +6,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * Writes orders to the ledger. The row and the settlement of the message commit together, so each
+ * Books orders in the ledger. The row and the settlement of the message commit together, so each
  * order is booked once, whatever crashes. The table has no unique key that would hide a repetition.
  */
 @Component
@@ -30,7 +30,7 @@ class BookOrders {
 
   // endregion
 
-  /** A booking that takes time, between its effect and its commit. */
+  /** Simulates a slow booking, between its effect and its commit. */
   private void takeTime() {
     if (seconds > 0) {
       jdbc.sql("SELECT pg_sleep(?) IS NULL").param(seconds).query(Boolean.class).single();

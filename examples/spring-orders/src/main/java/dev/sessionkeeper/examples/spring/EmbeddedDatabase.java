@@ -8,7 +8,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** A PostgreSQL of the example's own, unless {@code spring.datasource.url} names another. */
+/** A PostgreSQL for the example, unless {@code spring.datasource.url} names another. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnProperty(name = "orders.embedded", havingValue = "true", matchIfMissing = true)
 class EmbeddedDatabase {

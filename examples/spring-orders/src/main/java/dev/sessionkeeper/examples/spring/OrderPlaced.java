@@ -1,7 +1,7 @@
 package dev.sessionkeeper.examples.spring;
 
 /**
- * A customer ordered something.
+ * An order of a customer.
  *
  * @param number counts the orders of one customer
  */

@@ -10,7 +10,10 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Takes orders. The row and the messages are one transaction: there is no order without both. */
+/**
+ * Accepts orders. The row and the messages are one transaction, so neither exists without the
+ * other.
+ */
 @RestController
 class PlaceOrders {
   private final JdbcClient jdbc;

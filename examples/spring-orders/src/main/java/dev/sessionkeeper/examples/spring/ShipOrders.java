@@ -6,7 +6,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
-/** Ships orders. What is fragile breaks once; later orders of the customer wait for the retry. */
+/** Ships orders. A fragile one breaks once; later orders of the customer wait for the retry. */
 @Component
 class ShipOrders {
   private static final Logger log = LoggerFactory.getLogger(ShipOrders.class);

@@ -31,7 +31,7 @@ import org.springframework.context.annotation.ComponentScan.Filter;
 import org.springframework.context.annotation.FilterType;
 import org.springframework.context.annotation.Import;
 
-/** The samples of the page about Spring Boot that the example itself does not need. */
+/** Samples of the Spring Boot page that the example application itself does not need. */
 @SessionkeeperTest(
     properties = {
       "sessionkeeper.queues.mail.mode=ordered",

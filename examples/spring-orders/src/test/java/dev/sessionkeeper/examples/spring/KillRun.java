@@ -20,8 +20,8 @@ import org.awaitility.Awaitility;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * Runs the example as a process of its own and kills it with SIGKILL, again and again, while it
- * books orders.
+ * Runs the example in a process of its own and kills it repeatedly with SIGKILL while it books
+ * orders.
  */
 final class KillRun implements AutoCloseable {
   private static final QueueName LEDGER = QueueName.of("ledger");
@@ -43,7 +43,7 @@ final class KillRun implements AutoCloseable {
   }
 
   /**
-   * What the ledger says after all.
+   * What the ledger contains in the end.
    *
    * @param kills how often the application died before it had booked everything
    * @param outOfOrder rows whose predecessor of the same customer has a higher number
@@ -56,7 +56,7 @@ final class KillRun implements AutoCloseable {
     send(messages);
     int done = 0;
     for (int i = 1; i <= kills; i++) {
-      // Somewhere in the i-th part of the work, so that each kill meets handlers at work.
+      // At a random moment in the i-th part of the work, so that each kill hits handlers at work.
       long part = messages / (kills + 1);
       awaitRows(part * i - random.nextLong(Math.max(1, part / 2)));
       if (rows() < messages) {

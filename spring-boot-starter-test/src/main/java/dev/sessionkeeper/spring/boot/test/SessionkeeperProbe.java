@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.beans.factory.ObjectProvider;
 
-/** Sees what the listeners of a test did, and waits for them. */
+/** Records what the listeners of a test did, and waits for them. */
 public final class SessionkeeperProbe implements SessionProcessorCustomizer {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
@@ -29,22 +29,22 @@ public final class SessionkeeperProbe implements SessionProcessorCustomizer {
     processor.listener(probe(queue));
   }
 
-  /** Completed messages of a queue, in the order in which their listeners returned. */
+  /** Returns completed messages of a queue, in the order in which their listeners returned. */
   public List<Delivery> handled(String queue) {
     return probe(QueueName.of(queue)).completed();
   }
 
-  /** The bodies of {@link #handled} as text. */
+  /** Returns the bodies of {@link #handled} as text. */
   public List<String> handledTexts(String queue) {
     return handled(queue).stream().map(delivery -> delivery.payload().asText()).toList();
   }
 
-  /** Messages of a queue that became dead letters. */
+  /** Returns messages of a queue that became dead letters. */
   public List<Delivery> deadLettered(String queue) {
     return probe(QueueName.of(queue)).deadLettered();
   }
 
-  /** Attempts of a queue that ended with a retry. */
+  /** Returns attempts of a queue that ended with a retry. */
   public List<Delivery> retried(String queue) {
     return probe(QueueName.of(queue)).retried();
   }
@@ -52,13 +52,13 @@ public final class SessionkeeperProbe implements SessionProcessorCustomizer {
   /**
    * Waits until no queue with a listener holds a message; 10 seconds at most.
    *
-   * @throws AssertionError if they are not empty then
+   * @throws AssertionError if a queue still holds one
    */
   public void awaitIdle() throws InterruptedException {
     awaitIdle(PATIENCE);
   }
 
-  /** As {@link #awaitIdle()}, with another patience. */
+  /** Waits as {@link #awaitIdle()} does, with another time limit. */
   public void awaitIdle(Duration atMost) throws InterruptedException {
     if (!(provider.getObject() instanceof InspectableQueues queues)) {
       throw new IllegalStateException("The provider of this test tells no numbers of its queues");

@@ -9,7 +9,7 @@ import org.springframework.boot.test.context.filter.annotation.StandardAnnotatio
 import org.springframework.core.type.classreading.MetadataReader;
 import org.springframework.core.type.classreading.MetadataReaderFactory;
 
-/** Lets beans with listener methods into the slice. */
+/** Includes beans with listener methods in the slice. */
 final class SessionkeeperTypeExcludeFilter
     extends StandardAnnotationCustomizableTypeExcludeFilter<SessionkeeperTest> {
 

@@ -11,13 +11,13 @@ class Orders {
 
   record OrderPlaced(String customer, int number) {}
 
-  /** What the listener needs. */
+  /** A service that the listener needs. */
   interface Mail {
     void send(String text);
   }
 }
 
-/** What the slice leaves out. */
+/** A bean outside the slice. */
 @Service
 class Warehouse {
   Warehouse() {
