@@ -13,18 +13,18 @@ public interface OperableSessions {
   enum Act {
     /** Pause: no consumer can accept the session until it is resumed. */
     PAUSE,
-    /** Set the session aside with all of its messages until an operator resumes it. */
+    /** Resume a paused or parked session. A head that waits for its retry becomes due now. */
     RESUME,
+    /** Set the session aside with all of its messages until an operator resumes it. */
+    PARK,
     /**
      * Take the session from its owner. The current message is delivered again, without counting an
      * attempt.
      */
-    PARK,
-    /** Make the first message of the session a dead letter. */
     RELEASE,
-    /** Make all messages of the session dead letters, in order. */
+    /** Make the first message of the session a dead letter. */
     DEAD_LETTER_HEAD,
-    /** Make all its messages dead letters, in order. */
+    /** Make all messages of the session dead letters, in order. */
     DEAD_LETTER_ALL
   }
 

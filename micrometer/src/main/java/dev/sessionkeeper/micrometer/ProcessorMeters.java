@@ -18,8 +18,10 @@ import java.util.function.Consumer;
 /**
  * Metrics of one processor, recorded by adding this as its listener.
  *
- * {@snippet
- *  : SessionProcessor.builder(provider, orders, handler) .listener(ProcessorMeters.of(registry, orders, "ledger")) .build();
+ * {@snippet :
+ * SessionProcessor.builder(provider, orders, handler)
+ *     .listener(ProcessorMeters.of(registry, orders, "ledger"))
+ *     .build();
  * }
  *
  * <p>Tags are {@code queue} and {@code listener}, and for handled messages {@code outcome}: {@code

@@ -54,7 +54,7 @@ public final class OpenStream implements AutoCloseable {
     }
   }
 
-  /** The stream ended with its last chunk. */
+  /** Waits until the server has written the first bytes. */
   public void awaitOpen() {
     open.orTimeout(30, TimeUnit.SECONDS).join();
   }
@@ -63,7 +63,7 @@ public final class OpenStream implements AutoCloseable {
     return end.isDone();
   }
 
-  /** Waits until the server has written the first bytes. */
+  /** Waits until the server has ended the stream. */
   public void awaitEnd() {
     end.orTimeout(30, TimeUnit.SECONDS).join();
   }

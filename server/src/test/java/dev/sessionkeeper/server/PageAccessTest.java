@@ -27,16 +27,16 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Waits until the server has ended the stream. */
+/**
+ * Submits every form of the dashboard with every role, bound to the whole server, to one queue, to
+ * another one and to a tenant. The server decides, whatever the page shows.
+ */
 class PageAccessTest {
   private static final String TENANT = "8d2a4c1e-1111-4222-8333-444455556666";
   private static final List<Role> ROLES =
       List.of(Role.READ, Role.SEND, Role.CONSUME, Role.OPERATE, Role.ADMIN);
 
-  /**
-   * Submits every form of the dashboard with every role, bound to the whole server, to one queue,
-   * to another one and to a tenant. The server decides, whatever the page shows.
-   */
+  /** What a credential is bound to. */
   private enum Bound {
     NOTHING(""),
     QUEUE(", queues: [mine]"),

@@ -44,7 +44,7 @@ public final class FindListeners
     return bean;
   }
 
-  /** Refused below, with the name of the setting. */
+  /** Returns whether beans of this type have listeners. */
   public static boolean hasListeners(Class<?> type) {
     return !listenersOf(type).isEmpty();
   }

@@ -16,13 +16,13 @@ public final class EventLog {
   /** Registered sessions: created, upgraded, expired, ended, renewed. */
   public static final String REGISTRY = "keeper.registry";
 
-  /** The stream of registered sessions: created, upgraded, expired, ended, renewed. */
+  /** The stream of queues and their sessions: dead letters, parked sessions, operators' acts. */
   public static final String QUEUES = "keeper.queues";
 
-  /** The stream of queues and their sessions: dead letters, parked sessions, operators' acts. */
+  /** The stream of stored GitHub events and the bots they were routed to. */
   public static final String GITHUB = "keeper.github";
 
-  /** The stream of stored GitHub events and the bots they were routed to. */
+  /** The notification channel for new events; the payload is the stream, or blank for any. */
   public static final String CHANNEL = "keeper_streams";
 
   private static final String APPEND =
@@ -34,7 +34,7 @@ public final class EventLog {
       INSERT INTO keeper.stream_event (stream, id, event, data)
       SELECT name, last_id, ?, ? FROM head
       RETURNING id
-      """; // The notification channel for new events; the payload is the stream, or blank for any.
+      """; // stream_pkey (name)
 
   private static final String APPEND_LATER =
       """

@@ -20,8 +20,14 @@ import java.util.function.Supplier;
 /**
  * Creates the spans of one application. Safe for many threads.
  *
- * {@snippet
- *  : var traces = TraceMessages.with(openTelemetry); traces.send(orders, messages, carrying -> provider.send(orders, carrying)); var traced = traces.processing(orders, Map.of("bot.name", "triage")); SessionProcessor.builder(provider, orders, traced.handler(this::apply)) .hooks(traced.hooks(SessionHooks.NONE)) .build();
+ * {@snippet :
+ * var traces = TraceMessages.with(openTelemetry);
+ * traces.send(orders, messages, carrying -> provider.send(orders, carrying));
+ *
+ * var traced = traces.processing(orders, Map.of("bot.name", "triage"));
+ * SessionProcessor.builder(provider, orders, traced.handler(this::apply))
+ *     .hooks(traced.hooks(SessionHooks.NONE))
+ *     .build();
  * }
  */
 public final class TraceMessages {

@@ -68,7 +68,7 @@ final class Show {
     return time.map(Instant::toString).orElse("");
   }
 
-  /** Formats a count that is exact up to ten thousand. */
+  /** Formats how long ago something was, or how far ahead it is. */
   static String age(Duration age) {
     if (age.abs().toSeconds() < 1) {
       return "now";
@@ -76,7 +76,7 @@ final class Show {
     return age.isNegative() ? "in " + duration(age.negated()) : duration(age) + " ago";
   }
 
-  /** Formats how long ago something was, or how far ahead it is. */
+  /** Formats a duration by its largest unit, and the next smaller one if it adds information. */
   static String duration(Duration duration) {
     var positive = duration.abs();
     long seconds = positive.toSeconds();
@@ -95,7 +95,7 @@ final class Show {
     return seconds / 86_400 + " d";
   }
 
-  /** Formats a duration by its largest unit, and the next smaller one if it adds information. */
+  /** Formats the duration of a setting as briefly as possible. */
   static String setting(Duration duration) {
     if (duration.isZero()) {
       return "off";

@@ -15,8 +15,13 @@ import org.jspecify.annotations.Nullable;
  * Reads the fields of one object. First name all fields, then call {@link #check}, then read the
  * values: so a caller learns of every bad field at once, including unknown ones.
  *
- * {@snippet
- *  : static ReceiveRequest read(Fields in) { var max = in.optional("max", Decode.integer(1, 1000)); var wait = in.optional("wait", Decode.duration(Duration.ZERO, Duration.ofSeconds(60))); in.check(); return new ReceiveRequest(max.get(), wait.get()); }
+ * {@snippet :
+ * static ReceiveRequest read(Fields in) {
+ *   var max = in.optional("max", Decode.integer(1, 1000));
+ *   var wait = in.optional("wait", Decode.duration(Duration.ZERO, Duration.ofSeconds(60)));
+ *   in.check();
+ *   return new ReceiveRequest(max.get(), wait.get());
+ * }
  * }
  */
 public final class Fields {
