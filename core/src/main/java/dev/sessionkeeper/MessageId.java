@@ -37,7 +37,7 @@ public record MessageId(String value) {
    * time. Such an id cannot be a duplicate, unless the application sent it elsewhere. An id from
    * long ago is forgotten, and the answer is then false.
    */
-  public static boolean isFirstUse(UUID id) {
+  public static boolean claimFirstUse(UUID id) {
     return TimedIds.takeUnused(id);
   }
 

@@ -15,19 +15,19 @@ class MessageIdTest {
   void anIdIsUsedForTheFirstTimeOnce() {
     var ids = IntStream.range(0, 10_000).mapToObj(i -> made()).toList();
     assertThat(ids).doesNotHaveDuplicates();
-    assertThat(ids).allMatch(MessageId::isFirstUse);
-    assertThat(ids).noneMatch(MessageId::isFirstUse);
+    assertThat(ids).allMatch(MessageId::claimFirstUse);
+    assertThat(ids).noneMatch(MessageId::claimFirstUse);
   }
 
   @Test
   void anIdThatSomebodyElseMadeIsNot() {
     var mine = made();
-    assertThat(MessageId.isFirstUse(UUID.randomUUID())).isFalse();
+    assertThat(MessageId.claimFirstUse(UUID.randomUUID())).isFalse();
     assertThat(
-            MessageId.isFirstUse(
+            MessageId.claimFirstUse(
                 new UUID(mine.getMostSignificantBits(), mine.getLeastSignificantBits() ^ 0x100)))
         .isFalse();
-    assertThat(MessageId.isFirstUse(mine)).isTrue();
+    assertThat(MessageId.claimFirstUse(mine)).isTrue();
   }
 
   @Test
@@ -36,6 +36,6 @@ class MessageIdTest {
     for (int i = 0; i < 1 << 16; i++) {
       made();
     }
-    assertThat(MessageId.isFirstUse(old)).isFalse();
+    assertThat(MessageId.claimFirstUse(old)).isFalse();
   }
 }

@@ -74,10 +74,10 @@ class SessionKeyExtractorTest {
 
   @Test
   void aLambdaIsAnExtractor() {
-    SessionKeyExtractor<Order> lanes =
-        order -> Optional.of(SessionId.of("lane-" + order.number() % 2));
+    SessionKeyExtractor<Order> halves =
+        order -> Optional.of(SessionId.of("half-" + order.number() % 2));
 
-    assertThat(lanes.orElse(none()).extract(ORDER)).contains(SessionId.of("lane-1"));
+    assertThat(halves.orElse(none()).extract(ORDER)).contains(SessionId.of("half-1"));
   }
 
   @Test

@@ -35,24 +35,24 @@ final class BareDequeArm implements Arm {
     var counted = new LongAdder();
     var payload = new byte[256];
     try (var executor = executor()) {
-      var lanes = new Lane[load.sessions()];
-      for (int i = 0; i < lanes.length; i++) {
-        lanes[i] = new Lane(executor, counted, turn);
+      var deques = new KeyDeque[load.sessions()];
+      for (int i = 0; i < deques.length; i++) {
+        deques[i] = new KeyDeque(executor, counted, turn);
       }
       if (!load.together()) {
         for (int i = 0; i < load.messages(); i++) {
-          lanes[i % lanes.length].waiting.add(payload);
+          deques[i % deques.length].waiting.add(payload);
         }
       }
       System.gc();
       var started = Took.now();
       if (load.together()) {
         for (int i = 0; i < load.messages(); i++) {
-          lanes[i % lanes.length].add(payload);
+          deques[i % deques.length].add(payload);
         }
       } else {
-        for (var lane : lanes) {
-          lane.schedule();
+        for (var deque : deques) {
+          deque.schedule();
         }
       }
       while (counted.sum() < load.messages()) {
@@ -68,7 +68,7 @@ final class BareDequeArm implements Arm {
         threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), new DiscardPolicy());
   }
 
-  private static final class Lane implements Runnable {
+  private static final class KeyDeque implements Runnable {
     private final ReentrantLock lock = new ReentrantLock();
     private final ArrayDeque<byte[]> waiting = new ArrayDeque<>();
     private final ExecutorService executor;
@@ -76,7 +76,7 @@ final class BareDequeArm implements Arm {
     private final int turn;
     private boolean scheduled;
 
-    Lane(ExecutorService executor, LongAdder counted, int turn) {
+    KeyDeque(ExecutorService executor, LongAdder counted, int turn) {
       this.executor = executor;
       this.counted = counted;
       this.turn = turn;

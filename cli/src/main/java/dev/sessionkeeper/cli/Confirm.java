@@ -21,7 +21,7 @@ final class Confirm {
    * @param act the end of the sentence "This will …"
    * @throws IllegalArgumentException if there is no terminal and {@code --yes} is missing
    */
-  boolean isGiven(String act) {
+  boolean ask(String act) {
     if (yes) {
       return true;
     }

@@ -133,7 +133,7 @@ final class DeadLetters {
         throw new ParameterException(spec.commandLine(), "Name the IDs, or --all");
       }
       var which = all ? "all dead letters" : ids.size() + " dead letters";
-      if (!confirm.isGiven("delete " + which + " of " + queue)) {
+      if (!confirm.ask("delete " + which + " of " + queue)) {
         return Exit.FAILED;
       }
       try (var client = remote.open()) {

@@ -27,7 +27,7 @@ final class EraseUserCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    if (!confirm.isGiven("end all sessions of user " + user + " and erase the id for good")) {
+    if (!confirm.ask("end all sessions of user " + user + " and erase the id for good")) {
       return Exit.FAILED;
     }
     try (var client = remote.open()) {

@@ -160,7 +160,7 @@ final class Keys implements Callable<Integer> {
 
     @Override
     public Integer call() {
-      if (!confirm.isGiven("revoke the API key " + key)) {
+      if (!confirm.ask("revoke the API key " + key)) {
         return Exit.FAILED;
       }
       try (var client = remote.open()) {

@@ -79,7 +79,7 @@ final class Queues implements Callable<Integer> {
     public Integer call() {
       try (var client = remote.open()) {
         var found = client.queue(queue).describe();
-        if (!confirm.isGiven("delete " + Queues.contents(found, "depth") + " of " + queue)) {
+        if (!confirm.ask("delete " + Queues.contents(found, "depth") + " of " + queue)) {
           return Exit.FAILED;
         }
         var answer = client.queue(queue).purge();
@@ -111,7 +111,7 @@ final class Queues implements Callable<Integer> {
                 + contents(found, "depth")
                 + " and "
                 + contents(found, "deadLetters").replace("messages", "dead letters");
-        if (!confirm.isGiven(act)) {
+        if (!confirm.ask(act)) {
           return Exit.FAILED;
         }
         client.queue(queue).delete();

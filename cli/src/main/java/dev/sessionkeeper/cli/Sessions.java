@@ -193,7 +193,7 @@ final class Sessions implements Callable<Integer> {
   @Command(name = "dead-letter-all", description = "Make all messages of a session dead letters.")
   int deadLetterAll(@Mixin Target target, @Mixin Confirm confirm) {
     var act = "make all messages of session " + target.session + " dead letters";
-    if (!confirm.isGiven(act)) {
+    if (!confirm.ask(act)) {
       return Exit.FAILED;
     }
     return target.act("deadLetterAll", "%2$d messages of %1$s are dead letters now.");

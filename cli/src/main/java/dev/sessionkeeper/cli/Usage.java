@@ -124,7 +124,7 @@ final class Usage {
 
     @Override
     public Integer call() {
-      if (!confirm.isGiven("let metering go on by the database's present clock")) {
+      if (!confirm.ask("let metering go on by the database's present clock")) {
         return Exit.FAILED;
       }
       try (var client = remote.open()) {

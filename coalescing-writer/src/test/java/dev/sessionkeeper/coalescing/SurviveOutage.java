@@ -1,5 +1,7 @@
 package dev.sessionkeeper.coalescing;
 
+import static org.awaitility.Awaitility.await;
+
 import dev.sessionkeeper.KeeperException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -8,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.awaitility.core.ConditionTimeoutException;
 
 /**
  * Submits events at a steady rate while PostgreSQL freezes, continues and is killed; then closes
@@ -105,14 +108,14 @@ final class SurviveOutage {
     }
   }
 
-  private void awaitDrained(CoalescingWriter<String, String> writer) throws InterruptedException {
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-    while (writer.metrics().queueDepth() + writer.metrics().retryQueueDepth() > 0) {
-      if (System.nanoTime() > end) {
-        violations.add("not drained a minute after the database came back");
-        return;
-      }
-      TimeUnit.MILLISECONDS.sleep(10);
+  private void awaitDrained(CoalescingWriter<String, String> writer) {
+    try {
+      await()
+          .atMost(Duration.ofMinutes(1))
+          .pollInterval(Duration.ofMillis(10))
+          .until(() -> writer.metrics().queueDepth() + writer.metrics().retryQueueDepth() == 0);
+    } catch (ConditionTimeoutException e) {
+      violations.add("not drained a minute after the database came back");
     }
   }
 

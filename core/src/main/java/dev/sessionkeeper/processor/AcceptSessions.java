@@ -59,12 +59,12 @@ final class AcceptSessions implements Slots.TakeWork {
     boolean wentWell = false;
     try {
       var hold = new SessionHold(session, askedAt, lock, slot.jitter);
-      slot.isServed();
-      slot.holds(hold);
+      slot.markHolding();
+      slot.setHold(hold);
       try {
         wentWell = new ServeSession(setup, slot, hold, handler, hooks, losses, messages).run();
       } finally {
-        slot.holdsNothing();
+        slot.clearHold();
       }
     } finally {
       if (!wentWell) {
@@ -95,7 +95,7 @@ final class AcceptSessions implements Slots.TakeWork {
       // Jitter keeps slots that found nothing at the same time from polling again at the same time.
       long wait = slot.jitter.shorten(longestWait);
       askedAt = time.nanoTime();
-      slot.asks(askedAt);
+      slot.markWaiting(askedAt);
       try {
         if (source.acceptNext(setup.owner(), Duration.ofNanos(wait))
             instanceof AcceptResult.Accepted accepted) {

@@ -19,7 +19,7 @@ final class CallHooks {
   }
 
   /** Returns whether any hook is set. */
-  boolean takeTime() {
+  boolean areSet() {
     return !areNone;
   }
 

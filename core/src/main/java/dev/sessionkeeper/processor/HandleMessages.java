@@ -68,7 +68,7 @@ final class HandleMessages implements Slots.TakeWork {
     if (hold.isPastDeadline(now)) {
       return now; // The message waited here too long and is delivered elsewhere.
     }
-    slot.holds(hold);
+    slot.setHold(hold);
     try {
       var context = new LoneContext(hold, provider);
       var settlement = handler.handle(receipted.delivery(), context, hold, now);
@@ -87,7 +87,7 @@ final class HandleMessages implements Slots.TakeWork {
       setup.report().failed(Phase.HANDLE, hold, e);
       return time.nanoTime();
     } finally {
-      slot.holdsNothing();
+      slot.clearHold();
     }
   }
 

@@ -91,7 +91,7 @@ final class ServeSession {
       isDisturbed = true;
       return CloseReason.ERROR;
     }
-    now = hooks.takeTime() ? time.nanoTime() : now;
+    now = hooks.areSet() ? time.nanoTime() : now;
     return serve();
   }
 

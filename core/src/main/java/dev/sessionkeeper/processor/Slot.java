@@ -57,25 +57,25 @@ final class Slot extends SlotsApart {
     return hold;
   }
 
-  void holds(Hold taken) {
+  void setHold(Hold taken) {
     hold = taken;
   }
 
-  void holdsNothing() {
+  void clearHold() {
     HOLD.lazySet(this, null);
   }
 
   /**
    * Marks the slot as waiting for a session. If it gets none, it counts as free from this moment.
    */
-  void asks(long now) {
+  void markWaiting(long now) {
     if (freeSince == NOT_FREE) {
       FREE_SINCE.lazySet(this, now);
     }
   }
 
   /** Marks the slot as holding a session. */
-  void isServed() {
+  void markHolding() {
     FREE_SINCE.lazySet(this, NOT_FREE);
   }
 

@@ -16,12 +16,14 @@ record Cluster(Path binaries, DataFolder folder, RunAsUser runAs) {
   /**
    * Creates the database files, after removing those of an earlier attempt without PG_VERSION,
    * which never finished.
+   *
+   * @param settings without {@code fsync}, the files are not flushed to the disk either
    */
-  void createIfMissing() {
+  void createIfMissing(ServerSettings settings) {
     try {
       createOwnFolder();
       if (!Files.exists(folder.database().resolve("PG_VERSION"))) {
-        initialize();
+        initialize(settings);
       }
     } catch (IOException e) {
       throw cannotStart("its folder could not be prepared: " + e.getMessage());
@@ -45,24 +47,28 @@ record Cluster(Path binaries, DataFolder folder, RunAsUser runAs) {
     runAs.handOverOnly(folder.path());
   }
 
-  private void initialize() throws IOException {
+  private void initialize(ServerSettings settings) throws IOException {
     DeleteFolder.contentOf(folder.database());
     // initdb runs as the database's user, who cannot read root's password file.
     var password = Files.createTempFile(folder.path(), "initdb-", "");
     try {
       Files.writeString(password, folder.adminPassword());
       runAs.handOver(password);
-      run(
-          "initdb",
-          List.of(
-              "-D",
-              folder.database().toString(),
-              "-U",
-              PrepareDatabase.ADMIN,
-              "--pwfile=" + password,
-              "--auth=scram-sha-256",
-              "--encoding=UTF8",
-              "--locale=C"));
+      var arguments =
+          new ArrayList<>(
+              List.of(
+                  "-D",
+                  folder.database().toString(),
+                  "-U",
+                  PrepareDatabase.ADMIN,
+                  "--pwfile=" + password,
+                  "--auth=scram-sha-256",
+                  "--encoding=UTF8",
+                  "--locale=C"));
+      if (!settings.isSynced()) {
+        arguments.add("--no-sync");
+      }
+      run("initdb", arguments);
     } finally {
       Files.deleteIfExists(password);
     }

@@ -82,7 +82,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
     try {
       folder.endWhatWasLeftRunning();
       var cluster = new Cluster(binaries, folder, RunAsUser.choose(folder.path(), binaries));
-      cluster.createIfMissing();
+      cluster.createIfMissing(settings);
       var supervisor = Supervisor.start(cluster, settings, endpoints.apply(cluster));
       return new EmbeddedPostgres(folder, supervisor, afterClose);
     } catch (RuntimeException e) {

@@ -39,6 +39,11 @@ record ServerSettings(Map<String, String> values) {
     return new ServerSettings(values);
   }
 
+  /** Returns whether the database waits until its writes are on the disk. */
+  boolean isSynced() {
+    return "on".equals(values.get("fsync"));
+  }
+
   ServerSettings with(Map<String, String> more) {
     var all = new LinkedHashMap<>(values);
     all.putAll(more);

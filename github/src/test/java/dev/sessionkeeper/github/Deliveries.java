@@ -52,15 +52,15 @@ final class Deliveries {
         body);
   }
 
-  static String entityLane(GitHubEvent event) {
-    return lane(event, Ordering.by(OrderingScope.ENTITY));
+  static String entitySession(GitHubEvent event) {
+    return session(event, Ordering.by(OrderingScope.ENTITY));
   }
 
-  static String repositoryLane(GitHubEvent event) {
-    return lane(event, Ordering.by(OrderingScope.REPOSITORY));
+  static String repositorySession(GitHubEvent event) {
+    return session(event, Ordering.by(OrderingScope.REPOSITORY));
   }
 
-  static String lane(GitHubEvent event, Ordering ordering) {
+  static String session(GitHubEvent event, Ordering ordering) {
     return ordering.sessionOf(event).orElseThrow().value();
   }
 

@@ -31,15 +31,15 @@ class EntityOfEveryEventTest {
 
   @ParameterizedTest
   @MethodSource("rows")
-  void theFirstIdThatIsThereNamesTheLane(Row row) {
+  void theFirstIdThatIsThereNamesTheSession(Row row) {
     for (int first = 0; first <= row.paths().size(); first++) {
       var payload = inApp();
       var there = row.paths().subList(first, row.paths().size());
       there.forEach(path -> put(payload, path, row));
-      var lane = Deliveries.entityLane(Deliveries.event(row.event(), payload.toString()));
+      var session = Deliveries.entitySession(Deliveries.event(row.event(), payload.toString()));
       // The repository's own id is present even if the others are not.
       var named = row.paths().stream().filter(p -> there.contains(p) || p.equals("repository.id"));
-      assertThat(lane)
+      assertThat(session)
           .isEqualTo(
               named
                   .findFirst()
@@ -50,7 +50,7 @@ class EntityOfEveryEventTest {
 
   @ParameterizedTest
   @MethodSource("rows")
-  void withoutARepositoryTheOrganisationThenTheInstallationThenTheTypeNamesTheLane(Row row) {
+  void withoutARepositoryTheOrganisationThenTheInstallationThenTheTypeNamesTheSession(Row row) {
     var payload = JSON.createObjectNode();
     row.paths().stream()
         .filter(path -> !path.startsWith("repository."))
@@ -65,7 +65,7 @@ class EntityOfEveryEventTest {
 
   private static List<String> lanesOf(Row row, ObjectNode payload) {
     var event = Deliveries.event(row.event(), payload.toString());
-    return List.of(Deliveries.entityLane(event), Deliveries.repositoryLane(event));
+    return List.of(Deliveries.entitySession(event), Deliveries.repositorySession(event));
   }
 
   private static ObjectNode inApp() {

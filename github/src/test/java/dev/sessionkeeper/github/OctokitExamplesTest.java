@@ -27,8 +27,8 @@ class OctokitExamplesTest {
 
   static Stream<Example> examples() {
     var payloads = Deliveries.lines("octokit-examples.jsonl.gz");
-    var lanes = Deliveries.lines("octokit-lanes.txt");
-    assertThat(payloads).hasSameSizeAs(lanes);
+    var sessions = Deliveries.lines("octokit-sessions.txt");
+    assertThat(payloads).hasSameSizeAs(sessions);
     return IntStream.range(0, payloads.size())
         .mapToObj(
             i -> {
@@ -37,20 +37,20 @@ class OctokitExamplesTest {
                   i + 1,
                   example.get("event").asString(),
                   example.get("payload"),
-                  List.of(lanes.get(i).split("\t", -1)));
+                  List.of(sessions.get(i).split("\t", -1)));
             });
   }
 
   @ParameterizedTest
   @MethodSource("examples")
-  void everyExampleGoesToItsLane(Example example) {
+  void everyExampleGoesToItsSession(Example example) {
     var event =
         Deliveries.event(
             example.event(), JSON.writeValueAsString(example.payload()).getBytes(UTF_8));
     assertThat(List.of(example.event(), event.action().orElse("-")))
         .isEqualTo(example.expected().subList(0, 2));
-    assertThat(Deliveries.entityLane(event)).isEqualTo(example.expected().get(2));
-    assertThat(Deliveries.repositoryLane(event)).isEqualTo(example.expected().get(3));
+    assertThat(Deliveries.entitySession(event)).isEqualTo(example.expected().get(2));
+    assertThat(Deliveries.repositorySession(event)).isEqualTo(example.expected().get(3));
     assertThat(Ordering.by(OrderingScope.NONE).sessionOf(event)).isEmpty();
     assertThat(event.sender().isPresent())
         .isEqualTo(example.payload().path("sender").path("login").isString());
@@ -64,16 +64,16 @@ class OctokitExamplesTest {
   }
 
   @Test
-  void aThirdOfTheChecksNamesNoPullRequestAndKeepsItsOwnLane() {
+  void aThirdOfTheChecksNamesNoPullRequestAndKeepsItsOwnSession() {
     var join = new Ordering(OrderingScope.ENTITY, SessionKey.NAME, true);
-    var lanes =
+    var sessions =
         examples()
             .filter(e -> e.event().equals("check_run") || e.event().equals("check_suite"))
             .map(e -> Deliveries.event(e.event(), JSON.writeValueAsString(e.payload())))
-            .map(event -> Deliveries.lane(event, join))
+            .map(event -> Deliveries.session(event, join))
             .toList();
-    assertThat(lanes).hasSize(18);
-    assertThat(lanes.stream().filter(lane -> lane.contains("/pull_request/"))).hasSize(12);
-    assertThat(lanes.stream().filter(lane -> lane.contains("/check_"))).hasSize(6);
+    assertThat(sessions).hasSize(18);
+    assertThat(sessions.stream().filter(session -> session.contains("/pull_request/"))).hasSize(12);
+    assertThat(sessions.stream().filter(session -> session.contains("/check_"))).hasSize(6);
   }
 }

@@ -1,9 +1,9 @@
 package dev.sessionkeeper.github;
 
-import static dev.sessionkeeper.github.Deliveries.entityLane;
+import static dev.sessionkeeper.github.Deliveries.entitySession;
 import static dev.sessionkeeper.github.Deliveries.inApp;
-import static dev.sessionkeeper.github.Deliveries.lane;
-import static dev.sessionkeeper.github.Deliveries.repositoryLane;
+import static dev.sessionkeeper.github.Deliveries.session;
+import static dev.sessionkeeper.github.Deliveries.repositorySession;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sessionkeeper.QueueMode;
@@ -18,8 +18,8 @@ class OrderingTest {
 
   // A pull request once had several sessions.
   @Test
-  void everythingAboutAPullRequestIsInOneLane() {
-    var lanes =
+  void everythingAboutAPullRequestIsInOneSession() {
+    var sessions =
         List.of(
             inApp("pull_request", "'number':5,'pull_request':{'number':5}"),
             inApp("pull_request_review", "'pull_request':{'number':5}"),
@@ -27,13 +27,13 @@ class OrderingTest {
             inApp("pull_request_review_thread", "'pull_request':{'number':5}"),
             inApp("issue_comment", "'issue':{'number':5,'pull_request':{'url':'x'}}"),
             inApp("issues", "'action':'milestoned','issue':{'pull_request':{},'number':5}"));
-    assertThat(lanes).extracting(Deliveries::entityLane).containsOnly("acme/app/pull_request/5");
+    assertThat(sessions).extracting(Deliveries::entitySession).containsOnly("acme/app/pull_request/5");
   }
 
   @Test
   void anIssueStaysAnIssue() {
-    assertThat(entityLane(inApp("issues", "'issue':{'number':6}"))).isEqualTo("acme/app/issue/6");
-    assertThat(entityLane(inApp("issue_comment", "'issue':{'number':6,'pull_request':null}")))
+    assertThat(entitySession(inApp("issues", "'issue':{'number':6}"))).isEqualTo("acme/app/issue/6");
+    assertThat(entitySession(inApp("issue_comment", "'issue':{'number':6,'pull_request':null}")))
         .isEqualTo("acme/app/issue/6");
   }
 
@@ -42,19 +42,19 @@ class OrderingTest {
   @ValueSource(strings = {"push", "create", "delete", "release"})
   void theRepositoryHasOneLaneInBothScopes(String type) {
     var event = inApp(type, "'ref':'refs/tags/v1','ref_type':'tag','release':{'id':3}");
-    assertThat(entityLane(event)).isEqualTo("acme/app/repository").isEqualTo(repositoryLane(event));
+    assertThat(entitySession(event)).isEqualTo("acme/app/repository").isEqualTo(repositorySession(event));
   }
 
   // Unknown events once had no session.
   @Test
   void anUnknownEventOrAMissingIdFallsBackToTheRepository() {
-    assertThat(entityLane(inApp("tomorrow", "'action':'invented'")))
+    assertThat(entitySession(inApp("tomorrow", "'action':'invented'")))
         .isEqualTo("acme/app/repository");
     for (var odd : List.of("", "'issue':{}", "'issue':null", "'issue':{'number':'6'}")) {
-      assertThat(entityLane(inApp("issues", odd))).isEqualTo("acme/app/repository");
+      assertThat(entitySession(inApp("issues", odd))).isEqualTo("acme/app/repository");
     }
     for (var number : List.of("-1", "1.5", "1e3", "true", "[]", "{}", "99999999999999999999")) {
-      assertThat(entityLane(inApp("issues", "'issue':{'number':" + number + "}")))
+      assertThat(entitySession(inApp("issues", "'issue':{'number':" + number + "}")))
           .isEqualTo("acme/app/repository");
     }
   }
@@ -62,13 +62,13 @@ class OrderingTest {
   // An ordered queue refuses messages without a session.
   @Test
   void anEventWithoutARepositoryHasALaneToo() {
-    assertThat(entityLane(Deliveries.event("ping", "{\"zen\":\"x\",\"hook_id\":1}")))
+    assertThat(entitySession(Deliveries.event("ping", "{\"zen\":\"x\",\"hook_id\":1}")))
         .isEqualTo("github/ping");
-    assertThat(entityLane(Deliveries.event("installation", "{\"installation\":{\"id\":77}}")))
+    assertThat(entitySession(Deliveries.event("installation", "{\"installation\":{\"id\":77}}")))
         .isEqualTo("installation/77");
     var both = "{\"organization\":{\"login\":\"acme\"},\"installation\":{\"id\":77}}";
-    assertThat(entityLane(Deliveries.event("organization", both))).isEqualTo("organization/acme");
-    assertThat(repositoryLane(Deliveries.event("organization", both)))
+    assertThat(entitySession(Deliveries.event("organization", both))).isEqualTo("organization/acme");
+    assertThat(repositorySession(Deliveries.event("organization", both)))
         .isEqualTo("organization/acme");
   }
 
@@ -78,11 +78,11 @@ class OrderingTest {
     var issue = "\"issue\":{\"number\":6},\"repository\":{\"id\":42,\"full_name\":";
     var before = Deliveries.event("issues", "{" + issue + "\"acme/app\"}}");
     var after = Deliveries.event("issues", "{" + issue + "\"other/renamed\"}}");
-    assertThat(lane(before, BY_ID)).isEqualTo("42/issue/6").isEqualTo(lane(after, BY_ID));
-    assertThat(entityLane(before)).isNotEqualTo(entityLane(after));
-    assertThat(lane(inApp("push", ""), BY_ID)).isEqualTo("42/repository");
+    assertThat(session(before, BY_ID)).isEqualTo("42/issue/6").isEqualTo(session(after, BY_ID));
+    assertThat(entitySession(before)).isNotEqualTo(entitySession(after));
+    assertThat(session(inApp("push", ""), BY_ID)).isEqualTo("42/repository");
     var unnumbered = Deliveries.event("push", "{\"repository\":{\"full_name\":\"acme/app\"}}");
-    assertThat(lane(unnumbered, BY_ID)).isEqualTo("acme/app/repository");
+    assertThat(session(unnumbered, BY_ID)).isEqualTo("acme/app/repository");
   }
 
   // Long or non-ASCII names once exceeded the limits of queues.
@@ -90,11 +90,11 @@ class OrderingTest {
   void aNameThatIsTooLongOrNotAsciiIsShortenedStably() {
     var longest = "o".repeat(39) + "/" + "r".repeat(100);
     var event = pullRequest(longest, 123456789);
-    assertThat(entityLane(event)).hasSize(128).startsWith("o".repeat(39) + "/rrr").contains("~");
-    assertThat(entityLane(pullRequest(longest, 123456789))).isEqualTo(entityLane(event));
-    assertThat(entityLane(pullRequest(longest, 123456788))).isNotEqualTo(entityLane(event));
+    assertThat(entitySession(event)).hasSize(128).startsWith("o".repeat(39) + "/rrr").contains("~");
+    assertThat(entitySession(pullRequest(longest, 123456789))).isEqualTo(entitySession(event));
+    assertThat(entitySession(pullRequest(longest, 123456788))).isNotEqualTo(entitySession(event));
     var foreign = pullRequest("größe/日本語", 5);
-    assertThat(entityLane(foreign)).matches("[\\x20-\\x7e]{1,128}").startsWith("gr__e/___/pull");
+    assertThat(entitySession(foreign)).matches("[\\x20-\\x7e]{1,128}").startsWith("gr__e/___/pull");
     assertThat(foreign.repository().orElseThrow().fullName()).isEqualTo("größe/日本語");
   }
 
@@ -103,30 +103,30 @@ class OrderingTest {
   void checksJoinTheirPullRequestOnlyWhenAsked() {
     for (var check : List.of("check_run", "check_suite")) {
       var event = inApp(check, "'" + check + "':{'id':31,'pull_requests':[{'number':5},7]}");
-      assertThat(entityLane(event)).isEqualTo("acme/app/" + check + "/31");
-      assertThat(lane(event, JOINED)).isEqualTo("acme/app/pull_request/5");
+      assertThat(entitySession(event)).isEqualTo("acme/app/" + check + "/31");
+      assertThat(session(event, JOINED)).isEqualTo("acme/app/pull_request/5");
       assertThat(JOINED.entityOf(event)).isEqualTo(new Entity("pull_request", "5"));
       var alone = inApp(check, "'" + check + "':{'id':31,'pull_requests':[]}");
-      assertThat(lane(alone, JOINED)).isEqualTo("acme/app/" + check + "/31");
+      assertThat(session(alone, JOINED)).isEqualTo("acme/app/" + check + "/31");
     }
     var workflow = inApp("workflow_run", "'workflow_run':{'id':32,'pull_requests':[{'number':5}]}");
-    assertThat(lane(workflow, JOINED)).isEqualTo("acme/app/workflow_run/32");
+    assertThat(session(workflow, JOINED)).isEqualTo("acme/app/workflow_run/32");
   }
 
   @Test
   void aCheckDoesNotJoinAPullRequestOfAnotherRepository() {
     var pull = "'check_run':{'id':31,'pull_requests':[{'number':5,'base':{'repo':{'id':%d}}}]}";
-    assertThat(lane(inApp("check_run", pull.formatted(42)), JOINED))
+    assertThat(session(inApp("check_run", pull.formatted(42)), JOINED))
         .isEqualTo("acme/app/pull_request/5");
-    assertThat(lane(inApp("check_run", pull.formatted(43)), JOINED))
+    assertThat(session(inApp("check_run", pull.formatted(43)), JOINED))
         .isEqualTo("acme/app/check_run/31");
   }
 
   @Test
-  void aForksOwnRepositoryDoesNotNameTheLane() {
+  void aForksOwnRepositoryDoesNotNameTheSession() {
     var fork = "'pull_request':{'number':5,'head':{'repo':{'full_name':'fork/app','id':43}}}";
-    assertThat(entityLane(inApp("pull_request", fork))).isEqualTo("acme/app/pull_request/5");
-    assertThat(entityLane(inApp("fork", "'forkee':{'id':43,'full_name':'fork/app'}")))
+    assertThat(entitySession(inApp("pull_request", fork))).isEqualTo("acme/app/pull_request/5");
+    assertThat(entitySession(inApp("fork", "'forkee':{'id':43,'full_name':'fork/app'}")))
         .isEqualTo("acme/app/repository");
   }
 
@@ -137,10 +137,10 @@ class OrderingTest {
       var event =
           Deliveries.event("push", "{\"repository\":{\"id\":42,\"full_name\":" + odd + "}}");
       assertThat(event.repository()).isEmpty();
-      assertThat(entityLane(event)).isEqualTo("github/push");
+      assertThat(entitySession(event)).isEqualTo("github/push");
     }
     var parts = "{\"repository\":{\"name\":\"app\",\"owner\":{\"login\":\"acme\"}}}";
-    assertThat(entityLane(Deliveries.event("push", parts))).isEqualTo("acme/app/repository");
+    assertThat(entitySession(Deliveries.event("push", parts))).isEqualTo("acme/app/repository");
   }
 
   @Test

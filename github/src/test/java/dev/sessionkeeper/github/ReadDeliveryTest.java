@@ -198,7 +198,7 @@ class ReadDeliveryTest {
             "issues",
             "{\"repository\":{\"full_name\":\"acme/first\",\"id\":1},\"issue\":{\"number\":1},"
                 + "\"issue\":{\"number\":2},\"repository\":{\"full_name\":\"acme/second\"}}");
-    assertThat(Deliveries.entityLane(event)).isEqualTo("acme/second/issue/2");
+    assertThat(Deliveries.entitySession(event)).isEqualTo("acme/second/issue/2");
     assertThat(event.repository().orElseThrow().id()).isEmpty();
   }
 

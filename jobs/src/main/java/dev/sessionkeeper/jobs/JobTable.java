@@ -118,22 +118,22 @@ final class JobTable {
         });
   }
 
-  List<Jobs.Pulse> pulses() {
+  List<Jobs.Status> statuses() {
     return database.withConnection(
         connection -> {
           try (var statement = connection.createStatement();
               var rows = statement.executeQuery(PULSES)) {
-            var pulses = new ArrayList<Jobs.Pulse>();
+            var statuses = new ArrayList<Jobs.Status>();
             while (rows.next()) {
-              pulses.add(
-                  new Jobs.Pulse(
+              statuses.add(
+                  new Jobs.Status(
                       rows.getString(1),
                       micros(rows.getLong(2)),
                       rows.getBoolean(3),
                       micros(rows.getLong(4)),
                       micros(rows.getLong(5))));
             }
-            return pulses;
+            return statuses;
           }
         });
   }

@@ -228,18 +228,17 @@ public final class Jobs implements AutoCloseable {
   }
 
   /**
-   * How a job stands, by the clock of the database.
+   * The state of a job for metrics, by the clock of the database.
    *
-   * @param sinceSuccess since its last run that ended well; before the first one, since the job is
-   *     known
+   * @param sinceSuccess since its last run that ended well; before the first one, since the job is known
    * @param running for how long its lease is held; zero while no run holds it
    */
-  public record Pulse(
+  public record Status(
       String job, Duration interval, boolean paused, Duration sinceSuccess, Duration running) {}
 
-  /** How each job stands, for metrics. */
-  public List<Pulse> pulses() {
-    return table.pulses();
+  /** Returns the state of each job, for metrics. */
+  public List<Status> statuses() {
+    return table.statuses();
   }
 
   /** Returns the newest runs of a job, newest first. */

@@ -5,12 +5,15 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.testkit.TestInRealTime;
+import dev.sessionkeeper.time.TimeSource;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -60,7 +63,7 @@ class FrozenOwnerTest {
   private static void workUntilStopped(JobContext context) throws InterruptedException {
     while (!context.isStopping()) {
       Effect.of(context);
-      Thread.sleep(20);
+      TimeSource.system().sleep(Duration.ofMillis(20));
     }
   }
 
@@ -125,7 +128,7 @@ class FrozenOwnerTest {
       var jobs = Jobs.create(source, source, options);
       jobs.register("work", HOURLY, Child::workDeafly).start();
       jobs.requestRun("work");
-      Thread.sleep(Duration.ofMinutes(2));
+      new CountDownLatch(1).await(2, TimeUnit.MINUTES);
     }
 
     private static void workDeafly(JobContext context) {

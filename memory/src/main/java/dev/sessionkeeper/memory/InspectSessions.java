@@ -28,18 +28,18 @@ final class InspectSessions {
     int held = 0;
     var others = new EnumMap<SessionStatus, Long>(SessionStatus.class);
     // Counted here and not as messages pass: inspections are rare, and may take longer.
-    for (var lane : queue.lanes()) {
-      lane.lock.lock();
+    for (var entry : queue.entries()) {
+      entry.lock.lock();
       try {
-        held += lane.held ? 1 : 0;
-        if (lane.aside != null || !lane.messages.isEmpty()) {
-          others.merge(statusOf(lane, queue.ticks().now()), 1L, Long::sum);
+        held += entry.held ? 1 : 0;
+        if (entry.aside != null || !entry.messages.isEmpty()) {
+          others.merge(statusOf(entry, queue.ticks().now()), 1L, Long::sum);
         }
-        depth += lane.messages.size();
-        var sent = lane.messages.isEmpty() ? now : lane.messages.get(0).enqueuedAt;
+        depth += entry.messages.size();
+        var sent = entry.messages.isEmpty() ? now : entry.messages.get(0).enqueuedAt;
         oldest = sent.isBefore(oldest) ? sent : oldest;
       } finally {
-        lane.lock.unlock();
+        entry.lock.unlock();
       }
     }
     return new QueueStats(
@@ -58,9 +58,9 @@ final class InspectSessions {
     var list = "sessions/" + queue.books().queue;
     var behind = request.cursor().map(cursor -> PageCursor.keyOf(list, 1, cursor).get(0));
     var found =
-        queue.lanes().stream()
-            .filter(lane -> behind.isEmpty() || lane.id.value().compareTo(behind.get()) > 0)
-            .sorted(Comparator.comparing(lane -> lane.id))
+        queue.entries().stream()
+            .filter(entry -> behind.isEmpty() || entry.id.value().compareTo(behind.get()) > 0)
+            .sorted(Comparator.comparing(entry -> entry.id))
             .map(this::view)
             .flatMap(Optional::stream)
             .filter(view -> status.isEmpty() || view.status() == status.get())
@@ -69,43 +69,43 @@ final class InspectSessions {
     return Page.of(found, request.limit(), view -> PageCursor.after(list, view.id().value()));
   }
 
-  private Optional<SessionView> view(Lane lane) {
-    lane.lock.lock();
+  private Optional<SessionView> view(SessionEntry entry) {
+    entry.lock.lock();
     try {
       long now = queue.ticks().now();
-      boolean idle = !lane.held && lane.aside == null && lane.messages.isEmpty();
-      return lane.gone || idle ? Optional.empty() : Optional.of(view(lane, now));
+      boolean idle = !entry.held && entry.aside == null && entry.messages.isEmpty();
+      return entry.gone || idle ? Optional.empty() : Optional.of(view(entry, now));
     } finally {
-      lane.lock.unlock();
+      entry.lock.unlock();
     }
   }
 
-  private SessionView view(Lane lane, long now) {
-    var head = lane.messages.isEmpty() ? null : lane.messages.get(0);
-    var status = statusOf(lane, now);
-    var aside = Optional.ofNullable(lane.aside);
+  private SessionView view(SessionEntry entry, long now) {
+    var head = entry.messages.isEmpty() ? null : entry.messages.get(0);
+    var status = statusOf(entry, now);
+    var aside = Optional.ofNullable(entry.aside);
     return new SessionView(
-        lane.id,
+        entry.id,
         status,
-        lane.messages.size(),
+        entry.messages.size(),
         head == null ? Duration.ZERO : Duration.between(head.enqueuedAt, queue.ticks().instant()),
-        Optional.ofNullable(lane.owner),
-        lane.epoch,
-        lane.held ? Optional.of(lane.lockedUntil(queue.ticks())) : Optional.empty(),
-        head == null ? 0 : head.attempts + (lane.handed > 0 ? 1 : 0),
-        aside.map(Lane.Aside::reason).or(() -> whyWaiting(status, head)),
-        aside.map(Lane.Aside::since).or(() -> sinceWhen(status, head)),
-        lane.held ? Optional.of(queue.ticks().wallAt(lane.takenAt)) : Optional.empty());
+        Optional.ofNullable(entry.owner),
+        entry.epoch,
+        entry.held ? Optional.of(entry.lockedUntil(queue.ticks())) : Optional.empty(),
+        head == null ? 0 : head.attempts + (entry.handed > 0 ? 1 : 0),
+        aside.map(SessionEntry.Aside::reason).or(() -> whyWaiting(status, head)),
+        aside.map(SessionEntry.Aside::since).or(() -> sinceWhen(status, head)),
+        entry.held ? Optional.of(queue.ticks().wallAt(entry.takenAt)) : Optional.empty());
   }
 
-  private static SessionStatus statusOf(Lane lane, long now) {
-    if (lane.aside != null) {
-      return lane.aside.status();
+  private static SessionStatus statusOf(SessionEntry entry, long now) {
+    if (entry.aside != null) {
+      return entry.aside.status();
     }
-    if (lane.held) {
+    if (entry.held) {
       return SessionStatus.HELD;
     }
-    return lane.hasWork(now) ? SessionStatus.READY : SessionStatus.WAITING;
+    return entry.hasWork(now) ? SessionStatus.READY : SessionStatus.WAITING;
   }
 
   private static Optional<String> whyWaiting(SessionStatus status, @Nullable Stored head) {

@@ -16,12 +16,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** A lane held by an owner. Every call carries the epoch under which the lane was accepted. */
+/** A session held by an owner. Every call carries the epoch under which the session was accepted. */
 final class MemoryHeldSession implements HeldSession {
   private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
   private final OrderedQueue queue;
-  private final Lane lane;
+  private final SessionEntry entry;
   private final Owner owner;
   private final long epoch;
   private final boolean isResumed;
@@ -30,19 +30,19 @@ final class MemoryHeldSession implements HeldSession {
   private boolean mayHaveMore = true;
   private volatile @Nullable Lease lease;
 
-  /** The caller holds the lock of the lane, which the owner has just accepted or still holds. */
-  MemoryHeldSession(OrderedQueue queue, Lane lane, Owner owner, boolean isResumed) {
+  /** The caller holds the lock of the session, which the owner has just accepted or still holds. */
+  MemoryHeldSession(OrderedQueue queue, SessionEntry entry, Owner owner, boolean isResumed) {
     this.queue = queue;
-    this.lane = lane;
+    this.entry = entry;
     this.owner = owner;
-    this.epoch = lane.epoch;
-    this.leaseEnd = lane.leaseEnd;
+    this.epoch = entry.epoch;
+    this.leaseEnd = entry.leaseEnd;
     this.isResumed = isResumed;
   }
 
   @Override
   public SessionId id() {
-    return lane.id;
+    return entry.id;
   }
 
   @Override
@@ -51,18 +51,18 @@ final class MemoryHeldSession implements HeldSession {
     if (known != null) {
       return known;
     }
-    lane.lock.lock();
+    entry.lock.lock();
     try {
       return readLease();
     } finally {
-      lane.lock.unlock();
+      entry.lock.unlock();
     }
   }
 
   private Lease readLease() {
-    boolean isCurrent = lane.epoch == epoch && lane.leaseEnd == leaseEnd;
-    var until = isCurrent ? lane.lockedUntil(queue.ticks()) : queue.ticks().wallAt(leaseEnd);
-    var read = new Lease(lane.id.value(), owner, epoch, until);
+    boolean isCurrent = entry.epoch == epoch && entry.leaseEnd == leaseEnd;
+    var until = isCurrent ? entry.lockedUntil(queue.ticks()) : queue.ticks().wallAt(leaseEnd);
+    var read = new Lease(entry.id.value(), owner, epoch, until);
     lease = read;
     return read;
   }
@@ -94,48 +94,48 @@ final class MemoryHeldSession implements HeldSession {
   }
 
   private List<Delivery> receiveNow(BatchLimit limit, Optional<Waiter> waiter) {
-    lane.lock.lock();
+    entry.lock.lock();
     try {
       long now = requireHeld();
       var batch = handOut(limit, now);
-      mayHaveMore = lane.handed < lane.messages.size();
+      mayHaveMore = entry.handed < entry.messages.size();
       if (batch.isEmpty() && waiter.isPresent()) {
-        if (lane.receivers == null) {
-          lane.receivers = new WaitList();
+        if (entry.receivers == null) {
+          entry.receivers = new WaitList();
         }
-        lane.receivers.add(waiter.get());
-        queue.place(lane, now);
+        entry.receivers.add(waiter.get());
+        queue.place(entry, now);
       }
       return batch;
     } finally {
-      lane.lock.unlock();
+      entry.lock.unlock();
     }
   }
 
   private List<Delivery> handOut(BatchLimit limit, long now) {
-    int again = isResumed ? Math.min(limit.messages(), lane.handed) : 0;
-    if (again == 0 && !lane.hasWork(now)) {
+    int again = isResumed ? Math.min(limit.messages(), entry.handed) : 0;
+    if (again == 0 && !entry.hasWork(now)) {
       return List.of();
     }
-    int most = Math.min(limit.messages(), lane.messages.size() - lane.handed + again);
+    int most = Math.min(limit.messages(), entry.messages.size() - entry.handed + again);
     var batch = new ArrayList<Delivery>(most);
     long bytes = 0;
     for (int i = 0; i < again; i++) {
-      var open = lane.messages.get(i);
+      var open = entry.messages.get(i);
       if (!limit.hasRoomFor(open.size(), batch.size(), bytes)) {
         return batch;
       }
       bytes += open.size();
       batch.add(open.delivery());
     }
-    while (batch.size() < limit.messages() && lane.hasWork(now)) {
-      var next = lane.messages.get(lane.handed);
-      if (lane.expiryOf(next) <= now) {
-        queue.settleMessages.expire(lane, lane.handed);
+    while (batch.size() < limit.messages() && entry.hasWork(now)) {
+      var next = entry.messages.get(entry.handed);
+      if (entry.expiryOf(next) <= now) {
+        queue.settleMessages.expire(entry, entry.handed);
       } else if (!limit.hasRoomFor(next.size(), batch.size(), bytes)) {
         return batch;
       } else {
-        lane.handed++;
+        entry.handed++;
         bytes += next.size();
         batch.add(next.delivery());
       }
@@ -144,112 +144,112 @@ final class MemoryHeldSession implements HeldSession {
   }
 
   private void stopWaiting(Waiter waiter) {
-    lane.lock.lock();
+    entry.lock.lock();
     try {
-      if (lane.receivers != null) {
-        lane.receivers.remove(waiter);
+      if (entry.receivers != null) {
+        entry.receivers.remove(waiter);
       }
     } finally {
-      lane.lock.unlock();
+      entry.lock.unlock();
     }
   }
 
   @Override
   public CompletionStage<Void> settle(List<Settled> settlements) {
-    lane.lock.lock();
+    entry.lock.lock();
     try {
       long now = requireHeld();
-      lane.requireInOrder(settlements);
+      entry.requireInOrder(settlements);
       apply(settlements, now);
       return DONE;
     } catch (KeeperException e) {
       return CompletableFuture.failedFuture(e);
     } finally {
-      lane.lock.unlock();
+      entry.lock.unlock();
     }
   }
 
   @Override
   public CompletionStage<Void> settle(List<Settled> settlements, SessionState.Write state) {
-    lane.lock.lock();
+    entry.lock.lock();
     try {
       long now = requireHeld();
-      lane.requireInOrder(settlements);
-      lane.requireVersion(state);
-      lane.write(state);
+      entry.requireInOrder(settlements);
+      entry.requireVersion(state);
+      entry.write(state);
       apply(settlements, now);
       return DONE;
     } catch (KeeperException e) {
       return CompletableFuture.failedFuture(e);
     } finally {
-      lane.lock.unlock();
+      entry.lock.unlock();
     }
   }
 
   private void apply(List<Settled> settlements, long now) {
     for (int i = 0; i < settlements.size(); i++) {
-      queue.settleMessages.settle(lane, settlements.get(i).settlement(), now);
+      queue.settleMessages.settle(entry, settlements.get(i).settlement(), now);
     }
-    mayHaveMore = lane.handed < lane.messages.size();
+    mayHaveMore = entry.handed < entry.messages.size();
   }
 
   @Override
   public Lease renew() {
-    lane.lock.lock();
+    entry.lock.lock();
     try {
       long now = requireHeld();
       var duration = queue.books().settings().lockDuration();
       leaseEnd = Ticks.later(now, duration);
-      lane.extend(leaseEnd);
-      queue.place(lane, now);
+      entry.extend(leaseEnd);
+      queue.place(entry, now);
       return readLease();
     } finally {
-      lane.lock.unlock();
+      entry.lock.unlock();
     }
   }
 
   @Override
   public SessionState state() {
-    lane.lock.lock();
+    entry.lock.lock();
     try {
       requireHeld();
-      return new SessionState(lane.state.bytes().clone(), lane.state.version());
+      return new SessionState(entry.state.bytes().clone(), entry.state.version());
     } finally {
-      lane.lock.unlock();
+      entry.lock.unlock();
     }
   }
 
   @Override
   public SessionState writeState(SessionState.Write write) {
-    lane.lock.lock();
+    entry.lock.lock();
     try {
       requireHeld();
-      lane.requireVersion(write);
-      lane.write(write);
-      return new SessionState(write.bytes().clone(), lane.state.version());
+      entry.requireVersion(write);
+      entry.write(write);
+      return new SessionState(write.bytes().clone(), entry.state.version());
     } finally {
-      lane.lock.unlock();
+      entry.lock.unlock();
     }
   }
 
   @Override
   public void close() {
-    lane.lock.lock();
+    entry.lock.lock();
     try {
-      if (lane.isEmptyUnder(epoch)) {
+      if (entry.isEmptyUnder(epoch)) {
         // Whether the lease has expired makes no difference here, so the clock is not read.
-        queue.release(lane);
-        queue.place(lane, Ticks.NEVER);
+        queue.release(entry);
+        queue.place(entry, Ticks.NEVER);
         return;
       }
       long now = queue.ticks().now();
       // An expired lease is not closed but expires regularly, so its attempt counts.
-      if (lane.isHeldUnder(epoch, now)) {
-        queue.release(lane);
+      if (entry.isHeldUnder(epoch, now)) {
+        queue.release(entry);
       }
-      queue.look(lane, now);
+      queue.look(entry, now);
     } finally {
-      lane.lock.unlock();
+      entry.lock.unlock();
     }
   }
 
@@ -261,8 +261,8 @@ final class MemoryHeldSession implements HeldSession {
   /** Returns the time of the call; fails if the lease is not held then. */
   private long requireHeld() {
     long now = queue.ticks().now();
-    if (!lane.isHeldUnder(epoch, now)) {
-      throw new KeeperException.LockLost("session " + lane.id, epoch);
+    if (!entry.isHeldUnder(epoch, now)) {
+      throw new KeeperException.LockLost("session " + entry.id, epoch);
     }
     return now;
   }

@@ -5,8 +5,8 @@ import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of one lane in order, in a circular array that grows and shrinks. An empty ring
- * needs no array. Not thread-safe: the lane's lock guards it.
+ * The messages of one session in order, in a circular array that grows and shrinks. An empty ring
+ * needs no array. Not thread-safe: the session's lock guards it.
  */
 final class MessageRing {
   private static final @Nullable Stored[] NONE = new Stored[0];

@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * A queue with sessions.
  *
- * <p>Each session is a {@link Lane} with a lock of its own, so owners of different sessions do not
+ * <p>Each session is a {@link SessionEntry} with a lock of its own, so owners of different sessions do not
  * contend when they receive and settle; they contend at the {@link Turnstile} when they accept or
  * release a session. One counter gives the epochs of the whole queue, so epochs grow for every
  * session, even if it was empty and forgotten in between.
@@ -29,7 +29,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
   private final QueueBooks books;
   private final Ticks ticks;
   private final Turnstile turnstile;
-  private final ConcurrentHashMap<SessionId, Lane> lanes = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<SessionId, SessionEntry> entries = new ConcurrentHashMap<>();
   private volatile boolean closed;
 
   OrderedQueue(QueueBooks books) {
@@ -48,8 +48,8 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     return ticks;
   }
 
-  Collection<Lane> lanes() {
-    return lanes.values();
+  Collection<SessionEntry> entries() {
+    return entries.values();
   }
 
   int readyCount() {
@@ -101,21 +101,21 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     long now = ticks.now();
     runDue(now);
     for (var next = turnstile.takeFirst(); next.isPresent(); next = turnstile.takeFirst()) {
-      var lane = next.get().lane();
-      lane.lock.lock();
+      var entry = next.get().entry();
+      entry.lock.lock();
       try {
         turnstile.arrived(next.get());
-        if (!lane.isFreeToTake(now)) {
+        if (!entry.isFreeToTake(now)) {
           // A message may have arrived after the clock was read.
           now = ticks.now();
         }
-        if (lane.isFreeToTake(now)) {
-          return Optional.of(take(lane, owner, epochFor(lane, next.get()), now));
+        if (entry.isFreeToTake(now)) {
+          return Optional.of(take(entry, owner, epochFor(entry, next.get()), now));
         }
-        // Between the turnstile and the lane's lock the lane may have changed.
-        look(lane, now);
+        // Between the turnstile and the session's lock the session may have changed.
+        look(entry, now);
       } finally {
-        lane.lock.unlock();
+        entry.lock.unlock();
       }
     }
     return Optional.empty();
@@ -148,67 +148,67 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
   private AcceptResult acceptNow(SessionId session, Owner owner, Optional<Waiter> waiter) {
     requireOpen();
     runDue();
-    if (waiter.isEmpty() && !lanes.containsKey(session)) {
+    if (waiter.isEmpty() && !entries.containsKey(session)) {
       return new AcceptResult.NoSession();
     }
-    var lane = locked(session);
+    var entry = locked(session);
     try {
       // A session that a consumer waits for is not forgotten, even if it is empty.
-      waiter.ifPresent(w -> waitFor(lane, w));
+      waiter.ifPresent(w -> waitFor(entry, w));
       long now = ticks.now();
-      look(lane, now);
-      if (lane.held) {
-        return new AcceptResult.Locked(lane.lockedUntil(ticks));
+      look(entry, now);
+      if (entry.held) {
+        return new AcceptResult.Locked(entry.lockedUntil(ticks));
       }
-      if (lane.aside != null) {
+      if (entry.aside != null) {
         return new AcceptResult.SetAside(
-            lane.aside.status(), lane.aside.reason(), lane.aside.since());
+            entry.aside.status(), entry.aside.reason(), entry.aside.since());
       }
-      return lane.isFreeToTake(now)
-          ? new AcceptResult.Accepted(take(lane, owner, turnstile.nextEpoch(), now))
+      return entry.isFreeToTake(now)
+          ? new AcceptResult.Accepted(take(entry, owner, turnstile.nextEpoch(), now))
           : new AcceptResult.NoSession();
     } finally {
-      lane.lock.unlock();
+      entry.lock.unlock();
     }
   }
 
-  private static void waitFor(Lane lane, Waiter waiter) {
-    if (lane.acceptors == null) {
-      lane.acceptors = new WaitList();
+  private static void waitFor(SessionEntry entry, Waiter waiter) {
+    if (entry.acceptors == null) {
+      entry.acceptors = new WaitList();
     }
-    lane.acceptors.add(waiter);
+    entry.acceptors.add(waiter);
   }
 
   private void stopWaitingFor(SessionId session, Waiter waiter) {
-    var lane = locked(session);
+    var entry = locked(session);
     try {
-      if (lane.acceptors != null) {
-        lane.acceptors.remove(waiter);
+      if (entry.acceptors != null) {
+        entry.acceptors.remove(waiter);
       }
-      look(lane, ticks.now());
-      if (lane.isFreeToTake(ticks.now()) && (lane.acceptors == null || !lane.acceptors.wakeOne())) {
+      look(entry, ticks.now());
+      if (entry.isFreeToTake(ticks.now()) && (entry.acceptors == null || !entry.acceptors.wakeOne())) {
         // This consumer may have been woken for the session and then interrupted: wake another one.
         turnstile.wakeAnother();
       }
     } finally {
-      lane.lock.unlock();
+      entry.lock.unlock();
     }
   }
 
   @Override
   public Optional<HeldSession> resume(SessionId session, long epoch) {
     requireOpen();
-    var lane = lanes.get(session);
-    if (lane == null) {
+    var entry = entries.get(session);
+    if (entry == null) {
       return Optional.empty();
     }
-    lane.lock.lock();
+    entry.lock.lock();
     try {
-      return lane.isHeldUnder(epoch, ticks.now()) && lane.owner != null
-          ? Optional.of(new MemoryHeldSession(this, lane, lane.owner, true))
+      return entry.isHeldUnder(epoch, ticks.now()) && entry.owner != null
+          ? Optional.of(new MemoryHeldSession(this, entry, entry.owner, true))
           : Optional.empty();
     } finally {
-      lane.lock.unlock();
+      entry.lock.unlock();
     }
   }
 
@@ -236,12 +236,12 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     if (!turnstile.isDue(now)) {
       return;
     }
-    for (var lane : turnstile.takeDue(now)) {
-      lane.lock.lock();
+    for (var entry : turnstile.takeDue(now)) {
+      entry.lock.lock();
       try {
-        look(lane, now);
+        look(entry, now);
       } finally {
-        lane.lock.unlock();
+        entry.lock.unlock();
       }
     }
   }
@@ -254,85 +254,85 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
   @Override
   public long purge() {
     long purged = 0;
-    for (var lane : lanes.values()) {
-      lane.lock.lock();
+    for (var entry : entries.values()) {
+      entry.lock.lock();
       try {
-        release(lane);
-        for (; !lane.messages.isEmpty(); purged++) {
-          lane.removeHead();
+        release(entry);
+        for (; !entry.messages.isEmpty(); purged++) {
+          entry.removeHead();
           books.left();
         }
-        lane.aside = null;
-        lane.thawUnlessAside(ticks.now());
-        place(lane, ticks.now());
+        entry.aside = null;
+        entry.resumeTtlUnlessAside(ticks.now());
+        place(entry, ticks.now());
       } finally {
-        lane.lock.unlock();
+        entry.lock.unlock();
       }
     }
     return purged;
   }
 
-  /** Ends an expired lease, and moves the lane to where it belongs. */
-  void look(Lane lane, long now) {
-    endIfRunOut(lane, now);
-    place(lane, now);
+  /** Ends an expired lease, and moves the session to where it belongs. */
+  void look(SessionEntry entry, long now) {
+    endIfRunOut(entry, now);
+    place(entry, now);
   }
 
-  void endIfRunOut(Lane lane, long now) {
-    if (lane.held && lane.leaseEnd <= now) {
-      settleMessages.leaseRanOut(lane, now);
+  void endIfRunOut(SessionEntry entry, long now) {
+    if (entry.held && entry.leaseEnd <= now) {
+      settleMessages.leaseRanOut(entry, now);
     }
   }
 
-  /** Takes the lane from its owner; open deliveries become void without counting an attempt. */
-  void release(Lane lane) {
-    if (lane.held) {
-      lane.free();
+  /** Takes the session from its owner; open deliveries become void without counting an attempt. */
+  void release(SessionEntry entry) {
+    if (entry.held) {
+      entry.free();
     }
   }
 
-  /** Moves a lane to where it belongs after a change. The caller holds its lock. */
-  void place(Lane lane, long now) {
-    if (lane.gone) {
+  /** Moves a session to where it belongs after a change. The caller holds its lock. */
+  void place(SessionEntry entry, long now) {
+    if (entry.gone) {
       return;
     }
-    if (lane.held) {
-      placeHeld(lane, now);
-    } else if (lane.aside != null) {
-      turnstile.away(lane, Ticks.NEVER);
+    if (entry.held) {
+      placeHeld(entry, now);
+    } else if (entry.aside != null) {
+      turnstile.away(entry, Ticks.NEVER);
     } else {
-      placeFree(lane, now);
+      placeFree(entry, now);
     }
   }
 
-  private void placeHeld(Lane lane, long now) {
-    long next = lane.leaseEnd;
-    if (lane.receivers != null && !lane.receivers.isEmpty()) {
-      if (lane.hasWork(now)) {
-        lane.receivers.wakeAll();
-      } else if (lane.handed < lane.messages.size()) {
-        next = Math.min(next, lane.messages.get(lane.handed).dueAt);
+  private void placeHeld(SessionEntry entry, long now) {
+    long next = entry.leaseEnd;
+    if (entry.receivers != null && !entry.receivers.isEmpty()) {
+      if (entry.hasWork(now)) {
+        entry.receivers.wakeAll();
+      } else if (entry.handed < entry.messages.size()) {
+        next = Math.min(next, entry.messages.get(entry.handed).dueAt);
       }
     }
-    turnstile.away(lane, next);
+    turnstile.away(entry, next);
   }
 
-  private void placeFree(Lane lane, long now) {
-    while (!lane.messages.isEmpty() && lane.expiryOf(lane.messages.get(0)) <= now) {
-      settleMessages.expire(lane, 0);
+  private void placeFree(SessionEntry entry, long now) {
+    while (!entry.messages.isEmpty() && entry.expiryOf(entry.messages.get(0)) <= now) {
+      settleMessages.expire(entry, 0);
     }
-    if (lane.leavesNothing()) {
-      lane.gone = true;
-      lanes.remove(lane.id, lane);
-      turnstile.forget(lane);
-    } else if (lane.messages.isEmpty()) {
-      turnstile.away(lane, Ticks.NEVER);
+    if (entry.leavesNothing()) {
+      entry.gone = true;
+      entries.remove(entry.id, entry);
+      turnstile.forget(entry);
+    } else if (entry.messages.isEmpty()) {
+      turnstile.away(entry, Ticks.NEVER);
     } else {
-      var head = lane.messages.get(0);
+      var head = entry.messages.get(0);
       if (head.dueAt > now) {
-        turnstile.away(lane, Math.min(head.dueAt, lane.expiryOf(head)));
+        turnstile.away(entry, Math.min(head.dueAt, entry.expiryOf(head)));
       } else {
-        turnstile.ready(lane, lane.expiryOf(head), leaseEnd(now));
+        turnstile.ready(entry, entry.expiryOf(head), leaseEnd(now));
       }
     }
   }
@@ -345,49 +345,49 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
    * Returns the epoch drawn with the place in the row, or a new one if another owner has held the
    * session since: an epoch must grow with every hold.
    */
-  private long epochFor(Lane lane, Turnstile.Taken taken) {
-    return taken.epoch() > lane.epoch ? taken.epoch() : turnstile.nextEpoch();
+  private long epochFor(SessionEntry entry, Turnstile.Taken taken) {
+    return taken.epoch() > entry.epoch ? taken.epoch() : turnstile.nextEpoch();
   }
 
-  private HeldSession take(Lane lane, Owner owner, long epoch, long now) {
-    lane.take(owner, epoch, now, leaseEnd(now));
-    place(lane, now);
-    return new MemoryHeldSession(this, lane, owner, false);
+  private HeldSession take(SessionEntry entry, Owner owner, long epoch, long now) {
+    entry.take(owner, epoch, now, leaseEnd(now));
+    place(entry, now);
+    return new MemoryHeldSession(this, entry, owner, false);
   }
 
   private void store(Stored stored, long now) {
-    var lane = locked(stored.message.session().orElseThrow());
+    var entry = locked(stored.message.session().orElseThrow());
     try {
-      lane.add(stored, now);
-      place(lane, now);
+      entry.add(stored, now);
+      place(entry, now);
     } finally {
-      lane.lock.unlock();
+      entry.lock.unlock();
     }
   }
 
   private void putBack(Stored stored, long now) {
-    var lane = locked(stored.message.session().orElseThrow());
+    var entry = locked(stored.message.session().orElseThrow());
     try {
-      lane.putBack(stored, now);
-      place(lane, now);
+      entry.putBack(stored, now);
+      place(entry, now);
     } finally {
-      lane.lock.unlock();
+      entry.lock.unlock();
     }
   }
 
   /**
-   * Returns the lane of a session, created if there is none, with its lock held. The caller unlocks
+   * Returns the session of a session, created if there is none, with its lock held. The caller unlocks
    * it.
    */
   @SuppressWarnings("LockNotBeforeTry") // The caller unlocks it.
-  Lane locked(SessionId session) {
+  SessionEntry locked(SessionId session) {
     while (true) {
-      var lane = lanes.computeIfAbsent(session, Lane::new);
-      lane.lock.lock();
-      if (!lane.gone) {
-        return lane;
+      var entry = entries.computeIfAbsent(session, SessionEntry::new);
+      entry.lock.lock();
+      if (!entry.gone) {
+        return entry;
       }
-      lane.lock.unlock();
+      entry.lock.unlock();
     }
   }
 
@@ -401,15 +401,15 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
   public void close() {
     closed = true;
     turnstile.close();
-    for (var lane : lanes.values()) {
-      lane.lock.lock();
+    for (var entry : entries.values()) {
+      entry.lock.lock();
       try {
-        release(lane);
-        if (lane.acceptors != null) {
-          lane.acceptors.wakeAll();
+        release(entry);
+        if (entry.acceptors != null) {
+          entry.acceptors.wakeAll();
         }
       } finally {
-        lane.lock.unlock();
+        entry.lock.unlock();
       }
     }
   }

@@ -22,7 +22,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * counts.
  *
  * <p>One thread at a time adds messages, so that sequence numbers grow in the order in which
- * messages reach their lanes. Lock order: this lock, then a lane's, then the turnstile's.
+ * messages reach their sessions. Lock order: this lock, then a session's, then the turnstile's.
  */
 final class QueueBooks {
   final QueueName queue;
@@ -43,7 +43,7 @@ final class QueueBooks {
     this.settings = settings;
     this.ticks = ticks;
     this.maxMessages = maxMessages;
-    // The depth of an ordered queue is in its lanes, so it is counted here only for a bounded
+    // The depth of an ordered queue is in its sessions, so it is counted here only for a bounded
     // queue.
     this.countsDepth = settings.mode() == QueueMode.UNORDERED || maxMessages != Long.MAX_VALUE;
     this.shelf = new DeadLetterShelf(queue);
@@ -192,7 +192,7 @@ final class QueueBooks {
     return Ticks.later(moment, message.ttl().orElse(settings.messageTtl()));
   }
 
-  /** Puts a message into its lane. */
+  /** Puts a message into its session. */
   @FunctionalInterface
   interface Placement {
     void put(Stored stored, long now);

@@ -4,7 +4,7 @@ import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.SessionStatus;
 import java.time.Duration;
 
-/** Applies settlements to the first message of a lane. Callers hold the lane's lock. */
+/** Applies settlements to the first message of a session. Callers hold the session's lock. */
 final class SettleMessages {
   static final String EXPIRED = "expired";
   private static final String LEASE_RAN_OUT = "the lease ran out before the message was settled";
@@ -17,15 +17,15 @@ final class SettleMessages {
     this.books = books;
   }
 
-  void settle(Lane lane, Settlement settlement, long now) {
+  void settle(SessionEntry entry, Settlement settlement, long now) {
     switch (settlement) {
-      case Settlement.Complete complete -> complete(lane, now);
-      case Settlement.Retry retry -> retry(lane, retry, now);
-      case Settlement.DeadLetter letter -> deadLetter(lane, letter, 1, now);
+      case Settlement.Complete complete -> complete(entry, now);
+      case Settlement.Retry retry -> retry(entry, retry, now);
+      case Settlement.DeadLetter letter -> deadLetter(entry, letter, 1, now);
       case Settlement.Park park -> {
-        failed(lane, park.reason());
-        lane.voidDeliveries();
-        park(lane, park.reason(), now);
+        failed(entry, park.reason());
+        entry.voidDeliveries();
+        park(entry, park.reason(), now);
       }
     }
   }
@@ -34,24 +34,24 @@ final class SettleMessages {
    * Ends an expired lease: the current message has used its attempt, those behind it have not
    * (S-05).
    */
-  void leaseRanOut(Lane lane, long now) {
-    if (lane.handed > 0) {
-      var head = lane.messages.get(0);
-      failed(lane, LEASE_RAN_OUT);
-      settleFailed(lane, head, FAILED_BY_LEASE, now);
+  void leaseRanOut(SessionEntry entry, long now) {
+    if (entry.handed > 0) {
+      var head = entry.messages.get(0);
+      failed(entry, LEASE_RAN_OUT);
+      settleFailed(entry, head, FAILED_BY_LEASE, now);
     }
-    lane.free();
+    entry.free();
   }
 
   /** Dead-letters a waiting message that has expired. */
-  void expire(Lane lane, int index) {
-    var old = lane.messages.remove(index);
+  void expire(SessionEntry entry, int index) {
+    var old = entry.messages.remove(index);
     books.setAside(old, old.attempts, EXPIRED, old.lastError());
   }
 
   /** Dead-letters the first message for an operator. */
-  void deadLetterHead(Lane lane, boolean wasTried, String reason, long now) {
-    var dead = removeHead(lane, now);
+  void deadLetterHead(SessionEntry entry, boolean wasTried, String reason, long now) {
+    var dead = removeHead(entry, now);
     books.setAside(dead, dead.attempts + (wasTried ? 1 : 0), reason, dead.lastError());
   }
 
@@ -60,20 +60,20 @@ final class SettleMessages {
     return letter.error().isEmpty() ? dead.lastError() : letter.error();
   }
 
-  private void retry(Lane lane, Settlement.Retry retry, long now) {
-    var head = lane.messages.get(0);
+  private void retry(SessionEntry entry, Settlement.Retry retry, long now) {
+    var head = entry.messages.get(0);
     if (retry.counted()) {
-      failed(lane, retry.reason());
+      failed(entry, retry.reason());
     } else {
       troubled(head, retry.reason());
     }
     head.dueAt = Ticks.later(now, retry.delay());
-    settleFailed(lane, head, retry, now);
-    lane.voidDeliveries();
+    settleFailed(entry, head, retry, now);
+    entry.voidDeliveries();
   }
 
-  private void failed(Lane lane, String error) {
-    var head = lane.messages.get(0);
+  private void failed(SessionEntry entry, String error) {
+    var head = entry.messages.get(0);
     head.attempts++;
     troubled(head, error);
   }
@@ -83,38 +83,38 @@ final class SettleMessages {
   }
 
   /** Removes the first message; if it blocked its session, the session is no longer blocked. */
-  private static Stored removeHead(Lane lane, long now) {
-    var head = lane.removeHead();
-    lane.thawUnlessAside(now);
+  private static Stored removeHead(SessionEntry entry, long now) {
+    var head = entry.removeHead();
+    entry.resumeTtlUnlessAside(now);
     return head;
   }
 
   /** Settles a failed message: the queue's settings decide whether it is retried. */
-  private void settleFailed(Lane lane, Stored head, Settlement.Retry retry, long now) {
+  private void settleFailed(SessionEntry entry, Stored head, Settlement.Retry retry, long now) {
     switch (books.settings().settlementAfter(head.attempts, retry)) {
-      case Settlement.Complete complete -> complete(lane, now);
-      case Settlement.DeadLetter letter -> deadLetter(lane, letter, 0, now);
-      case Settlement.Park park -> park(lane, park.reason(), now);
+      case Settlement.Complete complete -> complete(entry, now);
+      case Settlement.DeadLetter letter -> deadLetter(entry, letter, 0, now);
+      case Settlement.Park park -> park(entry, park.reason(), now);
       case Settlement.Retry again -> {
         if (retry.limited() && head.attempts >= books.settings().maxDeliveryCount()) {
-          lane.freeze(now);
+          entry.stopTtl(now);
         }
       }
     }
   }
 
-  private void complete(Lane lane, long now) {
-    removeHead(lane, now);
+  private void complete(SessionEntry entry, long now) {
+    removeHead(entry, now);
     books.left();
   }
 
-  private void deadLetter(Lane lane, Settlement.DeadLetter letter, int more, long now) {
-    var dead = removeHead(lane, now);
+  private void deadLetter(SessionEntry entry, Settlement.DeadLetter letter, int more, long now) {
+    var dead = removeHead(entry, now);
     books.setAside(dead, dead.attempts + more, letter.reason(), errorOf(letter, dead));
   }
 
-  private void park(Lane lane, String reason, long now) {
-    lane.aside = new Lane.Aside(SessionStatus.PARKED, reason, books.ticks.instant());
-    lane.freeze(now);
+  private void park(SessionEntry entry, String reason, long now) {
+    entry.aside = new SessionEntry.Aside(SessionStatus.PARKED, reason, books.ticks.instant());
+    entry.stopTtl(now);
   }
 }

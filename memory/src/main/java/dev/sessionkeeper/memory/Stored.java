@@ -5,7 +5,7 @@ import dev.sessionkeeper.Message;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** A message that is neither completed nor a dead letter. Guarded by the lock of its lane. */
+/** A message that is neither completed nor a dead letter. Guarded by the lock of its session. */
 final class Stored {
   final Message message;
   final long sequence;
@@ -18,7 +18,7 @@ final class Stored {
   /** The earliest moment of its next delivery. */
   long dueAt;
 
-  /** When the message expires, unless its TTL is stopped; callers ask {@link Lane#expiryOf}. */
+  /** When the message expires, unless its TTL is stopped; callers ask {@link SessionEntry#expiryOf}. */
   long expiresAt;
 
   /** The last error, for operators; null if there was none. */

@@ -6,27 +6,27 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Where lanes and owners meet: lanes with work, in the order in which they became ready (S-07);
- * lanes that are due later; and owners that wait for a session, of which one is woken for each lane
+ * Where sessions and owners meet: sessions with work, in the order in which they became ready (S-07);
+ * sessions that are due later; and owners that wait for a session, of which one is woken for each session
  * that becomes ready.
  *
- * <p>Callers hold the lock of the lane they pass. Only {@link #takeFirst} and {@link #takeDue}
- * return lanes that their caller has not locked; the caller then locks the lane, checks it again
+ * <p>Callers hold the lock of the session they pass. Only {@link #takeFirst} and {@link #takeDue}
+ * return sessions that their caller has not locked; the caller then locks the session, checks it again
  * and puts it where it belongs. Therefore the other methods may check without the turnstile's lock
- * that nothing is to be done: a thread that moves the lane meanwhile returns to it.
+ * that nothing is to be done: a thread that moves the session meanwhile returns to it.
  *
  * <p>All owners of a queue contend for this lock, so little is done under it: it touches only the
- * lane that is passed, and {@code takeFirst} not even that.
+ * session that is passed, and {@code takeFirst} not even that.
  */
 final class Turnstile {
   private static final int SPINS = 500;
 
   private final ReentrantLock lock = new ReentrantLock();
-  private final Row<Lane> ready = new Row<>((lane, place) -> lane.readyPlace = place);
-  private final DueTimes<Lane> due = new DueTimes<>(Lane.class);
-  private final LeavingLanes leaving = new LeavingLanes();
+  private final Row<SessionEntry> ready = new Row<>((entry, place) -> entry.readyPlace = place);
+  private final DueTimes<SessionEntry> due = new DueTimes<>(SessionEntry.class);
+  private final LeavingEntries leaving = new LeavingEntries();
   private final WaitList owners = new WaitList();
-  private final Alarm alarm;
+  private final EarliestTimer nextTimer;
 
   private long lastEpoch;
   private boolean closed;
@@ -35,7 +35,7 @@ final class Turnstile {
   private volatile long nextDue = Ticks.NEVER;
 
   Turnstile(Ticks ticks, Runnable onDue) {
-    this.alarm = new Alarm(ticks, lock, due::next, onDue);
+    this.nextTimer = new EarliestTimer(ticks, lock, due::next, onDue);
   }
 
   int readyCount() {
@@ -47,52 +47,52 @@ final class Turnstile {
   }
 
   /**
-   * Marks the lane as ready, to be checked again at a moment.
+   * Marks the session as ready, to be checked again at a moment.
    *
-   * @param leaseEnd when a lease that is taken now would end: a lane that is checked no later than
+   * @param leaseEnd when a lease that is taken now would end: a session that is checked no later than
    *     that need not be registered again by its taker
    */
-  void ready(Lane lane, long moment, long leaseEnd) {
-    if (lane.ready && DueTimes.isRegistered(lane, moment)) {
+  void ready(SessionEntry entry, long moment, long leaseEnd) {
+    if (entry.ready && DueTimes.isRegistered(entry, moment)) {
       return;
     }
     enter();
     try {
-      lookAt(lane, lane.ready ? moment : Math.min(moment, leaseEnd));
-      if (!lane.ready) {
-        lane.ready = true;
-        lane.readyPlace = ready.add(lane);
+      lookAt(entry, entry.ready ? moment : Math.min(moment, leaseEnd));
+      if (!entry.ready) {
+        entry.ready = true;
+        entry.readyPlace = ready.add(entry);
         countReady();
-        wakeOneFor(lane);
+        wakeOneFor(entry);
       }
     } finally {
       lock.unlock();
     }
   }
 
-  /** Marks the lane as not ready, to be checked again at a moment. */
-  void away(Lane lane, long moment) {
-    if (!lane.ready && (moment == Ticks.NEVER || DueTimes.isRegistered(lane, moment))) {
+  /** Marks the session as not ready, to be checked again at a moment. */
+  void away(SessionEntry entry, long moment) {
+    if (!entry.ready && (moment == Ticks.NEVER || DueTimes.isRegistered(entry, moment))) {
       return;
     }
     enter();
     try {
-      lookAt(lane, moment);
-      remove(lane);
+      lookAt(entry, moment);
+      remove(entry);
     } finally {
       lock.unlock();
     }
   }
 
-  /** Forgets a lane that is gone. */
-  void forget(Lane lane) {
-    away(lane, Ticks.NEVER);
-    if (lane.dueBucket != null) {
-      forgetAll(leaving.add(lane));
+  /** Forgets a session that is gone. */
+  void forget(SessionEntry entry) {
+    away(entry, Ticks.NEVER);
+    if (entry.dueBucket != null) {
+      forgetAll(leaving.add(entry));
     }
   }
 
-  private void forgetAll(List<Lane> gone) {
+  private void forgetAll(List<SessionEntry> gone) {
     if (gone.isEmpty()) {
       return;
     }
@@ -106,7 +106,7 @@ final class Turnstile {
   }
 
   /**
-   * Takes the lane that has waited longest. The lane counts as ready until its taker, which locks
+   * Takes the session that has waited longest. The session counts as ready until its taker, which locks
    * it, calls {@link #arrived}.
    */
   Optional<Taken> takeFirst() {
@@ -119,31 +119,31 @@ final class Turnstile {
         return Optional.empty();
       }
       int place = ready.firstPlace();
-      var lane = ready.removeFirst();
+      var entry = ready.removeFirst();
       countReady();
-      return Optional.of(new Taken(lane, place, ++lastEpoch));
+      return Optional.of(new Taken(entry, place, ++lastEpoch));
     } finally {
       lock.unlock();
     }
   }
 
   /**
-   * A lane on its way from the row to an owner.
+   * A session on its way from the row to an owner.
    *
    * @param epoch the epoch of its lease, if it can be taken
    */
-  record Taken(Lane lane, int place, long epoch) {}
+  record Taken(SessionEntry entry, int place, long epoch) {}
 
-  /** Records that the taker has locked the lane. */
+  /** Records that the taker has locked the session. */
   void arrived(Taken taken) {
-    var lane = taken.lane();
-    if (lane.ready && lane.readyPlace == taken.place()) {
-      lane.ready = false;
+    var entry = taken.entry();
+    if (entry.ready && entry.readyPlace == taken.place()) {
+      entry.ready = false;
     }
     // Otherwise another thread has moved the session meanwhile, and it may be ready again.
   }
 
-  /** Returns the next epoch, for an owner that accepts a chosen lane. */
+  /** Returns the next epoch, for an owner that accepts a chosen session. */
   long nextEpoch() {
     enter();
     try {
@@ -153,12 +153,12 @@ final class Turnstile {
     }
   }
 
-  List<Lane> takeDue(long now) {
+  List<SessionEntry> takeDue(long now) {
     enter();
     try {
-      var lanes = due.takeUntil(now);
+      var entries = due.takeUntil(now);
       noteNextDue();
-      return lanes;
+      return entries;
     } finally {
       lock.unlock();
     }
@@ -167,7 +167,7 @@ final class Turnstile {
   /**
    * Adds an owner to the waiting ones.
    *
-   * @return false if it need not wait: a lane is ready now, or the queue is closed
+   * @return false if it need not wait: a session is ready now, or the queue is closed
    */
   boolean queueUp(Waiter owner) {
     enter();
@@ -209,7 +209,7 @@ final class Turnstile {
     try {
       closed = true;
       owners.wakeAll();
-      alarm.stop();
+      nextTimer.stop();
     } finally {
       lock.unlock();
     }
@@ -226,20 +226,20 @@ final class Turnstile {
     lock.lock();
   }
 
-  private void wakeOneFor(Lane lane) {
+  private void wakeOneFor(SessionEntry entry) {
     // A consumer that waits for this session only has no other chance, so it goes first.
-    if (lane.acceptors == null || !lane.acceptors.wakeOne()) {
+    if (entry.acceptors == null || !entry.acceptors.wakeOne()) {
       owners.wakeOne();
     }
   }
 
-  private void lookAt(Lane lane, long moment) {
+  private void lookAt(SessionEntry entry, long moment) {
     if (moment == Ticks.NEVER) {
       return;
     }
-    due.register(lane, moment);
+    due.register(entry, moment);
     noteNextDue();
-    alarm.set();
+    nextTimer.set();
   }
 
   private void noteNextDue() {
@@ -250,10 +250,10 @@ final class Turnstile {
     }
   }
 
-  private void remove(Lane lane) {
-    if (lane.ready) {
-      lane.ready = false;
-      ready.remove(lane, lane.readyPlace);
+  private void remove(SessionEntry entry) {
+    if (entry.ready) {
+      entry.ready = false;
+      ready.remove(entry, entry.readyPlace);
       countReady();
     }
   }

@@ -26,14 +26,14 @@ final class UnorderedQueue implements MemoryQueue, MessageSource {
   private final QueueBooks books;
   private final Ticks ticks;
   private final ReentrantLock lock = new ReentrantLock();
-  private final LooseMessages messages;
+  private final UnorderedMessages messages;
   private final WaitList receivers = new WaitList();
   private boolean closed;
 
   UnorderedQueue(QueueBooks books) {
     this.books = books;
     this.ticks = books.ticks;
-    this.messages = new LooseMessages(ticks, lock, this::runDue);
+    this.messages = new UnorderedMessages(ticks, lock, this::runDue);
   }
 
   @Override
@@ -157,7 +157,7 @@ final class UnorderedQueue implements MemoryQueue, MessageSource {
     }
   }
 
-  private void apply(LooseMessages.Loose message, Settlement settlement, long now) {
+  private void apply(UnorderedMessages.UnorderedMessage message, Settlement settlement, long now) {
     switch (settlement) {
       case Settlement.Complete complete -> complete(message);
       case Settlement.Retry retry -> {
@@ -176,7 +176,7 @@ final class UnorderedQueue implements MemoryQueue, MessageSource {
     }
   }
 
-  private void failed(LooseMessages.Loose message, Settlement.Retry retry, long now) {
+  private void failed(UnorderedMessages.UnorderedMessage message, Settlement.Retry retry, long now) {
     message.stored.attempts++;
     message.stored.trouble = new Stored.Trouble(retry.reason(), ticks.instant());
     switch (books.settings().settlementAfter(message.stored.attempts, retry)) {
@@ -187,23 +187,23 @@ final class UnorderedQueue implements MemoryQueue, MessageSource {
     }
   }
 
-  private void complete(LooseMessages.Loose message) {
+  private void complete(UnorderedMessages.UnorderedMessage message) {
     messages.forget(message);
     books.left();
   }
 
-  private void deadLetter(LooseMessages.Loose message, Settlement.DeadLetter letter, int more) {
+  private void deadLetter(UnorderedMessages.UnorderedMessage message, Settlement.DeadLetter letter, int more) {
     var error = SettleMessages.errorOf(letter, message.stored);
     setAside(message, message.stored.attempts + more, letter.reason(), error);
   }
 
   private void setAside(
-      LooseMessages.Loose message, int attempts, String reason, String lastError) {
+      UnorderedMessages.UnorderedMessage message, int attempts, String reason, String lastError) {
     messages.forget(message);
     books.setAside(message.stored, attempts, reason, lastError);
   }
 
-  private void place(LooseMessages.Loose message, long now) {
+  private void place(UnorderedMessages.UnorderedMessage message, long now) {
     if (messages.place(message, now)) {
       receivers.wakeOne();
     }

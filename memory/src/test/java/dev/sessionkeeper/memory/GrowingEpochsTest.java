@@ -31,18 +31,18 @@ class GrowingEpochsTest {
   @Test
   void anOwnerThatIsDelayedOnItsWayToASessionStillRaisesTheEpoch() throws Exception {
     queue.send(List.of(Message.of(SESSION, Payload.empty())));
-    var lane = queue.lanes().iterator().next();
+    var entry = queue.entries().iterator().next();
     var delayed = new FutureTask<>(() -> queue.acceptNext(Owner.of("delayed"), Duration.ZERO));
     long overtaking;
-    lane.lock.lock();
+    entry.lock.lock();
     try {
       Thread.ofPlatform().start(delayed);
-      await().until(lane.lock::hasQueuedThreads);
+      await().until(entry.lock::hasQueuedThreads);
       // The delayed owner has left the row; another one accepts the session by name and releases
       // it.
       overtaking = takeAndClose(queue.accept(SESSION, Owner.of("named"), Duration.ZERO));
     } finally {
-      lane.lock.unlock();
+      entry.lock.unlock();
     }
 
     assertThat(takeAndClose(delayed.get())).isGreaterThan(overtaking);

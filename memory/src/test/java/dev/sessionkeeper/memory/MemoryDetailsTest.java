@@ -71,7 +71,7 @@ class MemoryDetailsTest {
   }
 
   @Test
-  void emptySessionsLeaveNoLaneBehind() throws Exception {
+  void emptySessionsUseNoMemory() throws Exception {
     for (int i = 0; i < 100; i++) {
       provider.send(QUEUE, List.of(Message.of(SessionId.of("s" + i), Payload.empty())));
     }
@@ -82,7 +82,7 @@ class MemoryDetailsTest {
     }
     tryToTakeByName("unknown");
 
-    assertThat(((OrderedQueue) provider.sessions(QUEUE)).lanes()).isEmpty();
+    assertThat(((OrderedQueue) provider.sessions(QUEUE)).entries()).isEmpty();
   }
 
   @Test
@@ -92,14 +92,14 @@ class MemoryDetailsTest {
       session.writeState(new SessionState.Write(new byte[] {1}, 0));
       settle(session, session.receive(1, Duration.ZERO).getFirst().sequence(), done());
     }
-    assertThat(((OrderedQueue) provider.sessions(QUEUE)).lanes()).hasSize(1);
+    assertThat(((OrderedQueue) provider.sessions(QUEUE)).entries()).hasSize(1);
 
     provider.send(QUEUE, List.of(message("a2")));
     try (var session = take(provider)) {
       session.writeState(new SessionState.Write(new byte[0], 1));
       settle(session, session.receive(1, Duration.ZERO).getFirst().sequence(), done());
     }
-    assertThat(((OrderedQueue) provider.sessions(QUEUE)).lanes()).isEmpty();
+    assertThat(((OrderedQueue) provider.sessions(QUEUE)).entries()).isEmpty();
   }
 
   @Test

@@ -37,13 +37,13 @@ class UnorderedTest {
   }
 
   @Test
-  void everyMessageIsHandledOnceInALaneOfItsOwn() {
+  void everyMessageIsHandledOnceInASessionOfItsOwn() {
     bench.holdsUnordered(500);
-    var lanes = java.util.concurrent.ConcurrentHashMap.newKeySet();
+    var entries = java.util.concurrent.ConcurrentHashMap.newKeySet();
     MessageHandler handler =
         (delivery, session) -> {
           bench.note(delivery);
-          lanes.add(session.id());
+          entries.add(session.id());
           assertThat(session.epoch()).isEqualTo(1);
           assertThat(session.isLockHeld()).isTrue();
           session.releaseSession();
@@ -54,7 +54,7 @@ class UnorderedTest {
     }
     assertThat(new HashSet<>(bench.handled)).hasSize(500);
     assertThat(bench.handled).hasSize(500);
-    assertThat(lanes).hasSize(500);
+    assertThat(entries).hasSize(500);
     assertThat(bench.eventsOf(ProcessorEvent.SessionOpened.class)).isEmpty();
     assertThat(bench.eventsOf(ProcessorEvent.HandlingEnded.class)).hasSize(500);
   }

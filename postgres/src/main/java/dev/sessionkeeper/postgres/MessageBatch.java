@@ -112,7 +112,7 @@ final class MessageBatch {
         keys.add(key);
         if (distinct.putIfAbsent(key, message) == null) {
           // All of them are asked: each is used now.
-          areUnused &= MessageId.isFirstUse(key);
+          areUnused &= MessageId.claimFirstUse(key);
         }
       }
     }

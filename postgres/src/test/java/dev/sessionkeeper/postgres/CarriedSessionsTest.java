@@ -140,7 +140,7 @@ class CarriedSessionsTest extends ReadsAlone {
     send(A, "1");
     var held = take(reader, queue, ME);
     Thread.sleep(100);
-    try (var notices = Notices.over(database.pool(), database.postgres().dataSource())) {
+    try (var notices = Notices.over(database.pool(), database.unpooled())) {
       var tellers = new Tellers();
       notices.listen("keeper_queues", tellers);
       await().until(() -> tellers.isListening);

@@ -39,13 +39,13 @@ class CutSettlementTest {
   @BeforeEach
   void start() throws Exception {
     database = TestDatabase.start();
-    var url = database.postgres().jdbcUrl();
+    var url = database.url();
     int port = URI.create(url.substring("jdbc:".length())).getPort();
     network = FaultyNetwork.to(port);
     var source = new PGSimpleDataSource();
     source.setUrl(url.replace(":" + port + "/", ":" + network.port() + "/"));
-    source.setUser(database.postgres().user());
-    source.setPassword(database.postgres().password());
+    source.setUser(database.user());
+    source.setPassword(database.password());
     source.setPrepareThreshold(0);
     var config = new HikariConfig();
     config.setDataSource(source);

@@ -18,11 +18,11 @@ class HalfOpenListenerTest {
   @Test
   void itIsReplaced() throws Exception {
     try (var database = TestDatabase.start()) {
-      var url = URI.create(database.postgres().jdbcUrl().substring("jdbc:".length()));
+      var url = URI.create(database.url().substring("jdbc:".length()));
       var source = new PGSimpleDataSource();
-      source.setUrl(database.postgres().jdbcUrl());
-      source.setUser(database.postgres().user());
-      source.setPassword(database.postgres().password());
+      source.setUrl(database.url());
+      source.setUser(database.user());
+      source.setPassword(database.password());
       var heard = new AtomicInteger();
       var begun = new AtomicInteger();
       try (var proxy = StallingProxy.to(url.getPort(), 1)) {

@@ -46,7 +46,7 @@ class HungCommitTest {
   @BeforeEach
   void start() throws SQLException {
     database = TestDatabase.start();
-    gate = database.postgres().dataSource().getConnection();
+    gate = database.unpooled().getConnection();
     try (var statement = gate.createStatement()) {
       statement.execute(
           """

@@ -233,7 +233,7 @@ class IsolationLevelTest {
 
   private HikariDataSource pool(String level) {
     var config = new HikariConfig();
-    config.setDataSource(database.postgres().dataSource());
+    config.setDataSource(database.unpooled());
     config.setMaximumPoolSize(12);
     config.setTransactionIsolation(level);
     return new HikariDataSource(config);

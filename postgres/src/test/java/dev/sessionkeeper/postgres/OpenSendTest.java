@@ -52,7 +52,7 @@ class OpenSendTest {
   @Test
   void onlyTheSendOfThatIdWaits() throws Exception {
     try (var executor = Executors.newVirtualThreadPerTaskExecutor();
-        var application = database.postgres().dataSource().getConnection()) {
+        var application = database.unpooled().getConnection()) {
       application.setAutoCommit(false);
       provider.send(application, QUEUE, List.of(message(TWICE)));
       var again =
@@ -81,7 +81,7 @@ class OpenSendTest {
   @Test
   void whatWaitedIsStoredWhenTheApplicationRollsBack() throws SQLException {
     try (var executor = Executors.newVirtualThreadPerTaskExecutor();
-        var application = database.postgres().dataSource().getConnection()) {
+        var application = database.unpooled().getConnection()) {
       application.setAutoCommit(false);
       provider.send(application, QUEUE, List.of(message(TWICE)));
       var again =

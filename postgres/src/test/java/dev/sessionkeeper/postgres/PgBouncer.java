@@ -1,10 +1,8 @@
 package dev.sessionkeeper.postgres;
 
-import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -31,10 +29,9 @@ final class PgBouncer implements AutoCloseable {
     return BINARIES.stream().filter(Files::isExecutable).findFirst();
   }
 
-  static PgBouncer start(Path binary, EmbeddedPostgres postgres, int serverConnections)
+  static PgBouncer start(Path binary, TestDatabase database, int serverConnections)
       throws IOException {
     int port = freePort();
-    var url = URI.create(postgres.jdbcUrl().substring("jdbc:".length()));
     var config = Files.createTempFile("keeper-pgbouncer-", ".ini");
     // PgBouncer gives up the rights of root before it reads its settings again.
     Files.setPosixFilePermissions(config, PosixFilePermissions.fromString("rw-r--r--"));
@@ -54,7 +51,7 @@ final class PgBouncer implements AutoCloseable {
         ignore_startup_parameters = extra_float_digits
         """
             .formatted(
-                url.getPort(), postgres.user(), postgres.password(), port, serverConnections));
+                database.port(), database.user(), database.password(), port, serverConnections));
     var command = new ArrayList<>(List.of(binary.toString(), "-q"));
     if (System.getProperty("user.name").equals("root")) {
       command.addAll(List.of("-u", "nobody"));

@@ -14,7 +14,6 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.processor.ProcessorEvent;
 import dev.sessionkeeper.processor.SessionProcessor;
-import dev.sessionkeeper.store.Migrations;
 import dev.sessionkeeper.store.Notices;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
@@ -43,11 +42,10 @@ class PgBouncerTest {
     var binary = PgBouncer.binary();
     assumeTrue(binary.isPresent(), "PgBouncer is not installed");
     database = TestDatabase.start();
-    Migrations.apply(database.pool(), "queues");
-    bouncer = PgBouncer.start(binary.get(), database.postgres(), 3);
+    bouncer = PgBouncer.start(binary.get(), database, 3);
     var config = new HikariConfig();
-    config.setJdbcUrl(bouncer.jdbcUrl("keeper"));
-    config.setUsername(database.postgres().user());
+    config.setJdbcUrl(bouncer.jdbcUrl(database.name()));
+    config.setUsername(database.user());
     config.setMaximumPoolSize(12);
     config.setInitializationFailTimeout(Duration.ofSeconds(10).toMillis());
     pool = new HikariDataSource(config);
@@ -67,7 +65,7 @@ class PgBouncerTest {
   void sessionsAreHandledInOrderWithoutAnError(int carryFrom) throws Exception {
     var handled = new ConcurrentLinkedQueue<String>();
     var problems = new ConcurrentLinkedQueue<String>();
-    try (var notices = Notices.over(pool, database.postgres().dataSource());
+    try (var notices = Notices.over(pool, database.unpooled());
         var provider =
             PostgresQueueProvider.create(
                 pool,

@@ -177,7 +177,7 @@ class PlanStabilityTest {
   }
 
   private void countCalls() throws Exception {
-    try (var connection = database.postgres().adminDataSource().getConnection();
+    try (var connection = database.admin().getConnection();
         var statement = connection.prepareStatement("SHOW track_functions")) {
       execute(connection, "ALTER SYSTEM SET track_functions = 'pl'");
       execute(connection, "SELECT pg_reload_conf()");

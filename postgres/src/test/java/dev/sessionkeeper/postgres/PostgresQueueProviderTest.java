@@ -1,7 +1,6 @@
 package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.spi.QueueProvider;
-import dev.sessionkeeper.store.Migrations;
 import dev.sessionkeeper.testkit.QueueProviderContract;
 import dev.sessionkeeper.time.TimeSource;
 import org.junit.jupiter.api.AfterAll;
@@ -13,7 +12,6 @@ class PostgresQueueProviderTest extends QueueProviderContract {
   @BeforeAll
   static void start() {
     database = TestDatabase.start();
-    Migrations.apply(database.pool(), "queues");
   }
 
   @AfterAll

@@ -37,7 +37,7 @@ class SmallPoolTest {
   void start() {
     database = TestDatabase.start();
     var config = new HikariConfig();
-    config.setDataSource(database.postgres().dataSource());
+    config.setDataSource(database.unpooled());
     config.setMaximumPoolSize(4);
     pool = new HikariDataSource(config);
   }

@@ -45,12 +45,12 @@ class StalledClientTest {
   @BeforeEach
   void start() throws Exception {
     database = TestDatabase.start();
-    var url = URI.create(database.postgres().jdbcUrl().substring("jdbc:".length()));
+    var url = URI.create(database.url().substring("jdbc:".length()));
     proxy = StallingProxy.to(url.getPort(), 8_000);
     var config = new HikariConfig();
     config.setJdbcUrl("jdbc:postgresql://127.0.0.1:" + proxy.port() + url.getPath());
-    config.setUsername(database.postgres().user());
-    config.setPassword(database.postgres().password());
+    config.setUsername(database.user());
+    config.setPassword(database.password());
     config.setMaximumPoolSize(8);
     config.setConnectionTimeout(1000);
     pool = new HikariDataSource(config);

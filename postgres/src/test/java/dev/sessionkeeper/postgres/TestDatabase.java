@@ -4,9 +4,16 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import dev.sessionkeeper.store.Migrations;
+import java.net.URI;
 import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 
-/** A real PostgreSQL for the tests of this module, with a pool as an application would have one. */
+/**
+ * A database of its own for one test, with a pool as an application has one. All tests of this
+ * process share one PostgreSQL: the migrations run once, and each test gets a copy of the result.
+ */
 final class TestDatabase implements AutoCloseable {
   private static final String CUT =
       """
@@ -14,24 +21,37 @@ final class TestDatabase implements AutoCloseable {
        WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%keeper.%'
       """;
 
-  private final EmbeddedPostgres postgres;
+  private static final EmbeddedPostgres POSTGRES = startShared();
+  private static final String TEMPLATE = migrated("queues_template");
+  private static final AtomicInteger COUNT = new AtomicInteger();
+
+  private final String name;
+  private final DataSource source;
   private final HikariDataSource pool;
 
-  private TestDatabase(EmbeddedPostgres postgres) {
-    this.postgres = postgres;
+  private TestDatabase(String name) {
+    this.name = name;
+    this.source = POSTGRES.copyDatabase(TEMPLATE, name);
     var config = new HikariConfig();
-    config.setDataSource(postgres.dataSource());
+    config.setDataSource(source);
     config.setMaximumPoolSize(24);
     config.setMinimumIdle(2);
     this.pool = new HikariDataSource(config);
   }
 
-  static TestDatabase start() {
-    return new TestDatabase(EmbeddedPostgres.temporaryWithoutSync());
+  private static EmbeddedPostgres startShared() {
+    var postgres = EmbeddedPostgres.temporaryWithoutSync();
+    Runtime.getRuntime().addShutdownHook(new Thread(postgres::close));
+    return postgres;
   }
 
-  static TestDatabase startDurable() {
-    return new TestDatabase(EmbeddedPostgres.temporary());
+  private static String migrated(String name) {
+    Migrations.apply(POSTGRES.createDatabase(name), "queues");
+    return name;
+  }
+
+  static TestDatabase start() {
+    return new TestDatabase("queues_" + COUNT.incrementAndGet());
   }
 
   HikariDataSource pool() {
@@ -63,7 +83,7 @@ final class TestDatabase implements AutoCloseable {
 
   /** Breaks all connections that the queues use, and tells how many. */
   int cutConnections() {
-    try (var connection = postgres.dataSource().getConnection();
+    try (var connection = source.getConnection();
         var statement = connection.createStatement();
         var rows = statement.executeQuery(CUT)) {
       rows.next();
@@ -73,13 +93,46 @@ final class TestDatabase implements AutoCloseable {
     }
   }
 
-  EmbeddedPostgres postgres() {
-    return postgres;
+  String name() {
+    return name;
   }
 
+  String url() {
+    return POSTGRES.jdbcUrl(name);
+  }
+
+  /** Returns the port of the server, for a proxy in front of it. */
+  int port() {
+    return URI.create(url().substring("jdbc:".length())).getPort();
+  }
+
+  String user() {
+    return POSTGRES.user();
+  }
+
+  String password() {
+    return POSTGRES.password();
+  }
+
+  /** Returns connections outside the pool. */
+  DataSource unpooled() {
+    return source;
+  }
+
+  /** Returns connections as superuser of the server that all tests share. */
+  DataSource admin() {
+    return POSTGRES.adminDataSource();
+  }
+
+  /** Drops the database with its connections, whose transactions would otherwise delay later tests. */
   @Override
   public void close() {
     pool.close();
-    postgres.close();
+    try (var connection = admin().getConnection();
+        var statement = connection.createStatement()) {
+      statement.execute("DROP DATABASE " + name + " WITH (FORCE)");
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
   }
 }

@@ -122,10 +122,7 @@ final class Reload {
         : told + " Needs a restart: " + String.join(", ", needsRestart) + ".";
   }
 
-  /**
-   * A revocation must take effect while the store is away; a failure to write the audit entry does
-   * not stop it.
-   */
+  /** A failed audit entry does not stop the reload, because a revocation must take effect even while the store is away. */
   private void record(Actor actor, String told, List<String> warnings) {
     try {
       audit.record(AuditLog.Entry.of(actor, ACTION, TARGET, told));

@@ -49,7 +49,7 @@ final class ReadySessions {
       waiters++;
       while (true) {
         var first = ready.poll();
-        if (first != null && isStillHeld(first)) {
+        if (first != null && renewIfHeld(first)) {
           return Optional.of(first.session());
         }
         long left = (expected > 0 ? graceEnd : end) - time.nanoTime();
@@ -71,7 +71,7 @@ final class ReadySessions {
    * Returns whether the session is still held. A worker counts the lock from its request, so a lock
    * that has waited here is renewed first.
    */
-  private boolean isStillHeld(Ready first) {
+  private boolean renewIfHeld(Ready first) {
     if (first.session().isLost()) {
       return false;
     }
@@ -93,7 +93,7 @@ final class ReadySessions {
     try {
       var found = ready.stream().filter(each -> each.session().id.equals(id)).findFirst();
       found.ifPresent(ready::remove);
-      return found.filter(this::isStillHeld).map(Ready::session);
+      return found.filter(this::renewIfHeld).map(Ready::session);
     } finally {
       lock.unlock();
     }

@@ -34,7 +34,7 @@ final class QueueTables {
   private final Referee referee;
   private final Duration lock;
   private final int maxDeliveries;
-  private Map<SessionId, Lane> lanes = new LinkedHashMap<>();
+  private Map<SessionId, SessionEntry> entries = new LinkedHashMap<>();
   private Map<MessageId, Long> known = new HashMap<>();
   private List<Row> dead = new ArrayList<>();
   private long lastSequence;
@@ -50,7 +50,7 @@ final class QueueTables {
 
   /** A copy of all tables, as a standby has it. */
   record Copy(
-      Map<SessionId, Lane> lanes,
+      Map<SessionId, SessionEntry> entries,
       Map<MessageId, Long> known,
       List<Row> dead,
       long lastSequence,
@@ -85,7 +85,7 @@ final class QueueTables {
     }
   }
 
-  private static final class Lane {
+  private static final class SessionEntry {
     final SessionId id;
     List<Row> rows = new ArrayList<>();
     int handed;
@@ -98,12 +98,12 @@ final class QueueTables {
     Instant waitsSince = Instant.MAX;
     SessionState state = SessionState.none();
 
-    Lane(SessionId id) {
+    SessionEntry(SessionId id) {
       this.id = id;
     }
 
-    Lane copy() {
-      var copy = new Lane(id);
+    SessionEntry copy() {
+      var copy = new SessionEntry(id);
       rows.forEach(row -> copy.rows.add(row.copy()));
       copy.handed = handed;
       copy.epoch = epoch;
@@ -133,15 +133,15 @@ final class QueueTables {
       }
       long sequence = ++lastSequence;
       known.put(message.id(), sequence);
-      var lane = lanes.computeIfAbsent(message.session().orElseThrow(), Lane::new);
-      if (bugs.contains(Bug.SESSION_FORGOTTEN) && lane.isLeased && lane.rows.size() == 1) {
-        lane.isForgotten = true;
+      var entry = entries.computeIfAbsent(message.session().orElseThrow(), SessionEntry::new);
+      if (bugs.contains(Bug.SESSION_FORGOTTEN) && entry.isLeased && entry.rows.size() == 1) {
+        entry.isForgotten = true;
       }
-      lane.rows.add(new Row(message, sequence, now));
-      if (lane.waitsSince.equals(Instant.MAX)) {
-        lane.waitsSince = now;
+      entry.rows.add(new Row(message, sequence, now));
+      if (entry.waitsSince.equals(Instant.MAX)) {
+        entry.waitsSince = now;
       }
-      referee.stored(lane.id, message.id(), sequence);
+      referee.stored(entry.id, message.id(), sequence);
       outcomes.add(new SendOutcome.Stored(message.id(), sequence));
     }
     return outcomes;
@@ -150,13 +150,13 @@ final class QueueTables {
   // Statements of consumers.
 
   Optional<Granted> accept(String owner, Instant now) {
-    Lane longest = null;
-    for (var lane : lanes.values()) {
-      expire(lane, now);
+    SessionEntry longest = null;
+    for (var entry : entries.values()) {
+      expire(entry, now);
       boolean isFree =
-          !lane.isLeased || (bugs.contains(Bug.LEASE_ENDS_EARLY) && isNearEnd(lane, now));
-      if (isFree && !lane.isParked && !lane.isForgotten && isReady(lane, now)) {
-        longest = longest == null || lane.waitsSince.isBefore(longest.waitsSince) ? lane : longest;
+          !entry.isLeased || (bugs.contains(Bug.LEASE_ENDS_EARLY) && isNearEnd(entry, now));
+      if (isFree && !entry.isParked && !entry.isForgotten && isReady(entry, now)) {
+        longest = longest == null || entry.waitsSince.isBefore(longest.waitsSince) ? entry : longest;
       }
     }
     if (longest == null) {
@@ -171,56 +171,56 @@ final class QueueTables {
     return Optional.of(new Granted(longest.id, longest.epoch, longest.until));
   }
 
-  private boolean isNearEnd(Lane lane, Instant now) {
-    return lane.until.minus(lock.dividedBy(3)).isBefore(now);
+  private boolean isNearEnd(SessionEntry entry, Instant now) {
+    return entry.until.minus(lock.dividedBy(3)).isBefore(now);
   }
 
-  private static boolean isReady(Lane lane, Instant now) {
-    return !lane.rows.isEmpty() && !lane.rows.get(0).due.isAfter(now);
+  private static boolean isReady(SessionEntry entry, Instant now) {
+    return !entry.rows.isEmpty() && !entry.rows.get(0).due.isAfter(now);
   }
 
   boolean hasReady(Instant now) {
-    return lanes.values().stream()
+    return entries.values().stream()
         .anyMatch(
-            lane ->
-                (!lane.isLeased || !lane.until.isAfter(now))
-                    && !lane.isParked
-                    && isReady(lane, now));
+            entry ->
+                (!entry.isLeased || !entry.until.isAfter(now))
+                    && !entry.isParked
+                    && isReady(entry, now));
   }
 
   /** Ends an expired lease. Its open messages are delivered again. */
-  private void expire(Lane lane, Instant now) {
-    if (!lane.isLeased || lane.until.isAfter(now) || bugs.contains(Bug.LEASE_OF_DEAD_OWNER_STAYS)) {
+  private void expire(SessionEntry entry, Instant now) {
+    if (!entry.isLeased || entry.until.isAfter(now) || bugs.contains(Bug.LEASE_OF_DEAD_OWNER_STAYS)) {
       return;
     }
-    if (bugs.contains(Bug.EXPIRED_TO_TAIL) && lane.handed > 0) {
-      var open = List.copyOf(lane.rows.subList(0, lane.handed));
-      lane.rows.subList(0, lane.handed).clear();
-      lane.rows.addAll(open);
+    if (bugs.contains(Bug.EXPIRED_TO_TAIL) && entry.handed > 0) {
+      var open = List.copyOf(entry.rows.subList(0, entry.handed));
+      entry.rows.subList(0, entry.handed).clear();
+      entry.rows.addAll(open);
     }
     if (bugs.contains(Bug.ATTEMPT_NOBODY_USED)) {
-      lane.rows.forEach(row -> row.attempts++);
-      while (!lane.rows.isEmpty() && lane.rows.get(0).attempts >= maxDeliveries) {
-        var row = lane.rows.remove(0);
+      entry.rows.forEach(row -> row.attempts++);
+      while (!entry.rows.isEmpty() && entry.rows.get(0).attempts >= maxDeliveries) {
+        var row = entry.rows.remove(0);
         dead.add(row);
-        referee.ended(lane.id, lane.epoch, row.sequence, Settlement.deadLetter("used up"), now);
+        referee.ended(entry.id, entry.epoch, row.sequence, Settlement.deadLetter("used up"), now);
       }
     }
-    free(lane, now);
+    free(entry, now);
   }
 
-  private void free(Lane lane, Instant now) {
-    lane.isLeased = false;
-    lane.handed = 0;
-    lane.waitsSince = lane.rows.isEmpty() ? Instant.MAX : now;
-    referee.released(lane.id, lane.epoch);
+  private void free(SessionEntry entry, Instant now) {
+    entry.isLeased = false;
+    entry.handed = 0;
+    entry.waitsSince = entry.rows.isEmpty() ? Instant.MAX : now;
+    referee.released(entry.id, entry.epoch);
   }
 
   List<Delivery> receive(SessionId session, long epoch, int most, Instant now) {
-    var lane = held(session, epoch, now);
+    var entry = held(session, epoch, now);
     var batch = new ArrayList<Delivery>();
-    while (batch.size() < most && lane.hasWork(now)) {
-      var row = lane.rows.get(lane.handed++);
+    while (batch.size() < most && entry.hasWork(now)) {
+      var row = entry.rows.get(entry.handed++);
       row.attempts++;
       batch.add(row.delivery());
     }
@@ -233,113 +233,113 @@ final class QueueTables {
       List<Settled> settlements,
       Optional<SessionState.Write> write,
       Instant now) {
-    var lane =
+    var entry =
         bugs.contains(Bug.STALE_SETTLEMENT_COUNTS)
-            ? lane(session)
+            ? entry(session)
             : bugs.contains(Bug.LATE_SETTLEMENT_COUNTS)
                 ? heldOrLate(session, epoch)
                 : held(session, epoch, now);
-    requireInOrder(lane, settlements);
+    requireInOrder(entry, settlements);
     if (write.isPresent()) {
-      write(lane, write.get());
+      write(entry, write.get());
     }
     for (var settled : settlements) {
-      apply(lane, epoch, settled, now);
+      apply(entry, epoch, settled, now);
     }
   }
 
-  private void requireInOrder(Lane lane, List<Settled> settlements) {
+  private void requireInOrder(SessionEntry entry, List<Settled> settlements) {
     if (bugs.contains(Bug.BATCH_GOES_ON_AFTER_RETRY)
         || bugs.contains(Bug.STALE_SETTLEMENT_COUNTS)) {
       return;
     }
     for (int i = 0; i < settlements.size(); i++) {
-      if (i >= lane.handed || lane.rows.get(i).sequence != settlements.get(i).sequence()) {
+      if (i >= entry.handed || entry.rows.get(i).sequence != settlements.get(i).sequence()) {
         throw new KeeperException.OutOfOrder(
-            lane.id, settlements.get(i).sequence(), "it is not the first one in hand");
+            entry.id, settlements.get(i).sequence(), "it is not the first one in hand");
       }
     }
   }
 
-  private static void write(Lane lane, SessionState.Write write) {
+  private static void write(SessionEntry entry, SessionState.Write write) {
     if (write.expectedVersion() != SessionState.ANY_VERSION
-        && write.expectedVersion() != lane.state.version()) {
-      throw new KeeperException.StaleState(lane.id, write.expectedVersion(), lane.state.version());
+        && write.expectedVersion() != entry.state.version()) {
+      throw new KeeperException.StaleState(entry.id, write.expectedVersion(), entry.state.version());
     }
-    lane.state = new SessionState(write.bytes(), lane.state.version() + 1);
+    entry.state = new SessionState(write.bytes(), entry.state.version() + 1);
   }
 
-  private void apply(Lane lane, long epoch, Settled settled, Instant now) {
-    int place = placeOf(lane, settled.sequence());
+  private void apply(SessionEntry entry, long epoch, Settled settled, Instant now) {
+    int place = placeOf(entry, settled.sequence());
     if (place < 0) {
       return; // Happens only with a planted bug that breaks the order.
     }
-    var row = lane.rows.get(place);
-    referee.settling(lane.id, epoch, settled.sequence(), now);
+    var row = entry.rows.get(place);
+    referee.settling(entry.id, epoch, settled.sequence(), now);
     switch (settled.settlement()) {
       case Settlement.Complete complete -> {
-        remove(lane, place);
-        referee.ended(lane.id, epoch, row.sequence, complete, now);
+        remove(entry, place);
+        referee.ended(entry.id, epoch, row.sequence, complete, now);
       }
       case Settlement.DeadLetter letter -> {
-        remove(lane, place);
+        remove(entry, place);
         if (!bugs.contains(Bug.DEAD_LETTER_DELETED)) {
           dead.add(row);
         }
-        referee.ended(lane.id, epoch, row.sequence, letter, now);
+        referee.ended(entry.id, epoch, row.sequence, letter, now);
       }
       case Settlement.Retry retry -> {
         row.due = now.plus(retry.delay());
         if (!retry.counted()) {
           row.attempts--;
         }
-        takeBack(lane, place);
+        takeBack(entry, place);
         if (bugs.contains(Bug.RETRY_TO_TAIL)) {
-          lane.rows.remove(row);
-          lane.rows.add(row);
+          entry.rows.remove(row);
+          entry.rows.add(row);
         }
       }
       case Settlement.Park park -> {
-        lane.isParked = true;
-        takeBack(lane, place);
-        lane.isLeased = false;
-        referee.released(lane.id, lane.epoch);
-        referee.parked(lane.id);
+        entry.isParked = true;
+        takeBack(entry, place);
+        entry.isLeased = false;
+        referee.released(entry.id, entry.epoch);
+        referee.parked(entry.id);
       }
     }
-    lane.isForgotten &= !lane.rows.isEmpty();
+    entry.isForgotten &= !entry.rows.isEmpty();
   }
 
-  private static int placeOf(Lane lane, long sequence) {
-    for (int i = 0; i < lane.rows.size(); i++) {
-      if (lane.rows.get(i).sequence == sequence) {
+  private static int placeOf(SessionEntry entry, long sequence) {
+    for (int i = 0; i < entry.rows.size(); i++) {
+      if (entry.rows.get(i).sequence == sequence) {
         return i;
       }
     }
     return -1;
   }
 
-  private static void remove(Lane lane, int place) {
-    lane.rows.remove(place);
-    lane.handed = Math.max(0, lane.handed - 1);
+  private static void remove(SessionEntry entry, int place) {
+    entry.rows.remove(place);
+    entry.handed = Math.max(0, entry.handed - 1);
   }
 
   /** Makes deliveries behind a retried message void, without counting an attempt. */
-  private void takeBack(Lane lane, int place) {
+  private void takeBack(SessionEntry entry, int place) {
     if (bugs.contains(Bug.BATCH_GOES_ON_AFTER_RETRY)) {
       return;
     }
-    for (int i = place + 1; i < lane.handed; i++) {
-      lane.rows.get(i).attempts--;
+    for (int i = place + 1; i < entry.handed; i++) {
+      entry.rows.get(i).attempts--;
     }
-    lane.handed = place;
+    entry.handed = place;
   }
 
   Instant renew(SessionId session, long epoch, Instant now) {
-    var lane = bugs.contains(Bug.STALE_RENEWAL_COUNTS) ? lane(session) : held(session, epoch, now);
-    lane.until = now.plus(lock);
-    referee.renewed(session, epoch, lane.until);
-    return lane.until;
+    var entry = bugs.contains(Bug.STALE_RENEWAL_COUNTS) ? entry(session) : held(session, epoch, now);
+    entry.until = now.plus(lock);
+    referee.renewed(session, epoch, entry.until);
+    return entry.until;
   }
 
   SessionState state(SessionId session, long epoch, Instant now) {
@@ -347,48 +347,48 @@ final class QueueTables {
   }
 
   SessionState writeState(SessionId session, long epoch, SessionState.Write write, Instant now) {
-    var lane = held(session, epoch, now);
-    write(lane, write);
-    return lane.state;
+    var entry = held(session, epoch, now);
+    write(entry, write);
+    return entry.state;
   }
 
   void close(SessionId session, long epoch, Instant now) {
-    var lane = lanes.get(session);
+    var entry = entries.get(session);
     boolean isMine =
-        lane != null && lane.isLeased && lane.epoch == epoch && lane.until.isAfter(now);
-    if (lane != null && (isMine || (bugs.contains(Bug.STALE_CLOSE_RELEASES) && lane.isLeased))) {
-      for (int i = 0; i < lane.handed; i++) {
-        lane.rows.get(i).attempts--;
+        entry != null && entry.isLeased && entry.epoch == epoch && entry.until.isAfter(now);
+    if (entry != null && (isMine || (bugs.contains(Bug.STALE_CLOSE_RELEASES) && entry.isLeased))) {
+      for (int i = 0; i < entry.handed; i++) {
+        entry.rows.get(i).attempts--;
       }
-      free(lane, now);
+      free(entry, now);
     }
   }
 
-  private Lane lane(SessionId session) {
-    return Optional.ofNullable(lanes.get(session)).orElseThrow();
+  private SessionEntry entry(SessionId session) {
+    return Optional.ofNullable(entries.get(session)).orElseThrow();
   }
 
-  private Lane held(SessionId session, long epoch, Instant now) {
-    var lane = heldOrLate(session, epoch);
-    if (!lane.until.isAfter(now)) {
+  private SessionEntry held(SessionId session, long epoch, Instant now) {
+    var entry = heldOrLate(session, epoch);
+    if (!entry.until.isAfter(now)) {
       throw new KeeperException.LockLost("session " + session, epoch);
     }
-    return lane;
+    return entry;
   }
 
-  private Lane heldOrLate(SessionId session, long epoch) {
-    @Nullable Lane lane = lanes.get(session);
-    if (lane == null || !lane.isLeased || lane.epoch != epoch) {
+  private SessionEntry heldOrLate(SessionId session, long epoch) {
+    @Nullable SessionEntry entry = entries.get(session);
+    if (entry == null || !entry.isLeased || entry.epoch != epoch) {
       throw new KeeperException.LockLost("session " + session, epoch);
     }
-    return lane;
+    return entry;
   }
 
   // Reads of the simulation itself.
 
   Copy copy() {
-    var rows = new LinkedHashMap<SessionId, Lane>();
-    lanes.forEach((id, lane) -> rows.put(id, lane.copy()));
+    var rows = new LinkedHashMap<SessionId, SessionEntry>();
+    entries.forEach((id, entry) -> rows.put(id, entry.copy()));
     return new Copy(rows, new HashMap<>(known), new ArrayList<>(dead), lastSequence, lastEpoch);
   }
 
@@ -400,18 +400,18 @@ final class QueueTables {
       return;
     }
     lastEpoch = promotions * FIRST_EPOCH_AFTER_PROMOTION;
-    lanes
+    entries
         .values()
         .forEach(
-            lane -> {
-              lane.isLeased = false;
-              lane.handed = 0;
+            entry -> {
+              entry.isLeased = false;
+              entry.handed = 0;
             });
   }
 
   void restore(Copy copy) {
-    lanes = new LinkedHashMap<>();
-    copy.lanes.forEach((id, lane) -> lanes.put(id, lane.copy()));
+    entries = new LinkedHashMap<>();
+    copy.entries.forEach((id, entry) -> entries.put(id, entry.copy()));
     known = new HashMap<>(copy.known);
     dead = new ArrayList<>(copy.dead);
     lastSequence = copy.lastSequence;
@@ -420,7 +420,7 @@ final class QueueTables {
 
   Map<SessionId, SessionState> states() {
     var states = new LinkedHashMap<SessionId, SessionState>();
-    lanes.forEach((id, lane) -> states.put(id, lane.state));
+    entries.forEach((id, entry) -> states.put(id, entry.state));
     return states;
   }
 

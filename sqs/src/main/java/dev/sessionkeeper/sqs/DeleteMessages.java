@@ -48,12 +48,12 @@ final class DeleteMessages {
   /**
    * Deletes a message. Fails with {@link ReceiptRefused} if the message is no longer ours.
    *
-   * @param lane shared by the deletions of one hold: after one that failed, no later one is done,
+   * @param hold shared by the deletions of one hold: after one that failed, no later one is done,
    *     or a message would come again after its successors are gone
    * @param isStillHidden returns whether the message is in flight here, by the monotonic clock
    */
-  CompletableFuture<Void> delete(String receipt, Lane lane, BooleanSupplier isStillHidden) {
-    var deletion = new Deletion(receipt, lane, isStillHidden);
+  CompletableFuture<Void> delete(String receipt, HoldDeletions hold, BooleanSupplier isStillHidden) {
+    var deletion = new Deletion(receipt, hold, isStillHidden);
     long number = deletions.incrementAndGet();
     underWay.put(number, deletion.told);
     var unused = deletion.told.whenComplete((told, failure) -> underWay.remove(number));
@@ -98,7 +98,7 @@ final class DeleteMessages {
       if (deletion == null) {
         break;
       }
-      if (deletion.lane.isBroken) {
+      if (deletion.hold.isBroken) {
         deletion.fail(new KeeperException.Unavailable("SQS, for an earlier message, and this one"));
       } else {
         batch.add(deletion);
@@ -168,14 +168,14 @@ final class DeleteMessages {
   }
 
   /** The deletions of one hold. */
-  static final class Lane {
+  static final class HoldDeletions {
     private volatile boolean isBroken;
   }
 
   /** A message to delete. Only the deleting thread changes it. */
   private static final class Deletion {
     private final String receipt;
-    private final Lane lane;
+    private final HoldDeletions hold;
     private final BooleanSupplier isStillHidden;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
 
@@ -184,9 +184,9 @@ final class DeleteMessages {
     private final CompletableFuture<Void> told = new CompletableFuture<>();
     private boolean mayBeDone;
 
-    Deletion(String receipt, Lane lane, BooleanSupplier isStillHidden) {
+    Deletion(String receipt, HoldDeletions hold, BooleanSupplier isStillHidden) {
       this.receipt = receipt;
-      this.lane = lane;
+      this.hold = hold;
       this.isStillHidden = isStillHidden;
     }
 
@@ -212,7 +212,7 @@ final class DeleteMessages {
     }
 
     void fail(RuntimeException failure) {
-      lane.isBroken = true;
+      hold.isBroken = true;
       done.completeExceptionally(failure);
       told.complete(null);
     }

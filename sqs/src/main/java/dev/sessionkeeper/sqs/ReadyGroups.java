@@ -29,7 +29,7 @@ final class ReadyGroups {
     this.wantedUntil = queue.time().nanoTime();
   }
 
-  /** Returns whether a group is ready, for a caller that would make room and ask again soon. */
+  /** Records that a caller will ask for a group soon, so that the next group is kept for it. */
   synchronized void wanted() {
     wantedUntil = queue.time().nanoTime() + KEPT.toNanos();
   }
@@ -47,7 +47,7 @@ final class ReadyGroups {
     return ready.isEmpty();
   }
 
-  /** Offers a group. Returns false if no worker waits for it, and none is expected. */
+  /** Offers a message group to the workers. Returns false if no worker waits and none is expected soon. */
   synchronized boolean offer(Batch batch) {
     if (workers == 0 && wantedUntil - queue.time().nanoTime() <= 0) {
       return false;

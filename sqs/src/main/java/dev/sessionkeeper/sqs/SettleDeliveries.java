@@ -15,7 +15,7 @@ final class SettleDeliveries {
   private final SessionId session;
   private final InFlight inFlight;
   private final DeleteMessages deleting;
-  private final DeleteMessages.Lane lane = new DeleteMessages.Lane();
+  private final DeleteMessages.HoldDeletions hold = new DeleteMessages.HoldDeletions();
 
   SettleDeliveries(SqsQueue queue, SessionId session, InFlight inFlight, DeleteMessages deleting) {
     this.queue = queue;
@@ -86,7 +86,7 @@ final class SettleDeliveries {
 
   private CompletableFuture<Void> delete(Item first) {
     inFlight.settled();
-    return deleting.delete(first.received().receipt(), lane, inFlight.isHiddenNow());
+    return deleting.delete(first.received().receipt(), hold, inFlight.isHiddenNow());
   }
 
   private CompletableFuture<Void> deadLetter(Item first, String reason, String error) {

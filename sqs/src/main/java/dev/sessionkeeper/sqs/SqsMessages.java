@@ -44,7 +44,7 @@ final class SqsMessages implements MessageSource, AutoCloseable {
       if (next == null) {
         break;
       }
-      if (isStillOurs(next)) {
+      if (renewIfOurs(next)) {
         inHand.put(next.received().receipt(), next);
         batch.add(
             new Receipted(
@@ -60,7 +60,7 @@ final class SqsMessages implements MessageSource, AutoCloseable {
    * Returns whether the message is still ours. A worker counts the lock from its request, so a
    * message that has waited here is hidden again.
    */
-  private boolean isStillOurs(InHand next) {
+  private boolean renewIfOurs(InHand next) {
     var age = queue.time().since(next.deadline()).plus(lock());
     return age.compareTo(Duration.ofMillis(100)) < 0 || hide(next, queue.lockSeconds());
   }
@@ -95,7 +95,7 @@ final class SqsMessages implements MessageSource, AutoCloseable {
     queue.setAside(received, attempts, reason, "");
     var unused =
         deleting
-            .delete(received.receipt(), new DeleteMessages.Lane(), () -> false)
+            .delete(received.receipt(), new DeleteMessages.HoldDeletions(), () -> false)
             .exceptionally(failure -> null);
   }
 
@@ -137,7 +137,7 @@ final class SqsMessages implements MessageSource, AutoCloseable {
 
   private CompletableFuture<Void> delete(InHand held) {
     return deleting
-        .delete(held.received().receipt(), new DeleteMessages.Lane(), () -> !isOver(held))
+        .delete(held.received().receipt(), new DeleteMessages.HoldDeletions(), () -> !isOver(held))
         .exceptionallyCompose(failure -> CompletableFuture.failedFuture(translate(failure, held)));
   }
 

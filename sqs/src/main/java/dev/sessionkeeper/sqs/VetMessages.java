@@ -43,7 +43,7 @@ final class VetMessages {
     queue.setAside(head.received(), head.failures(), reason, error);
     var unused =
         deleting
-            .delete(head.received().receipt(), new DeleteMessages.Lane(), () -> false)
+            .delete(head.received().receipt(), new DeleteMessages.HoldDeletions(), () -> false)
             .exceptionally(
                 failure -> {
                   log.debug("Message {} stays beside its dead letter", head.sequence(), failure);

@@ -257,8 +257,8 @@ class SqsQueueProviderTest {
       }
     }
     for (int s = 0; s < 3; s++) {
-      int lane = s;
-      assertThat(handled.stream().map(Integer::parseInt).filter(n -> n % 3 == lane))
+      int remainder = s;
+      assertThat(handled.stream().map(Integer::parseInt).filter(n -> n % 3 == remainder))
           .isSorted()
           .hasSize(10);
     }

@@ -107,7 +107,7 @@ public final class AuditLog {
   }
 
   /**
-   * The id of the last row before the page.
+   * Returns the id of the last row of the previous page, from the cursor of a page.
    *
    * @throws KeeperException.InvalidCursor if this list did not issue the cursor
    */

@@ -13,7 +13,7 @@ import java.util.List;
  * as the last step.
  */
 public final class EventLog {
-  /** Registered sessions: created, upgraded, expired, ended, renewed. */
+  /** The stream of registered sessions: created, upgraded, expired, ended, renewed. */
   public static final String REGISTRY = "keeper.registry";
 
   /** The stream of queues and their sessions: dead letters, parked sessions, operators' acts. */

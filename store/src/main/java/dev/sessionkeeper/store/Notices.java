@@ -19,14 +19,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells other processes that something has come, and hears them: {@code NOTIFY} and {@code LISTEN},
- * one listening connection for all that is heard.
+ * Sends and receives notifications between processes, with {@code NOTIFY} and {@code LISTEN}. One connection listens to all channels.
  *
- * <p>Only a hint that saves waiting: whoever relies on it also looks from time to time. It is sent
- * after the commit, in a transaction of its own, and rarely: inside of the sender's transaction the
- * server's one lock for notifications would be held over every commit.
+ * <p>A notification is a hint that saves waiting, and may get lost, so its receivers also poll. It is sent after the commit, in a transaction of its own: inside the sender's transaction, the server's one lock for notifications would be held during every commit.
  *
- * <p>Threads: any. Ears are called by one thread of their own and must not block.
+ * <p>Threads: any. Listeners are called on one thread and must not block.
  */
 public final class Notices implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Notices.class);
@@ -50,7 +47,7 @@ public final class Notices implements AutoCloseable {
   private final AtomicBoolean isListening = new AtomicBoolean();
   private final Set<Notice> unsent = new LinkedHashSet<>();
 
-  /** Whether a thread sends what is unsent; guarded by that, so that nothing is left between. */
+  /** Whether a thread is sending. Guarded by the lock of the unsent notifications, so that none is left behind. */
   private boolean isSending;
 
   private volatile boolean closed;
@@ -121,7 +118,7 @@ public final class Notices implements AutoCloseable {
     }
   }
 
-  /** Takes what is unsent; where there is nothing, the next notice starts the sending again. */
+  /** Removes and returns all unsent notifications; if there are none, the next one starts the sending again. */
   private List<Notice> takeUnsent() {
     synchronized (unsent) {
       var notices = new ArrayList<>(unsent);

@@ -60,6 +60,18 @@ class DatabaseTest {
   }
 
   @Test
+  void tablesWithAnotherHistoryThanThoseBeforeAreChecked() throws SQLException {
+    var source = postgres.createDatabase("changed");
+    Migrations.apply(source, "store");
+    try (var connection = source.getConnection()) {
+      run(connection, "UPDATE keeper.schema_history_store SET checksum = 1 WHERE version = '1'");
+    }
+    assertThatThrownBy(() -> Migrations.apply(source, "store"))
+        .isInstanceOf(KeeperException.Misconfigured.class)
+        .hasMessageContaining("checksum mismatch");
+  }
+
+  @Test
   void workThatThrowsLeavesNothingBehind() {
     execute("CREATE TABLE half (n int)");
     assertThatThrownBy(

@@ -31,8 +31,10 @@ class RhythmTest {
     calls.add("first");
     await().until(() -> groups.size() == 1);
     calls.add("second");
-    Thread.sleep(50);
-    assertThat(groups).as("others may come").hasSize(1);
+    await()
+        .during(Duration.ofMillis(50))
+        .alias("others may come")
+        .until(() -> groups.size() == 1);
 
     isNobodyLeft.set(true);
     calls.add("third");

@@ -19,7 +19,7 @@ import java.util.TreeSet;
  * after its owner lost the lease or the answer breaks nothing.
  */
 public final class CheckOrder {
-  private final Map<SessionId, Lane> lanes = new HashMap<>();
+  private final Map<SessionId, Progress> sessions = new HashMap<>();
   private final List<Violation> violations = new ArrayList<>();
 
   private CheckOrder() {}
@@ -31,31 +31,31 @@ public final class CheckOrder {
   }
 
   private void read(History.Event event) {
-    var lane = lanes.computeIfAbsent(event.session(), session -> new Lane());
+    var progress = sessions.computeIfAbsent(event.session(), session -> new Progress());
     switch (event) {
       case History.Accepted accepted -> {
         // A message may be handled before its send has returned. For a broker that tells senders no
         // sequence number, the order of deliveries counts.
         if (accepted.sequence() != SendOutcome.UNKNOWN_SEQUENCE
-            && !lane.ended.contains(accepted.sequence())) {
-          lane.open.add(accepted.sequence());
+            && !progress.ended.contains(accepted.sequence())) {
+          progress.open.add(accepted.sequence());
         }
       }
       case History.Replayed replayed -> {
-        lane.open.add(replayed.sequence());
-        lane.lastEnd = Math.min(lane.lastEnd, replayed.sequence() - 1);
+        progress.open.add(replayed.sequence());
+        progress.lastEnd = Math.min(progress.lastEnd, replayed.sequence() - 1);
       }
-      case History.SetAside aside -> lane.open.remove(aside.sequence());
-      case History.Started started -> requireFirst(lane, started);
+      case History.SetAside aside -> progress.open.remove(aside.sequence());
+      case History.Started started -> requireFirst(progress, started);
       case History.Ended ended -> {
         if (History.isFinal(ended.settlement())) {
-          lane.open.remove(ended.sequence());
-          lane.ended.add(ended.sequence());
+          progress.open.remove(ended.sequence());
+          progress.ended.add(ended.sequence());
         }
       }
       case History.Settled settled -> {
         if (History.isFinal(settled.settlement())) {
-          requireAscending(lane, settled);
+          requireAscending(progress, settled);
         }
       }
       case History.Lost lost -> {
@@ -64,8 +64,8 @@ public final class CheckOrder {
     }
   }
 
-  private void requireFirst(Lane lane, History.Started started) {
-    var earlier = lane.open.lower(started.sequence());
+  private void requireFirst(Progress progress, History.Started started) {
+    var earlier = progress.open.lower(started.sequence());
     if (earlier != null) {
       violations.add(
           new Violation(
@@ -75,20 +75,20 @@ public final class CheckOrder {
     }
   }
 
-  private void requireAscending(Lane lane, History.Settled settled) {
-    if (settled.sequence() <= lane.lastEnd) {
+  private void requireAscending(Progress progress, History.Settled settled) {
+    if (settled.sequence() <= progress.lastEnd) {
       violations.add(
           new Violation(
               "I1",
               "session %s, epoch %d: message %d was settled after %d"
                   .formatted(
-                      settled.session(), settled.epoch(), settled.sequence(), lane.lastEnd)));
+                      settled.session(), settled.epoch(), settled.sequence(), progress.lastEnd)));
     }
-    lane.lastEnd = settled.sequence();
+    progress.lastEnd = settled.sequence();
   }
 
   /** The open messages of a session, and the last sequence number whose end was confirmed. */
-  private static final class Lane {
+  private static final class Progress {
     final TreeSet<Long> open = new TreeSet<>();
     final Set<Long> ended = new HashSet<>();
     long lastEnd = Long.MIN_VALUE;

@@ -20,10 +20,7 @@ final class Eventually {
     }
   }
 
-  /**
-   * Waits a short time whether other threads make the condition true, and returns at once if they
-   * do.
-   */
+  /** Waits a short time, or until another thread makes the condition true; the caller checks it. */
   static void staysFalse(BooleanSupplier condition) {
     for (int i = 0; i < GLANCES && !condition.getAsBoolean(); i++) {
       sleep(Duration.ofMillis(1));

@@ -19,7 +19,7 @@ final class RunRecord {
   private static final int MOST_VIOLATIONS = 10;
   private static final int MOST_LATELY = 16;
 
-  private final ConcurrentHashMap<SessionId, Lane> lanes = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<SessionId, Progress> sessions = new ConcurrentHashMap<>();
   private final List<String> violations = Collections.synchronizedList(new ArrayList<>());
   private final Set<String> completed = ConcurrentHashMap.newKeySet();
   private final AtomicInteger handled = new AtomicInteger();
@@ -31,25 +31,25 @@ final class RunRecord {
    */
   boolean begin(SessionId session, long epoch, int number) {
     handled.incrementAndGet();
-    var lane = lanes.computeIfAbsent(session, id -> new Lane());
-    synchronized (lane) {
-      if (epoch < lane.epoch) {
+    var progress = sessions.computeIfAbsent(session, id -> new Progress());
+    synchronized (progress) {
+      if (epoch < progress.epoch) {
         fenced.incrementAndGet();
         return false;
       }
-      if (epoch == lane.epoch && lane.isInside) {
+      if (epoch == progress.epoch && progress.isInside) {
         violated("I2", session, epoch, number, "two handlers at once under one lease");
       }
-      if (number > lane.next) {
-        violated("I1", session, epoch, number, "handled before message " + lane.next);
+      if (number > progress.next) {
+        violated("I1", session, epoch, number, "handled before message " + progress.next);
       }
-      if (number < lane.next && epoch == lane.epoch) {
+      if (number < progress.next && epoch == progress.epoch) {
         violated("I1", session, epoch, number, "handled again in the hold that settled it");
       }
-      lane.epoch = epoch;
-      lane.isInside = true;
-      lane.next = number;
-      lane.note("began", number, epoch);
+      progress.epoch = epoch;
+      progress.isInside = true;
+      progress.next = number;
+      progress.note("began", number, epoch);
       return true;
     }
   }
@@ -75,15 +75,15 @@ final class RunRecord {
   }
 
   private boolean end(SessionId session, long epoch, int number) {
-    var lane = lanes.computeIfAbsent(session, id -> new Lane());
-    synchronized (lane) {
-      lane.note(number >= 0 ? "done" : "undone", Math.max(number, 0), epoch);
-      if (epoch != lane.epoch) {
+    var progress = sessions.computeIfAbsent(session, id -> new Progress());
+    synchronized (progress) {
+      progress.note(number >= 0 ? "done" : "undone", Math.max(number, 0), epoch);
+      if (epoch != progress.epoch) {
         return false;
       }
-      lane.isInside = false;
+      progress.isInside = false;
       if (number >= 0) {
-        lane.next = number + 1;
+        progress.next = number + 1;
       }
       return true;
     }
@@ -118,7 +118,7 @@ final class RunRecord {
   }
 
   private void violated(String rule, SessionId session, long epoch, int number, String what) {
-    var before = String.join(", ", lanes.computeIfAbsent(session, id -> new Lane()).lately);
+    var before = String.join(", ", sessions.computeIfAbsent(session, id -> new Progress()).lately);
     violated(
         rule,
         "message "
@@ -134,7 +134,7 @@ final class RunRecord {
             + ")");
   }
 
-  private static final class Lane {
+  private static final class Progress {
     private long epoch;
     private int next;
     private boolean isInside;

@@ -23,12 +23,12 @@ final class DeliverUsage {
   private static final Duration LOOK_AGAIN = Duration.ofMillis(200);
   private static final int MAX_ERROR = 500;
 
-  private final DeliveryLeases lanes;
+  private final DeliveryLeases leases;
   private final PostBatch post;
   private final UsageOptions options;
 
-  DeliverUsage(DeliveryLeases lanes, PostBatch post, UsageOptions options) {
-    this.lanes = lanes;
+  DeliverUsage(DeliveryLeases leases, PostBatch post, UsageOptions options) {
+    this.leases = leases;
     this.post = post;
     this.options = options;
   }
@@ -64,13 +64,13 @@ final class DeliverUsage {
       return true;
     }
     int free = 1 + room.drainPermits();
-    var claimed = lanes.claim(free);
+    var claimed = leases.claim(free);
     room.release(free - claimed.size());
-    for (var lane : claimed) {
+    for (var claim : claimed) {
       threads.execute(
           () -> {
             try {
-              acknowledged.addAndGet(deliver(lane, goOn));
+              acknowledged.addAndGet(deliver(claim, goOn));
             } finally {
               room.release();
             }
@@ -88,88 +88,88 @@ final class DeliverUsage {
     return true;
   }
 
-  private int deliver(DeliveryLeases.Lane lane, BooleanSupplier goOn) {
+  private int deliver(DeliveryLeases.Claim claim, BooleanSupplier goOn) {
     int count = 0;
     try {
-      for (var batches = lanes.next(lane); !batches.isEmpty(); batches = lanes.next(lane)) {
+      for (var batches = leases.next(claim); !batches.isEmpty(); batches = leases.next(claim)) {
         for (var batch : batches) {
           if (!goOn.getAsBoolean()) {
-            lanes.release(lane);
+            leases.release(claim);
             return count;
           }
-          if (!send(lane, batch)) {
+          if (!send(claim, batch)) {
             return count;
           }
           count++;
         }
       }
-      lanes.release(lane);
+      leases.release(claim);
     } catch (RuntimeException e) {
-      log.warn("Delivery for tenant {} stopped; its lease runs out", lane.tenant(), e);
+      log.warn("Delivery for tenant {} stopped; its lease runs out", claim.tenant(), e);
     }
     return count;
   }
 
   /** Posts a batch. Returns whether the next batch of the tenant may follow. */
-  private boolean send(DeliveryLeases.Lane lane, DeliveryLeases.Outgoing batch) {
+  private boolean send(DeliveryLeases.Claim claim, DeliveryLeases.Outgoing batch) {
     long started = options.time().nanoTime();
     return switch (post.post(batch)) {
       case PostBatch.Answer.Taken taken -> {
-        boolean ours = fenced(lane, lanes.acknowledge(lane, batch));
+        boolean ours = fenced(claim, leases.acknowledge(claim, batch));
         if (ours) {
           var took = options.time().since(started);
-          tell(new UsageEvent.Delivered(lane.tenant(), batch.records(), took));
+          tell(new UsageEvent.Delivered(claim.tenant(), batch.records(), took));
         }
         yield ours;
       }
       case PostBatch.Answer.Later later -> {
-        later(lane, batch, false, later.reason(), later.atLeast());
+        later(claim, batch, false, later.reason(), later.atLeast());
         yield false;
       }
-      case PostBatch.Answer.Refused refused -> refused(lane, batch, refused.reason());
+      case PostBatch.Answer.Refused refused -> refused(claim, batch, refused.reason());
     };
   }
 
-  private boolean refused(DeliveryLeases.Lane lane, DeliveryLeases.Outgoing batch, String reason) {
+  private boolean refused(DeliveryLeases.Claim claim, DeliveryLeases.Outgoing batch, String reason) {
     if (batch.refusals() + 1 < options.refusals()) {
-      later(lane, batch, true, reason, Duration.ZERO);
+      later(claim, batch, true, reason, Duration.ZERO);
       return false;
     }
     log.error(
         "Usage batch {} of tenant {} was refused {} times and is set aside: {}",
         batch.id(),
-        lane.tenant(),
+        claim.tenant(),
         options.refusals(),
         reason);
-    boolean ours = fenced(lane, lanes.setAside(lane, batch, shortened(reason)));
+    boolean ours = fenced(claim, leases.setAside(claim, batch, shortened(reason)));
     if (ours) {
-      tell(new UsageEvent.Dead(lane.tenant(), batch.id(), shortened(reason)));
+      tell(new UsageEvent.Dead(claim.tenant(), batch.id(), shortened(reason)));
     }
     return ours;
   }
 
   private void later(
-      DeliveryLeases.Lane lane,
+      DeliveryLeases.Claim claim,
       DeliveryLeases.Outgoing batch,
       boolean refused,
       String reason,
       Duration atLeast) {
-    int failures = lane.failures() + 1;
+    int failures = claim.failures() + 1;
     var pause = options.retry().delayAfter(failures, RandomGenerator.getDefault());
     var wait = pause.compareTo(atLeast) < 0 ? atLeast : pause;
-    log.warn("Usage of tenant {} is sent again in {}: {}", lane.tenant(), wait, shortened(reason));
-    if (fenced(lane, lanes.fail(lane, batch, refused, shortened(reason), wait))) {
-      tell(new UsageEvent.DeliveryFailed(lane.tenant(), failures, shortened(reason), wait));
+    log.warn("Usage of tenant {} is sent again in {}: {}", claim.tenant(), wait, shortened(reason));
+    if (fenced(claim, leases.fail(claim, batch, refused, shortened(reason), wait))) {
+      tell(new UsageEvent.DeliveryFailed(claim.tenant(), failures, shortened(reason), wait));
     }
   }
 
-  private boolean fenced(DeliveryLeases.Lane lane, boolean written) {
+  private boolean fenced(DeliveryLeases.Claim claim, boolean written) {
     if (!written) {
       log.warn(
           "An answer for tenant {} came under epoch {}, which is over; it was dropped",
-          lane.tenant(),
-          lane.lease().epoch());
-      tell(new UsageEvent.FenceRejected(lane.tenant(), lane.lease().epoch()));
+          claim.tenant(),
+          claim.lease().epoch());
+      tell(new UsageEvent.FenceRejected(claim.tenant(), claim.lease().epoch()));
     }
     return written;
   }

@@ -11,13 +11,14 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * The outbox: one lane per tenant, which one node at a time delivers under a lease with an epoch.
+ * The outbox: the usage batches of a tenant, which one node at a time delivers under a lease with an
+ * epoch.
  *
- * <p>I1: every write about a batch carries the epoch of its lane. I2: batches of a lane are
+ * <p>I1: every write about a batch carries the epoch of its tenant's lease. I2: batches of a tenant are
  * delivered in the order of their numbers.
  *
- * <p>A lane whose lease was written in the future is free: the database's clock was set back, and
- * the lane would otherwise wait until the clock gets there again. The epoch fences an owner that
+ * <p>A lease that was written in the future is free: the database's clock was set back, and
+ * the tenant would otherwise wait until the clock gets there again. The epoch fences an owner that
  * still delivers.
  */
 record DeliveryLeases(Database database, UsageOptions options) {
@@ -89,12 +90,12 @@ record DeliveryLeases(Database database, UsageOptions options) {
    *
    * @param failures how many posts have failed in a row
    */
-  record Lane(UUID tenant, Lease lease, int failures) {}
+  record Claim(UUID tenant, Lease lease, int failures) {}
 
   /** A batch to post. */
   record Outgoing(UUID id, long number, int records, byte[] body, byte[] sha256, int refusals) {}
 
-  List<Lane> claim(int limit) {
+  List<Claim> claim(int limit) {
     return database.inStatement(
         connection -> {
           try (var statement = connection.prepareStatement(CLAIM)) {
@@ -102,29 +103,29 @@ record DeliveryLeases(Database database, UsageOptions options) {
             statement.setString(2, options.owner().name());
             statement.setLong(3, options.lease().toMillis());
             try (var rows = statement.executeQuery()) {
-              var lanes = new ArrayList<Lane>();
+              var claims = new ArrayList<Claim>();
               while (rows.next()) {
-                lanes.add(lane(rows));
+                claims.add(claim(rows));
               }
-              return lanes;
+              return claims;
             }
           }
         });
   }
 
-  private Lane lane(ResultSet rows) throws SQLException {
+  private Claim claim(ResultSet rows) throws SQLException {
     var tenant = rows.getObject(1, UUID.class);
     var until = rows.getObject(3, OffsetDateTime.class).toInstant();
     var lease = new Lease("usage of " + tenant, options.owner(), rows.getLong(2), until);
-    return new Lane(tenant, lease, rows.getInt(4));
+    return new Claim(tenant, lease, rows.getInt(4));
   }
 
-  /** Returns the next batches of the lane, the lowest number first. */
-  List<Outgoing> next(Lane lane) {
+  /** Returns the next batches of the claim, the lowest number first. */
+  List<Outgoing> next(Claim claim) {
     return database.withConnection(
         connection -> {
           try (var statement = connection.prepareStatement(NEXT)) {
-            statement.setObject(1, lane.tenant());
+            statement.setObject(1, claim.tenant());
             try (var rows = statement.executeQuery()) {
               var batches = new ArrayList<Outgoing>();
               while (rows.next()) {
@@ -145,28 +146,28 @@ record DeliveryLeases(Database database, UsageOptions options) {
 
   /**
    * Records that the receiver has the batch, and renews the lease. Returns false if this node no
-   * longer holds the lane.
+   * longer holds the claim.
    */
-  boolean acknowledge(Lane lane, Outgoing batch) {
-    return settle(lane, batch, "acknowledged", "");
+  boolean acknowledge(Claim claim, Outgoing batch) {
+    return settle(claim, batch, "acknowledged", "");
   }
 
   /**
-   * Records that the receiver refused the batch for good, and renews the lease; the lane continues
+   * Records that the receiver refused the batch for good, and renews the lease; the claim continues
    * with the next one.
    */
-  boolean setAside(Lane lane, Outgoing batch, String why) {
-    return settle(lane, batch, "dead", why);
+  boolean setAside(Claim claim, Outgoing batch, String why) {
+    return settle(claim, batch, "dead", why);
   }
 
-  private boolean settle(Lane lane, Outgoing batch, String state, String error) {
+  private boolean settle(Claim claim, Outgoing batch, String state, String error) {
     return database.inStatement(
         connection -> {
           try (var statement = connection.prepareStatement(SETTLE)) {
             statement.setLong(1, options.lease().toMillis());
-            statement.setObject(2, lane.tenant());
-            statement.setString(3, lane.lease().owner().name());
-            statement.setLong(4, lane.lease().epoch());
+            statement.setObject(2, claim.tenant());
+            statement.setString(3, claim.lease().owner().name());
+            statement.setLong(4, claim.lease().epoch());
             statement.setString(5, state);
             statement.setString(6, error.isEmpty() ? null : error);
             statement.setObject(7, batch.id());
@@ -176,14 +177,14 @@ record DeliveryLeases(Database database, UsageOptions options) {
   }
 
   /** Releases the lease on the tenant's deliveries until the pause is over. */
-  boolean fail(Lane lane, Outgoing batch, boolean refused, String why, Duration pause) {
+  boolean fail(Claim claim, Outgoing batch, boolean refused, String why, Duration pause) {
     return database.inStatement(
         connection -> {
           try (var statement = connection.prepareStatement(FAIL)) {
             statement.setLong(1, pause.toMillis());
-            statement.setObject(2, lane.tenant());
-            statement.setString(3, lane.lease().owner().name());
-            statement.setLong(4, lane.lease().epoch());
+            statement.setObject(2, claim.tenant());
+            statement.setString(3, claim.lease().owner().name());
+            statement.setLong(4, claim.lease().epoch());
             statement.setInt(5, refused ? 1 : 0);
             statement.setString(6, why);
             statement.setObject(7, batch.id());
@@ -192,13 +193,13 @@ record DeliveryLeases(Database database, UsageOptions options) {
         });
   }
 
-  void release(Lane lane) {
+  void release(Claim claim) {
     database.inStatement(
         connection -> {
           try (var statement = connection.prepareStatement(RELEASE)) {
-            statement.setObject(1, lane.tenant());
-            statement.setString(2, lane.lease().owner().name());
-            statement.setLong(3, lane.lease().epoch());
+            statement.setObject(1, claim.tenant());
+            statement.setString(2, claim.lease().owner().name());
+            statement.setLong(3, claim.lease().epoch());
             return statement.executeUpdate();
           }
         });

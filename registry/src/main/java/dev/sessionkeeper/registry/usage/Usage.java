@@ -122,9 +122,9 @@ public final class Usage {
     if (now.endpoint().isEmpty()) {
       return 0;
     }
-    var lanes = new DeliveryLeases(database, now);
+    var leases = new DeliveryLeases(database, now);
     var post = new PostBatch(WebhookSender.create(now.time()), now.endpoint().get(), now);
-    return new DeliverUsage(lanes, post, now).whileDue(goOn);
+    return new DeliverUsage(leases, post, now).whileDue(goOn);
   }
 
   /**

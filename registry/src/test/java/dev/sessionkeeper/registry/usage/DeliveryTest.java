@@ -157,15 +157,15 @@ class DeliveryTest {
   @Test
   void anAnswerThatComesAfterATakeOverIsDropped() throws Exception {
     freeze(1, 1);
-    var lanes = new DeliveryLeases(db.database, options().owner(Owner.of("late")));
-    var late = lanes.claim(1).get(0);
-    var batch = lanes.next(late).get(0);
+    var leases = new DeliveryLeases(db.database, options().owner(Owner.of("late")));
+    var late = leases.claim(1).get(0);
+    var batch = leases.next(late).get(0);
     db.execute("UPDATE keeper.usage_lane SET lease_until = keeper.now() - interval '1 second'");
     var next = new DeliveryLeases(db.database, options().owner(Owner.of("next")));
     var taken = next.claim(1).get(0);
     assertThat(taken.lease().epoch()).isEqualTo(late.lease().epoch() + 1);
-    assertThat(lanes.acknowledge(late, batch)).isFalse();
-    assertThat(lanes.fail(late, batch, false, "late", Duration.ofHours(1))).isFalse();
+    assertThat(leases.acknowledge(late, batch)).isFalse();
+    assertThat(leases.fail(late, batch, false, "late", Duration.ofHours(1))).isFalse();
     assertThat(count("pending")).isEqualTo(1);
     assertThat(next.acknowledge(taken, batch)).isTrue();
   }
@@ -187,7 +187,7 @@ class DeliveryTest {
 
   /** The clock was a year ahead; without the repair the tenant's batches would wait for a year. */
   @Test
-  void aLaneThatFailedInTheFutureGoesOnWhenTheClockIsSetBack() throws Exception {
+  void aTenantThatFailedInTheFutureGoesOnWhenTheClockIsSetBack() throws Exception {
     freeze(1, 1);
     db.setClock(db.now().plus(Duration.ofDays(365)));
     receiver.failWith(() -> Fault.DOWN);

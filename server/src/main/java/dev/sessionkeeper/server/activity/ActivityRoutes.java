@@ -24,7 +24,7 @@ public final class ActivityRoutes {
   }
 
   /**
-   * A credential.
+   * A credential and its last use.
    *
    * @param kind key, certificate, token, or removed for one that the configuration no longer names
    * @param tenant the one tenant that it reaches

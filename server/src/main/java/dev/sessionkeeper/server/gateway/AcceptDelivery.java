@@ -28,13 +28,10 @@ final class AcceptDelivery {
   private static final Logger log = LoggerFactory.getLogger(AcceptDelivery.class);
   private static final int MOST_TRIES = 4;
 
-  /** How long a group waits for the lock of a session. Its other deliveries wait as long. */
+  /** How long a batch waits for the lock of a session. All deliveries of the batch wait as long. */
   private static final Duration AMONG_OTHERS = Duration.ofMillis(300);
 
-  /**
-   * How long a delivery waits alone for the lock: longer than the database lets a transaction stay
-   * idle.
-   */
+  /** How long a delivery in a transaction of its own waits for the lock: longer than the database lets a transaction stay idle. */
   static final Duration ALONE = Duration.ofSeconds(5);
 
   /** The most deliveries that wait alone, each with a connection. */
@@ -49,8 +46,7 @@ final class AcceptDelivery {
   /**
    * Creates the intake.
    *
-   * @param groups the most concurrent transactions; transactions of a busy session wait for each
-   *     other and must not take all connections from the queues
+   * @param groups the most concurrent batches, each with a transaction; transactions of a busy session wait for each other and must not take all connections from the queues
    */
   AcceptDelivery(Database database, Outbox outbox, int groups) {
     this.database = database;
@@ -134,10 +130,7 @@ final class AcceptDelivery {
     }
   }
 
-  /**
-   * Stores one delivery beside the groups. A frozen server may keep its session's lock until the
-   * database ends that server's transaction; deliveries of other sessions pass meanwhile.
-   */
+  /** Stores one delivery in a transaction of its own, beside the batches. A frozen server may keep its session's lock until the database ends that server's transaction; deliveries of other sessions pass meanwhile. */
   private void waitAlone(List<WaitingDelivery> one) {
     Thread.ofVirtual()
         .name("store-delivery-alone")
@@ -156,10 +149,7 @@ final class AcceptDelivery {
     return failure.getCause() instanceof SQLException cause && SqlErrors.isLockTimeout(cause);
   }
 
-  /**
-   * Fails the waiting deliveries as well: they were not tried, and would only wait for the same
-   * failure.
-   */
+  /** Fails this batch and all waiting deliveries, which would only wait for the same failure. */
   private void fail(List<WaitingDelivery> group, KeeperException failure) {
     group.forEach(delivery -> delivery.answer().completeExceptionally(failure));
     var untried = new KeeperException.Unavailable("The database", failure);

@@ -81,7 +81,7 @@ final class EventRoutes {
 
   private Response replay(Request request) throws InterruptedException {
     var wish = request.json(EventReplayRequest::read);
-    request.mayTake(Request.MUCH_WORK);
+    request.extendDeadline(Request.MUCH_WORK);
     return Response.ok(replays.replay(wish, request.actor(), request.reach()));
   }
 

@@ -28,7 +28,7 @@ final class GatherDeliveries {
   private int underWay;
 
   /**
-   * Creates an empty line.
+   * Creates an empty queue of deliveries.
    *
    * @param groups the most concurrent batches
    */

@@ -101,11 +101,11 @@ final class RelayOutbox implements Outbox {
     var properties = new HashMap<>(message.properties());
     properties.put(TARGET, queue.value());
     message.session().ifPresent(session -> properties.put(SESSION, session.value()));
-    var lane = message.session().map(SessionId::value).orElseGet(() -> message.id().value());
-    return message.inSession(SessionId.fromKey(queue + " " + lane)).withProperties(properties);
+    var session = message.session().map(SessionId::value).orElseGet(() -> message.id().value());
+    return message.inSession(SessionId.fromKey(queue + " " + session)).withProperties(properties);
   }
 
-  private Settlement carryOver(Delivery delivery, SessionContext lane) {
+  private Settlement carryOver(Delivery delivery, SessionContext relayed) {
     var wrapped = delivery.message();
     var properties = new HashMap<>(wrapped.properties());
     var queue = QueueName.of(Optional.ofNullable(properties.remove(TARGET)).orElseThrow());

@@ -112,13 +112,13 @@ final class ReplayEvents {
       KeptEvents.read(connection, seq).ifPresent(events::add);
     }
     var wanted = new ArrayList<Wanted>();
-    var lanes = new LinkedHashSet<String>();
+    var sessions = new LinkedHashSet<String>();
     for (var kept : events) {
       var its = routedBots(connection, kept.seq(), targets);
       wanted.add(new Wanted(kept, its));
-      lanes.addAll(StoreDeliveries.lanes(kept.event(), its));
+      sessions.addAll(StoreDeliveries.sessionsToLock(kept.event(), its));
     }
-    EventTable.lock(connection, lanes, AcceptDelivery.ALONE);
+    EventTable.lock(connection, sessions, AcceptDelivery.ALONE);
     int messages = send(connection, id, wanted, used);
     ReplayTable.advance(
         connection,

@@ -56,7 +56,7 @@ final class StoreDeliveries {
         new InsertDeliveries(connection, patience)
             .insert(
                 group.stream()
-                    .flatMap(one -> lanes(one.added().event(), one.bots()).stream())
+                    .flatMap(one -> sessionsToLock(one.added().event(), one.bots()).stream())
                     .toList(),
                 rows);
     send(connection, rows, inserted, first);
@@ -197,14 +197,14 @@ final class StoreDeliveries {
   }
 
   /** Returns the sessions to lock: every ordered session that the event is routed to. */
-  static List<String> lanes(GitHubEvent event, List<Bot> bots) {
+  static List<String> sessionsToLock(GitHubEvent event, List<Bot> bots) {
     return bots.stream()
         .flatMap(
-            bot -> bot.ordering().sessionOf(event).stream().map(s -> lane(bot.queue(), s.value())))
+            bot -> bot.ordering().sessionOf(event).stream().map(s -> lockName(bot.queue(), s.value())))
         .toList();
   }
 
-  private static String lane(QueueName queue, String session) {
+  private static String lockName(QueueName queue, String session) {
     return queue.value() + "/" + session;
   }
 }

@@ -29,7 +29,7 @@ final class Cors {
   }
 
   /** Marks the answer for a listed origin; returns whether the request was a preflight. */
-  boolean answers(HttpServerRequest request) {
+  boolean mark(HttpServerRequest request) {
     var origin = request.getHeader("Origin");
     if (origin == null || !allows(origin)) {
       return false;

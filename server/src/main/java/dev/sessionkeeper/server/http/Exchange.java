@@ -110,7 +110,7 @@ final class Exchange {
   /** Ends the request's wait or stream if its caller may no longer call. Any thread may call it. */
   void readmit() {
     try {
-      if (!head.isAdmittedAsBefore()) {
+      if (!head.readmit()) {
         // The caller's rights have changed. The client sends its request again and is served by the
         // new rights.
         drain();
@@ -138,7 +138,7 @@ final class Exchange {
   }
 
   /** Extends the handler's deadline. */
-  void mayTake(Duration longer) {
+  void extendDeadline(Duration longer) {
     progress.extend(longer);
   }
 

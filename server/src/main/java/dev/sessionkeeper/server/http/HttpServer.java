@@ -57,7 +57,7 @@ public final class HttpServer implements AutoCloseable {
     var server = vertx.createHttpServer(serverOptions(options));
     server.requestHandler(
         request -> {
-          if (!kernel.cors().answers(request)) {
+          if (!kernel.cors().mark(request)) {
             new Exchange(kernel, Vertx.currentContext(), request).begin();
           }
         });

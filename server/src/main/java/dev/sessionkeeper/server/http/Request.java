@@ -179,8 +179,8 @@ public final class Request {
   }
 
   /** Extends the handler's deadline, because the handler waits by design or has much work. */
-  public void mayTake(Duration longer) {
-    exchange.mayTake(longer);
+  public void extendDeadline(Duration longer) {
+    exchange.extendDeadline(longer);
   }
 
   /**

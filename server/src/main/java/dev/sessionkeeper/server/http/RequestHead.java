@@ -66,7 +66,7 @@ final class RequestHead implements Gate.Visit {
    * @return whether its rights are unchanged
    * @throws ProblemException if the caller may no longer call
    */
-  boolean isAdmittedAsBefore() {
+  boolean readmit() {
     var before = caller;
     if (before.equals(Caller.ANONYMOUS)) {
       return true; // The request was not judged yet, or its route requires no credential.

@@ -48,7 +48,7 @@ public final class JobMeters implements Consumer<JobEvent> {
    * increase()} misses the first increment of a counter that appears later.
    */
   public void watch(Jobs jobs, TimeSource time) {
-    var pulses = new Sampled<Map<String, Jobs.Pulse>>(Map.of(), () -> byName(jobs), FRESH, time);
+    var statuses = new Sampled<Map<String, Jobs.Status>>(Map.of(), () -> byName(jobs), FRESH, time);
     for (var job : byName(jobs).keySet()) {
       COUNTERS.forEach(name -> count(name, job, 0));
       OUTCOMES.forEach(outcome -> duration(job, outcome));
@@ -56,21 +56,21 @@ public final class JobMeters implements Consumer<JobEvent> {
           "keeper.job.last.success.age",
           "How long ago a run of the job ended well",
           job,
-          pulses,
+          statuses,
           pulse -> pulse.sinceSuccess().toNanos() / 1e9);
       gauge(
           "keeper.job.interval",
           "How far the slots of the job are apart",
           job,
-          pulses,
+          statuses,
           pulse -> pulse.interval().toNanos() / 1e9);
       gauge(
           "keeper.job.running",
           "For how long the lease of the job is held; 0 while no run holds it",
           job,
-          pulses,
+          statuses,
           pulse -> pulse.running().toNanos() / 1e9);
-      Gauge.builder("keeper.job.paused", () -> value(pulses, job, p -> p.paused() ? 1.0 : 0.0))
+      Gauge.builder("keeper.job.paused", () -> value(statuses, job, p -> p.paused() ? 1.0 : 0.0))
           .description("Whether the schedule of the job is stopped")
           .tag("job_name", job)
           .register(registry);
@@ -81,9 +81,9 @@ public final class JobMeters implements Consumer<JobEvent> {
       String name,
       String description,
       String job,
-      Sampled<Map<String, Jobs.Pulse>> pulses,
-      ToDoubleFunction<Jobs.Pulse> number) {
-    Gauge.builder(name, () -> value(pulses, job, number))
+      Sampled<Map<String, Jobs.Status>> statuses,
+      ToDoubleFunction<Jobs.Status> number) {
+    Gauge.builder(name, () -> value(statuses, job, number))
         .description(description)
         .baseUnit("seconds")
         .tag("job_name", job)
@@ -91,13 +91,13 @@ public final class JobMeters implements Consumer<JobEvent> {
   }
 
   private static double value(
-      Sampled<Map<String, Jobs.Pulse>> pulses, String job, ToDoubleFunction<Jobs.Pulse> number) {
-    var pulse = pulses.get().get(job);
+      Sampled<Map<String, Jobs.Status>> statuses, String job, ToDoubleFunction<Jobs.Status> number) {
+    var pulse = statuses.get().get(job);
     return pulse == null ? Double.NaN : number.applyAsDouble(pulse);
   }
 
-  private static Map<String, Jobs.Pulse> byName(Jobs jobs) {
-    return jobs.pulses().stream().collect(Collectors.toMap(Jobs.Pulse::job, pulse -> pulse));
+  private static Map<String, Jobs.Status> byName(Jobs jobs) {
+    return jobs.statuses().stream().collect(Collectors.toMap(Jobs.Status::job, pulse -> pulse));
   }
 
   @Override

@@ -90,7 +90,7 @@ final class DeadLetterRoutes {
   private Response replay(Request request) {
     var queue = queues.named(request);
     var wish = request.json(ReplayRequest::read);
-    request.mayTake(Request.MUCH_WORK);
+    request.extendDeadline(Request.MUCH_WORK);
     queues.settings(queue);
     if (wish.dryRun().orElse(false)) {
       int count = queues.deadLetters().countReplayable(queue, wish.selection());

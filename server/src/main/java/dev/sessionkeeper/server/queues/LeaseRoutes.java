@@ -91,7 +91,7 @@ final class LeaseRoutes {
     var queue = queues.named(request);
     var wish = request.json(LeaseRequest::read);
     var owner = Owner.of(wish.owner().orElse(request.actor().name()));
-    request.mayTake(wish.patience().orElse(Duration.ZERO));
+    request.extendDeadline(wish.patience().orElse(Duration.ZERO));
     var result = request.await(() -> accept(queue, wish, owner));
     if (result.isEmpty()) {
       return Response.noContent();

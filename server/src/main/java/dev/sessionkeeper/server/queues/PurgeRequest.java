@@ -35,7 +35,7 @@ record PurgeRequest(String confirm, Optional<String> part) {
   }
 
   /**
-   * The result.
+   * The result of a purge.
    *
    * @param purged the number of deleted messages; an estimate on SQS
    */

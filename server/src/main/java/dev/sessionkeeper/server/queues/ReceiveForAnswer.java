@@ -37,7 +37,7 @@ final class ReceiveForAnswer {
    */
   static <T> Optional<List<T>> receive(Request request, int max, Duration wait, Source<T> source)
       throws Exception {
-    request.mayTake(wait);
+    request.extendDeadline(wait);
     var fitting = new BatchLimit(max, reserve(request));
     var ready = request.await(() -> source.receive(fitting, Duration.ZERO));
     if (wait.isZero() || ready.isEmpty() || !ready.get().isEmpty()) {

@@ -66,7 +66,7 @@ final class RemovalRoutes {
     queues.settings(queue);
     queues.able(RemovableQueues.class, "delete");
     refuseIfOfABot(queue);
-    request.mayTake(Request.MUCH_WORK);
+    request.extendDeadline(Request.MUCH_WORK);
     var entry = AuditLog.Entry.of(request.actor(), "queue.delete", queue.value(), "");
     if (!audited.delete(queue, count -> entry)) {
       throw new KeeperException.UnknownQueue(queue);
@@ -80,7 +80,7 @@ final class RemovalRoutes {
     requireConfirmed(queue, Optional.of(wish.confirm()));
     queues.settings(queue);
     queues.able(RemovableQueues.class, "purge");
-    request.mayTake(Request.MUCH_WORK);
+    request.extendDeadline(Request.MUCH_WORK);
     long purged =
         audited.purge(
             queue,

@@ -31,7 +31,7 @@ final class ScaleRoutes {
   }
 
   /**
-   * The signal.
+   * How much work waits, and how many consumers it needs.
    *
    * @param sessions sessions that need a slot now: ready and held
    * @param readyPerSlot ready sessions divided by occupied slots

@@ -240,7 +240,7 @@ final class WorkSessions {
   List<InHand> awaitOne(
       Request request, QueueName queue, Owner owner, WorkTake each, WorkBudget budget)
       throws Exception {
-    request.mayTake(each.patienceOrNone());
+    request.extendDeadline(each.patienceOrNone());
     var accepted =
         request.await(
             () ->

@@ -113,7 +113,7 @@ public final class UsageRoutes {
       request.reach();
       return Response.ok(new ProofView(List.of(), usage.hold().map(ProofView.Hold::of)));
     }
-    request.mayTake(Request.MUCH_WORK);
+    request.extendDeadline(Request.MUCH_WORK);
     var tenants =
         listed(request, wish.tenant(), usage::proof, List.<UsageProof>of()).stream()
             .map(ProofView.Tenant::of)

@@ -144,7 +144,7 @@ class GroupedIntakeTest {
     try (var connection = source.getConnection()) {
       connection.setAutoCommit(false);
       EventTable.lock(
-          connection, StoreDeliveries.lanes(event(), Intake.BOTS), AcceptDelivery.ALONE);
+          connection, StoreDeliveries.sessionsToLock(event(), Intake.BOTS), AcceptDelivery.ALONE);
       first = send(threads, event(), Intake.BOTS);
       await().atMost(PATIENCE).until(() -> statements.get() == 1);
       sends.send();

@@ -40,7 +40,7 @@ class DeadlineTest {
                 Role.READ,
                 Scope.server("Tests are"),
                 r -> {
-                  r.mayTake(Duration.ofSeconds(30));
+                  r.extendDeadline(Duration.ofSeconds(30));
                   return r.await(() -> new CountDownLatch(1).await(1500, TimeUnit.MILLISECONDS))
                       .map(done -> Response.ok(Map.of("waited", true)))
                       .orElseGet(Response::noContent);

@@ -1,5 +1,7 @@
 package dev.sessionkeeper.server.streams;
 
+import static org.awaitility.Awaitility.await;
+
 import dev.sessionkeeper.RetryPolicy;
 import dev.sessionkeeper.client.EventHandler;
 import dev.sessionkeeper.client.EventStream;
@@ -14,6 +16,7 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.awaitility.core.ConditionTimeoutException;
 
 /**
  * Many readers of one stream that lose their connections at random, over a restart of the server.
@@ -84,16 +87,17 @@ final class CrowdOfReaders {
     }
   }
 
-  private void awaitAll(List<Reader> crowd) throws InterruptedException {
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(120);
-    for (var reader : crowd) {
-      while (reader.seen.get() < events) {
-        if (System.nanoTime() > end) {
-          violations.add(reader + " stopped at " + reader.seen + " of " + events);
-          return;
-        }
-        TimeUnit.MILLISECONDS.sleep(5);
-      }
+  private void awaitAll(List<Reader> crowd) {
+    try {
+      await()
+          .atMost(Duration.ofMinutes(2))
+          .pollInterval(Duration.ofMillis(20))
+          .until(() -> crowd.stream().allMatch(reader -> reader.seen.get() >= events));
+    } catch (ConditionTimeoutException e) {
+      crowd.stream()
+          .filter(reader -> reader.seen.get() < events)
+          .forEach(
+              reader -> violations.add(reader + " stopped at " + reader.seen + " of " + events));
     }
   }
 

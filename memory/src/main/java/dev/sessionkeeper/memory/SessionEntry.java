@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Invariants: (1) the first {@code handed} messages are open deliveries of the owner, so {@code
  * handed} is zero while the session has no owner; (2) messages behind those have growing sequence
- * numbers; (3) a lane that is {@code gone} is in no map and is never used again. {@link #lock}
+ * numbers; (3) a session that is {@code gone} is in no map and is never used again. {@link #lock}
  * guards everything except the places.
  */
-final class Lane extends Due {
+final class SessionEntry extends Due {
   final SessionId id;
   final ReentrantLock lock = new ReentrantLock();
   final MessageRing messages = new MessageRing();
@@ -43,20 +43,20 @@ final class Lane extends Due {
   @Nullable WaitList acceptors;
 
   /**
-   * Whether the lane is among the ready lanes, or a thread that took it from there has not locked
+   * Whether the session is among the ready sessions, or a thread that took it from there has not locked
    * it yet.
    */
   boolean ready;
 
-  /** Its place among the ready lanes; only the turnstile changes it. */
+  /** Its place among the ready sessions; only the turnstile changes it. */
   int readyPlace;
 
   private boolean replayedWhileHeld;
 
   /** Since when the time to live is stopped; {@link Ticks#NEVER} while it runs. */
-  private long frozenSince = Ticks.NEVER;
+  private long ttlStoppedSince = Ticks.NEVER;
 
-  Lane(SessionId id) {
+  SessionEntry(SessionId id) {
     this.id = id;
   }
 
@@ -73,7 +73,7 @@ final class Lane extends Due {
     return aside == null && handed < messages.size() && messages.get(handed).dueAt <= now;
   }
 
-  /** Returns whether an owner may take the lane now. */
+  /** Returns whether an owner may take the session now. */
   boolean isFreeToTake(long now) {
     return !gone && !held && hasWork(now) && expiryOf(messages.get(0)) > now;
   }
@@ -84,26 +84,26 @@ final class Lane extends Due {
   }
 
   /** Stops the time to live: the session is set aside, or its head blocks it. */
-  void freeze(long now) {
+  void stopTtl(long now) {
     if (!isFrozen()) {
-      frozenSince = now;
+      ttlStoppedSince = now;
     }
   }
 
   /** Resumes the time to live unless the session is set aside; messages have not aged meanwhile. */
-  void thawUnlessAside(long now) {
+  void resumeTtlUnlessAside(long now) {
     if (!isFrozen() || aside != null) {
       return;
     }
     for (int i = 0; i < messages.size(); i++) {
       var stored = messages.get(i);
-      stored.expiresAt += now - frozenSince;
+      stored.expiresAt += now - ttlStoppedSince;
     }
-    frozenSince = Ticks.NEVER;
+    ttlStoppedSince = Ticks.NEVER;
   }
 
   private boolean isFrozen() {
-    return frozenSince != Ticks.NEVER;
+    return ttlStoppedSince != Ticks.NEVER;
   }
 
   /** Appends a message. */
@@ -115,7 +115,7 @@ final class Lane extends Due {
   /** Adjusts the expiry of a message that arrives while the time to live is stopped. */
   private void beginLife(Stored stored, long now) {
     if (isFrozen()) {
-      stored.expiresAt -= now - frozenSince;
+      stored.expiresAt -= now - ttlStoppedSince;
     }
   }
 

@@ -28,18 +28,18 @@ import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Concurrent calls on one lane have the same results as some sequence of these calls. */
+/** Concurrent calls on one session have the same results as some sequence of these calls. */
 @Tag("slow")
-class LaneLinearizabilityTest {
+class SessionLinearizabilityTest {
 
   @Test
-  void aLaneIsLinearizable() {
-    options().check(OneLane.class);
+  void aSessionIsLinearizable() {
+    options().check(OneSession.class);
   }
 
   @Test
-  void aLaneWithoutItsLockIsFoundOut() {
-    assertThatThrownBy(() -> options().check(LaneWithoutLock.class))
+  void aSessionWithoutItsLockIsFoundOut() {
+    assertThatThrownBy(() -> options().check(SessionWithoutLock.class))
         .isInstanceOf(LincheckAssertionError.class);
   }
 
@@ -56,13 +56,13 @@ class LaneLinearizabilityTest {
 
   /** The calls of owners and senders. Epochs and sequence numbers count from one. */
   @Param(name = "number", gen = IntGen.class, conf = "1:3")
-  public static class OneLane {
+  public static class OneSession {
     private static final QueueName QUEUE = QueueName.of("q");
     private static final SessionId SESSION = SessionId.of("a");
 
     private final MemoryQueueProvider provider = MemoryQueueProvider.create(SettableClock.create());
 
-    public OneLane() {
+    public OneSession() {
       provider.declare(QUEUE, QueueSettings.ordered());
     }
 
@@ -146,7 +146,7 @@ class LaneLinearizabilityTest {
 
   /** The same messages in the same ring, without a lock. */
   @Param(name = "number", gen = IntGen.class, conf = "1:3")
-  public static class LaneWithoutLock {
+  public static class SessionWithoutLock {
     private final MessageRing ring = new MessageRing();
 
     @Operation

@@ -20,24 +20,24 @@ import org.jspecify.annotations.Nullable;
  * <p>New messages arrive in the order of their sequence numbers, so a plain queue orders them by
  * age. The few that return after a failure or as dead letters are in a tree beside it.
  */
-final class LooseMessages {
-  private final ArrayDeque<Loose> fresh = new ArrayDeque<>();
-  private final TreeMap<Long, Loose> returned = new TreeMap<>();
-  private final TreeMap<Long, Loose> replayed = new TreeMap<>();
-  private final Map<String, Loose> locked = new HashMap<>();
-  private final DueTimes<Loose> due = new DueTimes<>(Loose.class);
-  private final Alarm alarm;
-  private @Nullable Loose oldest;
-  private @Nullable Loose youngest;
+final class UnorderedMessages {
+  private final ArrayDeque<UnorderedMessage> fresh = new ArrayDeque<>();
+  private final TreeMap<Long, UnorderedMessage> returned = new TreeMap<>();
+  private final TreeMap<Long, UnorderedMessage> replayed = new TreeMap<>();
+  private final Map<String, UnorderedMessage> locked = new HashMap<>();
+  private final DueTimes<UnorderedMessage> due = new DueTimes<>(UnorderedMessage.class);
+  private final EarliestTimer nextTimer;
+  private @Nullable UnorderedMessage oldest;
+  private @Nullable UnorderedMessage youngest;
   private int readyCount;
   private long lastReceipt;
 
-  LooseMessages(Ticks ticks, ReentrantLock lock, Runnable onDue) {
-    this.alarm = new Alarm(ticks, lock, due::next, onDue);
+  UnorderedMessages(Ticks ticks, ReentrantLock lock, Runnable onDue) {
+    this.nextTimer = new EarliestTimer(ticks, lock, due::next, onDue);
   }
 
-  Loose add(Stored stored) {
-    var message = new Loose(stored);
+  UnorderedMessage add(Stored stored) {
+    var message = new UnorderedMessage(stored);
     if (stored.replays > 0) {
       replayed.put(stored.sequence, message);
       return message;
@@ -52,7 +52,7 @@ final class LooseMessages {
     return message;
   }
 
-  void forget(Loose message) {
+  void forget(UnorderedMessage message) {
     unready(message);
     due.forget(message);
     message.gone = true;
@@ -77,7 +77,7 @@ final class LooseMessages {
    *
    * @return whether the message became ready by this call
    */
-  boolean place(Loose message, long now) {
+  boolean place(UnorderedMessage message, long now) {
     boolean isDue = message.stored.dueAt <= now;
     boolean isNews = isDue && !message.ready;
     if (isNews) {
@@ -111,7 +111,7 @@ final class LooseMessages {
   }
 
   /** Returns all messages, locked or not. */
-  List<Loose> all() {
+  List<UnorderedMessage> all() {
     var all = new ArrayList<>(replayed.values());
     for (var message = oldest; message != null; message = message.younger) {
       all.add(message);
@@ -132,7 +132,7 @@ final class LooseMessages {
   }
 
   /** Returns the oldest ready message, which has no owner until it is locked. */
-  Loose takeReady() {
+  UnorderedMessage takeReady() {
     // A message that has expired meanwhile is still in the queue of new ones.
     while (!fresh.isEmpty() && fresh.element().gone) {
       fresh.remove();
@@ -149,13 +149,13 @@ final class LooseMessages {
   }
 
   /** Returns a taken message that was not locked to its place by age. */
-  void putBack(Loose message) {
+  void putBack(UnorderedMessage message) {
     message.ready = true;
     readyCount++;
     returned.put(message.stored.sequence, message);
   }
 
-  private void unready(Loose message) {
+  private void unready(UnorderedMessage message) {
     if (!message.ready) {
       return;
     }
@@ -170,7 +170,7 @@ final class LooseMessages {
   }
 
   /** Locks a message and returns its receipt. */
-  String lock(Loose message, long end) {
+  String lock(UnorderedMessage message, long end) {
     var receipt = message.stored.sequence + "." + ++lastReceipt;
     message.receipt = receipt;
     locked.put(receipt, message);
@@ -178,13 +178,13 @@ final class LooseMessages {
     return receipt;
   }
 
-  void extend(Loose message, long end) {
+  void extend(UnorderedMessage message, long end) {
     message.lockEnd = end;
     lookAt(message, end);
   }
 
   /** Returns the message that is locked under this receipt now. */
-  Loose locked(String receipt, long now) {
+  UnorderedMessage locked(String receipt, long now) {
     var message = locked.get(receipt);
     if (message == null || message.lockEnd <= now) {
       throw new KeeperException.LockLost("the message with receipt " + receipt, 0);
@@ -192,31 +192,31 @@ final class LooseMessages {
     return message;
   }
 
-  boolean isLocked(Loose message) {
+  boolean isLocked(UnorderedMessage message) {
     return message.receipt != null;
   }
 
-  void unlock(Loose message) {
+  void unlock(UnorderedMessage message) {
     locked.remove(message.receipt);
     message.receipt = null;
   }
 
-  List<Loose> takeDue(long now) {
+  List<UnorderedMessage> takeDue(long now) {
     return due.next() <= now ? due.takeUntil(now) : List.of();
   }
 
   void close() {
     locked.clear();
-    alarm.stop();
+    nextTimer.stop();
   }
 
-  private void lookAt(Loose message, long moment) {
+  private void lookAt(UnorderedMessage message, long moment) {
     due.register(message, moment);
-    alarm.set();
+    nextTimer.set();
   }
 
   /** One message of an unordered queue. */
-  static final class Loose extends Due {
+  static final class UnorderedMessage extends Due {
     final Stored stored;
     @Nullable String receipt;
     long lockEnd;
@@ -224,10 +224,10 @@ final class LooseMessages {
     private boolean ready;
     private boolean inFresh;
     private boolean gone;
-    private @Nullable Loose older;
-    private @Nullable Loose younger;
+    private @Nullable UnorderedMessage older;
+    private @Nullable UnorderedMessage younger;
 
-    Loose(Stored stored) {
+    UnorderedMessage(Stored stored) {
       this.stored = stored;
     }
 

@@ -8,35 +8,35 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs a task at the first moment for which something is due. One timer, however many things wait.
  */
-final class Alarm {
+final class EarliestTimer {
   private final Ticks ticks;
   private final ReentrantLock lock;
   private final LongSupplier nextDue;
-  private final Runnable onRing;
+  private final Runnable onFire;
 
   // Guarded by the lock of the owner, which callers of set() and stop() hold.
   private TimeSource.@Nullable Timer timer;
-  private long rings = Ticks.NEVER;
+  private long firesAt = Ticks.NEVER;
   private boolean stopped;
 
-  Alarm(Ticks ticks, ReentrantLock lock, LongSupplier nextDue, Runnable onRing) {
+  EarliestTimer(Ticks ticks, ReentrantLock lock, LongSupplier nextDue, Runnable onFire) {
     this.ticks = ticks;
     this.lock = lock;
     this.nextDue = nextDue;
-    this.onRing = onRing;
+    this.onFire = onFire;
   }
 
   /** Sets the timer no later than the next due moment; too early does no harm. */
   void set() {
     long next = nextDue.getAsLong();
-    if (next >= rings || stopped) {
+    if (next >= firesAt || stopped) {
       return;
     }
     if (timer != null) {
       timer.cancel();
     }
-    rings = next;
-    timer = ticks.runAt(next, this::ring);
+    firesAt = next;
+    timer = ticks.runAt(next, this::fire);
   }
 
   void stop() {
@@ -46,11 +46,11 @@ final class Alarm {
     }
   }
 
-  private void ring() {
-    onRing.run();
+  private void fire() {
+    onFire.run();
     lock.lock();
     try {
-      rings = Ticks.NEVER;
+      firesAt = Ticks.NEVER;
       set();
     } finally {
       lock.unlock();
