@@ -1330,7 +1330,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Lets metering go on after the database's clock jumped; audited */
+        /** Continues metering after the database's clock jumped; audited */
         post: operations["postUsagesHoldRelease"];
         delete?: never;
         options?: never;
@@ -1434,7 +1434,7 @@ export interface components {
              */
             brokenAt?: number;
             /**
-             * @description Why, for the person who looks at it later
+             * @description Why, for later readers of the audit log
              * @example the customer is unknown
              */
             reason?: string;
@@ -1473,7 +1473,7 @@ export interface components {
              */
             target: string;
             /**
-             * @description Why, for the person who looks at it later
+             * @description Why, for later readers of the audit log
              * @example the customer is unknown
              */
             reason: string;
@@ -1708,7 +1708,7 @@ export interface components {
              */
             sessionId?: string;
             /**
-             * @description Why, for the person who looks at it later
+             * @description Why, for later readers of the audit log
              * @example the customer is unknown
              */
             reason?: string;
@@ -1743,7 +1743,7 @@ export interface components {
             /** @description The token of the dry run with the same act and filter */
             token?: string;
             /**
-             * @description Why, for the person who looks at it later
+             * @description Why, for later readers of the audit log
              * @example the customer is unknown
              */
             reason?: string;
@@ -1779,7 +1779,7 @@ export interface components {
             /** @description The credential that started the run */
             actor: string;
             /**
-             * @description Why, for the person who looks at it later
+             * @description Why, for later readers of the audit log
              * @example the customer is unknown
              */
             reason: string;
@@ -1841,7 +1841,7 @@ export interface components {
              */
             factor: number;
             /**
-             * @description Why, for the person who looks at it later
+             * @description Why, for later readers of the audit log
              * @example the customer is unknown
              */
             reason: string;
@@ -1864,7 +1864,7 @@ export interface components {
             /** @description The digest of the body that the person saw; another body now is a conflict */
             sha256?: string;
             /**
-             * @description Why, for the person who looks at it later
+             * @description Why, for later readers of the audit log
              * @example the customer is unknown
              */
             reason?: string;
@@ -2144,7 +2144,7 @@ export interface components {
              */
             replayId?: string;
             /**
-             * @description Why, for the person who looks at it later
+             * @description Why, for later readers of the audit log
              * @example the customer is unknown
              */
             reason?: string;
@@ -2577,7 +2577,7 @@ export interface components {
             owner?: string;
             /**
              * Format: duration
-             * @description How long to wait when there is nothing; PT0S does not wait
+             * @description How long to wait if there is nothing to return; PT0S does not wait
              * @example PT20S
              */
             wait?: string;
@@ -2662,7 +2662,7 @@ export interface components {
             events: components["schemas"]["NewestEventsEvent"][];
             /**
              * Format: int64
-             * @description Ask for events before this number to go on; absent at the end
+             * @description Ask for events before this number to continue; absent at the end
              */
             before?: number;
         };
@@ -2695,7 +2695,7 @@ export interface components {
         ProofView: {
             /** @description The sums of each tenant */
             tenants: components["schemas"]["ProofViewTenant"][];
-            /** @description Present while metering stands still */
+            /** @description Present while metering is held */
             hold?: components["schemas"]["ProofViewHold"];
         };
         ProofViewDifferences: {
@@ -2721,7 +2721,7 @@ export interface components {
         ProofViewHold: {
             /**
              * Format: date-time
-             * @description Since when metering stands still
+             * @description Since when metering is held
              * @example 2026-01-31T12:00:00.000000Z
              */
             since: string;
@@ -2732,7 +2732,7 @@ export interface components {
              */
             jump: string;
             /**
-             * @description Why, for the person who looks at it later
+             * @description Why, for later readers of the audit log
              * @example the customer is unknown
              */
             reason: string;
@@ -3057,7 +3057,7 @@ export interface components {
              */
             action: "complete" | "retry" | "postpone" | "deadLetter" | "park";
             /**
-             * @description Whether it took effect; false when the receipt had run out
+             * @description Whether it took effect; false if the receipt had expired
              * @example true
              */
             settled: boolean;
@@ -3081,7 +3081,7 @@ export interface components {
              */
             delay?: string;
             /**
-             * @description Why, for the person who looks at it later
+             * @description Why, for later readers of the audit log
              * @example the customer is unknown
              */
             reason?: string;
@@ -3105,7 +3105,7 @@ export interface components {
             max?: number;
             /**
              * Format: duration
-             * @description How long to wait when there is nothing; PT0S does not wait
+             * @description How long to wait if there is nothing to return; PT0S does not wait
              * @example PT20S
              */
             wait?: string;
@@ -3290,7 +3290,7 @@ export interface components {
              */
             userObjectId: string;
             /**
-             * @description Why, for the person who looks at it later
+             * @description Why, for later readers of the audit log
              * @example the customer is unknown
              */
             reason: string;
@@ -3475,7 +3475,7 @@ export interface components {
             /** @description The error that the dead letters share, without digits */
             cause: string;
             /**
-             * @description Why, for the person who looks at it later
+             * @description Why, for later readers of the audit log
              * @example the customer is unknown
              */
             reason: string;
@@ -3891,7 +3891,7 @@ export interface components {
              */
             action: "pause" | "resume" | "park" | "release" | "deadLetterHead" | "deadLetterAll";
             /**
-             * @description Why, for the person who looks at it later
+             * @description Why, for later readers of the audit log
              * @example the customer is unknown
              */
             reason?: string;
@@ -3984,7 +3984,7 @@ export interface components {
              */
             delay?: string;
             /**
-             * @description Why, for the person who looks at it later
+             * @description Why, for later readers of the audit log
              * @example the customer is unknown
              */
             reason?: string;
@@ -4454,10 +4454,10 @@ export interface components {
              * @example worker-1
              */
             owner?: string;
-            /** @description Sessions whose messages were handled. Each session is settled by itself, all or nothing. */
+            /** @description Sessions whose messages were handled. The settlements of one session take effect all or nothing. */
             settle?: components["schemas"]["WorkRequestWorkSettle"][];
             /**
-             * @description Leases that are still in hand
+             * @description Leases that the worker still holds
              * @example [
              *       "Jz3wWm0…"
              *     ]
@@ -4521,7 +4521,7 @@ export interface components {
             bytes?: number;
             /**
              * Format: duration
-             * @description How long to wait when there is nothing; PT0S does not wait
+             * @description How long to wait if there is nothing to return; PT0S does not wait
              * @example PT20S
              */
             wait?: string;
@@ -6614,7 +6614,7 @@ export interface operations {
                     "application/json": components["schemas"]["BulkRequestDryRun"];
                 };
             };
-            /** @description Begun; it goes on in the background */
+            /** @description Started; it continues in the background */
             201: {
                 headers: {
                     [name: string]: unknown;

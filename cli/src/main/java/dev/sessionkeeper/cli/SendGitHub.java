@@ -106,12 +106,12 @@ final class SendGitHub implements Callable<Integer> {
     var id = answer.path("eventId").asString();
     var bots = answer.path("routedTo").valueStream().map(JsonNode::asString).collect(joining(", "));
     if (answer.path("duplicate").asBoolean(false)) {
-      int revived = answer.path("revived").asInt(0);
+      int replayed = answer.path("revived").asInt(0);
       return "Known already as "
           + id
           + ": nothing was routed again, "
-          + revived
-          + (revived == 1 ? " dead letter was revived" : " dead letters were revived");
+          + replayed
+          + (replayed == 1 ? " dead letter was replayed" : " dead letters were replayed");
     }
     return bots.isEmpty()
         ? "Stored as " + id + ", for no bot. Why: keeper events show " + id

@@ -178,7 +178,7 @@ final class Sessions implements Callable<Integer> {
     return target.act("park", "Parked %s.");
   }
 
-  @Command(description = "Take a session from its owner; the message in hand is delivered again.")
+  @Command(description = "Take a session from its owner; its open message is delivered again.")
   int release(@Mixin Target target) {
     return target.act("release", "Released %s.");
   }

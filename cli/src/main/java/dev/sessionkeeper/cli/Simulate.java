@@ -25,7 +25,7 @@ import tools.jackson.databind.node.ObjectNode;
 @Command(
     name = "simulate",
     description = {
-      "Let processes crash, stand still and lose answers, on virtual time, and check that order,"
+      "Let processes crash, freeze and lose answers, on virtual time, and check that order,"
           + " ownership and effects hold.",
       "Needs no server. The same seed is the same run, step by step. A run that breaks an invariant"
           + " is cut down to the fewest steps that still break it, and printed."

@@ -117,14 +117,14 @@ final class Usage {
 
   @Command(
       name = "release",
-      description = "Let metering go on after the database's clock jumped and was checked.")
+      description = "Continue metering after the database's clock jumped and was checked.")
   static final class Release implements Callable<Integer> {
     @Mixin Remote remote = new Remote();
     @Mixin Confirm confirm = new Confirm();
 
     @Override
     public Integer call() {
-      if (!confirm.ask("let metering go on by the database's present clock")) {
+      if (!confirm.ask("continue metering by the database's present clock")) {
         return Exit.FAILED;
       }
       try (var client = remote.open()) {
@@ -132,7 +132,7 @@ final class Usage {
         remote.tell(
             answer,
             answer.path("released").asBoolean()
-                ? "Released the hold. Metering goes on with its next run."
+                ? "Released the hold. Metering continues with its next run."
                 : "Metering was not held. Nothing was changed.");
         return Exit.OK;
       }

@@ -59,7 +59,7 @@ final class AcceptSessions implements Slots.TakeWork {
     boolean wentWell = false;
     try {
       var hold = new SessionHold(session, askedAt, lock, slot.jitter);
-      slot.markHolding();
+      slot.markBusy();
       slot.setHold(hold);
       try {
         wentWell = new ServeSession(setup, slot, hold, handler, hooks, losses, messages).run();

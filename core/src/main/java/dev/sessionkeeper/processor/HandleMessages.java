@@ -83,7 +83,7 @@ final class HandleMessages implements Slots.TakeWork {
       hold.become(Hold.Status.ENDED);
       return ended;
     } catch (RuntimeException e) {
-      log.error("A slot failed while it handled message {}; it goes on", receipted, e);
+      log.error("A slot failed while it handled message {}; the slot continues", receipted, e);
       setup.report().failed(Phase.HANDLE, hold, e);
       return time.nanoTime();
     } finally {

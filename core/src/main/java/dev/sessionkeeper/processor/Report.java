@@ -34,7 +34,7 @@ final class Report {
       try {
         listener.accept(event);
       } catch (RuntimeException e) {
-        log.warn("A listener failed on {}; the processor goes on", event, e);
+        log.warn("A listener failed on {}; the processor continues", event, e);
       }
     }
   }
@@ -64,7 +64,7 @@ final class Report {
     try {
       hooks.onError(error, context);
     } catch (RuntimeException e) {
-      log.warn("The error hook failed on {}; the processor goes on", context, e);
+      log.warn("The error hook failed on {}; the processor continues", context, e);
     }
     if (isHeard()) {
       tell(new ProcessorEvent.Failed(context, error));

@@ -74,8 +74,8 @@ final class Slot extends SlotsApart {
     }
   }
 
-  /** Marks the slot as holding a session. */
-  void markHolding() {
+  /** Marks the slot as busy with a session. */
+  void markBusy() {
     FREE_SINCE.lazySet(this, NOT_FREE);
   }
 

@@ -195,7 +195,7 @@ final class Slots {
       try {
         work.once(slot);
       } catch (RuntimeException | Error e) {
-        log.error("A slot failed; it goes on after a pause, the others do not notice", e);
+        log.error("A slot failed; it continues after a pause, and other slots are not affected", e);
         slot.backOff(setup.time());
       }
     }

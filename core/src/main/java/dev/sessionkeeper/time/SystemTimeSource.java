@@ -60,7 +60,7 @@ final class SystemTimeSource implements TimeSource {
     try {
       task.run();
     } catch (RuntimeException e) {
-      log.error("A timer failed; other timers go on", e);
+      log.error("A timer failed; other timers continue", e);
     }
   }
 }

@@ -126,7 +126,7 @@ public final class EventTracker {
       case Outcome.NotFound n -> log.warn("The cursor {} does not exist; it is not saved", key);
       case Outcome.Dead dead -> log.warn("The cursor {} cannot be saved: {}", key, dead.cause());
       case Outcome.Undrained u ->
-          log.warn("The cursor {} was not saved before the end; events come again", key);
+          log.warn("The cursor {} was not saved before the end; its events will be delivered again", key);
     }
   }
 
@@ -136,7 +136,7 @@ public final class EventTracker {
    */
   private void rejected(Outcome.Why why) {
     if (why == Outcome.Why.CLOSED || why == Outcome.Why.TOO_LARGE) {
-      log.warn("The cursor {} was not saved ({}); events come again", key, why);
+      log.warn("The cursor {} was not saved ({}); its events will be delivered again", key, why);
       return;
     }
     lock.lock();

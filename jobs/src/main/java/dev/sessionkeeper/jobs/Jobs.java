@@ -129,7 +129,7 @@ public final class Jobs implements AutoCloseable {
       unreachable = false;
     } catch (KeeperException e) {
       if (!unreachable) {
-        log.warn("Jobs cannot be looked for; trying again every {}", options.poll(), e);
+        log.warn("Cannot poll for due jobs; trying again every {}", options.poll(), e);
       }
       unreachable = true;
     } catch (RuntimeException e) {

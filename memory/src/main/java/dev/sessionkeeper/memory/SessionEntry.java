@@ -197,7 +197,7 @@ final class SessionEntry extends Due {
     for (int i = 0; i < settlements.size(); i++) {
       long sequence = settlements.get(i).sequence();
       if (i >= handed) {
-        throw new KeeperException.OutOfOrder(id, sequence, "it is not in hand");
+        throw new KeeperException.OutOfOrder(id, sequence, "it is not an open delivery");
       }
       long open = messages.get(i).sequence;
       if (open != sequence) {
@@ -205,7 +205,7 @@ final class SessionEntry extends Due {
       }
       if (i > 0 && stopsTheSession(settlements.get(i - 1).settlement())) {
         throw new KeeperException.OutOfOrder(
-            id, sequence, "it is void, because the message before it comes again");
+            id, sequence, "it is void, because an earlier message will be delivered again");
       }
     }
   }

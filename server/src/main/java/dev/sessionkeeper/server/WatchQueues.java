@@ -76,7 +76,7 @@ final class WatchQueues implements AutoCloseable {
   private void tell(Optional<String> now) {
     if (now.isPresent() && trouble.isEmpty()) {
       log.warn(
-          "The queues in {} cannot be used: {}. Webhooks are taken in and wait in the store",
+          "The queues in {} cannot be used: {}. Webhooks are accepted and wait in the store",
           queues.capabilities().provider(),
           now.get());
     }

@@ -37,7 +37,7 @@ final class SettleDeliveries {
             settled.sequence(),
             i < out.size()
                 ? "message " + out.get(i).sequence() + " comes first"
-                : "it is not in hand");
+                : "it is not an open delivery");
       }
       if (settled.settlement() instanceof Settlement.Park) {
         throw new KeeperException.NotSupported("servicebus", "park a session");

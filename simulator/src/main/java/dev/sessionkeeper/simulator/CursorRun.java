@@ -111,7 +111,7 @@ final class CursorRun {
         switch (kind) {
           case 0 -> "process %d crashes".formatted(process.number);
           case 1 ->
-              "process %d stands still for %d ms".formatted(process.number, length.toMillis());
+              "process %d freezes for %d ms".formatted(process.number, length.toMillis());
           case 2 -> "the store is down for %d ms".formatted(length.toMillis());
           default -> "the link of process %d becomes slow, or fast again".formatted(process.number);
         };
@@ -125,7 +125,7 @@ final class CursorRun {
         process.restart();
       }
       case 1 -> {
-        world.note(process.machine.name, "stands still for " + length.toMillis() + " ms");
+        world.note(process.machine.name, "freezes for " + length.toMillis() + " ms");
         var frozen = process.machine;
         frozen.isFrozen = true;
         world.after(length, world.environment(), () -> frozen.isFrozen = false);

@@ -72,7 +72,7 @@ record NodePlan(
         case RESTART -> "node " + node + " drains, closes and starts again";
         case CLOCK_JUMP -> "the wall clock of node " + node + " jumps by " + millis(length);
         case CRASH -> "node " + node + " crashes and starts again after " + millis(length);
-        case FREEZE -> "node " + node + " stands still for " + millis(length);
+        case FREEZE -> "node " + node + " freezes for " + millis(length);
         case PARTITION -> "node " + node + " cannot reach the store for " + millis(length);
         case SLOW_LINK -> "the link of node " + node + " is slow for " + millis(length);
       };

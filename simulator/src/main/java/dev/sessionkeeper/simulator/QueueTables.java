@@ -256,7 +256,7 @@ final class QueueTables {
     for (int i = 0; i < settlements.size(); i++) {
       if (i >= entry.handed || entry.rows.get(i).sequence != settlements.get(i).sequence()) {
         throw new KeeperException.OutOfOrder(
-            entry.id, settlements.get(i).sequence(), "it is not the first one in hand");
+            entry.id, settlements.get(i).sequence(), "it is not the first open delivery");
       }
     }
   }

@@ -284,7 +284,7 @@ final class Referee {
   @Nullable String firstOpen() {
     for (var entry : books.entrySet()) {
       if (!entry.getValue().open.isEmpty() && !entry.getValue().isParked) {
-        return "session %s has %d messages that nobody takes, the first is %d"
+        return "session %s has %d messages that no consumer gets, the first is %d"
             .formatted(
                 entry.getKey(), entry.getValue().open.size(), entry.getValue().open.firstKey());
       }

@@ -196,7 +196,7 @@ final class SimulatedOwner {
     if (isTaken(one.session, one.delivery, Settlement.complete())) {
       violations.add(
           new Violation(
-              "I2", owner + " settled " + one.delivery.id() + " under an epoch that had run out"));
+              "I2", owner + " settled " + one.delivery.id() + " under an epoch that had expired"));
     }
     one.session.close();
   }

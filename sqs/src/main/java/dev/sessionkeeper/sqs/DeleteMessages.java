@@ -68,7 +68,7 @@ final class DeleteMessages {
     try {
       all.get(CLOSE_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException | TimeoutException e) {
-      log.debug("Not everything was deleted before the end; what was not comes again", e);
+      log.debug("Not all messages were deleted before the end; the others will be delivered again", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

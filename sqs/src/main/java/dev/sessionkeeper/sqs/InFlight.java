@@ -150,7 +150,7 @@ final class InFlight {
       try {
         giveBack(queue, List.copyOf(waiting), delay);
       } catch (KeeperException e) {
-        log.debug("Session {} is not given back; it is free when its time is over", session, e);
+        log.debug("Session {} could not be released; it is free when its visibility timeout ends", session, e);
       }
     }
   }

@@ -107,7 +107,7 @@ final class ReadyGroups {
     try {
       InFlight.giveBack(queue, List.copyOf(batch.items()), Duration.ZERO);
     } catch (KeeperException e) {
-      log.debug("Messages of {} come back when their time is over", queue.name(), e);
+      log.debug("Messages of {} return when their visibility timeout ends", queue.name(), e);
     }
   }
 

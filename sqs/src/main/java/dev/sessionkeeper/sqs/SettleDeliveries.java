@@ -34,7 +34,7 @@ final class SettleDeliveries {
             settled.sequence(),
             i < out.size()
                 ? "message " + out.get(i).sequence() + " comes first"
-                : "it is not in hand");
+                : "it is not an open delivery");
       }
       if (settled.settlement() instanceof Settlement.Park) {
         throw new KeeperException.NotSupported("sqs", "park a session");

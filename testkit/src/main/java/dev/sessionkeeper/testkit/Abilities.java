@@ -13,7 +13,7 @@ final class Abilities {
   private static final Map<Class<?>, String> MISSING =
       Map.of(
           AddressableSessions.class, "this provider cannot lease a chosen session",
-          ResumableSessions.class, "another process cannot go on with a lease of this provider",
+          ResumableSessions.class, "another process cannot continue a lease of this provider",
           InspectableQueues.class, "this provider cannot list sessions",
           OperableSessions.class, "this provider has no operator acts",
           DeadLetterQueues.class, "this provider cannot list dead letters",

@@ -69,7 +69,7 @@ public final class CheckConservation {
     }
     for (var id : union(waiting, dead)) {
       if (!accepted.contains(id)) {
-        violations.add(new Violation("I8", "message " + id + " is there but was never accepted"));
+        violations.add(new Violation("I8", "message " + id + " exists but was never accepted"));
       }
     }
     return violations;

@@ -155,7 +155,7 @@ class CheckersTest {
 
     assertThat(CheckConservation.of(history.events(), there, Set.of()))
         .singleElement()
-        .hasToString("I8: message m-4 is there but was never accepted");
+        .hasToString("I8: message m-4 exists but was never accepted");
   }
 
   private void handled(long epoch, long sequence, Settlement settlement) {

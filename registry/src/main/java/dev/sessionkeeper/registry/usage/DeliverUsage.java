@@ -105,7 +105,7 @@ final class DeliverUsage {
       }
       leases.release(claim);
     } catch (RuntimeException e) {
-      log.warn("Delivery for tenant {} stopped; its lease runs out", claim.tenant(), e);
+      log.warn("Delivery for tenant {} stopped; its lease will expire", claim.tenant(), e);
     }
     return count;
   }

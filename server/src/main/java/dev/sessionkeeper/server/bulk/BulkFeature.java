@@ -84,7 +84,7 @@ public final class BulkFeature implements Feature {
                     + " audited")
             .takes(BulkRequest.class)
             .answers(200, "Counted", BulkRequest.DryRun.class)
-            .answers(201, "Begun; it goes on in the background", BulkRun.class)
+            .answers(201, "Started; it continues in the background", BulkRun.class)
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.CONFLICT),
         Route.get("/bulk", Role.READ, Scope.queues(), this::list)
             .summary("The newest runs, at most 100")

@@ -101,7 +101,7 @@ final class ReadYaml {
       var key = path.isEmpty() ? name.getValue() : path + "." + name.getValue();
       places.put(key, where);
       if (members.put(name.getValue(), value(key, tuple.getValueNode(), depth + 1)) != null) {
-        errors.add(new ConfigError(where, key, "is there twice"));
+        errors.add(new ConfigError(where, key, "is given twice"));
       }
     }
     return new JsonValue.Obj(members, JsonValue.Span.NOWHERE);

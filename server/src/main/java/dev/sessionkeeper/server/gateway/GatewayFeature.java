@@ -62,7 +62,7 @@ public final class GatewayFeature implements Feature {
             context.time());
     meters.holds(limits::count);
     context.holdLimits().set(limits);
-    var letters = new ReviveDeadLetters(queues);
+    var letters = new ReplayDeadLetters(queues);
     var accept = new AcceptDelivery(database, outbox, GROUPS);
     meters.line(accept::waiting);
     var replay = new ReplayEvents(database, outbox, letters, () -> bots.current().bots());

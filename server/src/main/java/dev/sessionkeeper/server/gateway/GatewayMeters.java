@@ -35,7 +35,7 @@ final class GatewayMeters {
   private final MeterRegistry registry;
   private final TimeSource time;
   private final QueueProvider queues;
-  private final Counter revived;
+  private final Counter replayed;
   private final MultiGauge thresholds;
   private final MultiGauge sizes;
   private final MultiGauge active;
@@ -65,7 +65,7 @@ final class GatewayMeters {
         MultiGauge.builder("keeper.queue.depth.threshold")
             .description("Waiting messages of a bot over which an alert is raised")
             .register(registry);
-    this.revived =
+    this.replayed =
         Counter.builder("keeper.webhook.replayed")
             .description("Dead letters put back because GitHub delivered again")
             .register(registry);
@@ -98,9 +98,9 @@ final class GatewayMeters {
         .register(registry);
   }
 
-  void duplicate(int revived) {
+  void duplicate(int count) {
     count("duplicate");
-    this.revived.increment(revived);
+    this.replayed.increment(count);
   }
 
   /** Counts a signed body that came again under another delivery id. */

@@ -66,7 +66,7 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
     try {
       reap();
     } catch (KeeperException e) {
-      log.debug("Holds whose time is over are forgotten later: {}", e.getMessage());
+      log.debug("Expired holds could not be deleted; trying again later: {}", e.getMessage());
     }
     start();
   }
@@ -157,7 +157,7 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
               MAX_DURATION,
               "The session has been held for "
                   + DurationText.readable(limits.maxDuration())
-                  + ", its session_max_duration. Settle what is in hand, then take a new lease",
+                  + ", its session_max_duration. Settle its open deliveries, then take a new lease",
               isIdle));
     }
     return isIdle && look.idle().compareTo(limits.idleTimeout()) >= 0
@@ -166,7 +166,7 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
                 IDLE_TIMEOUT,
                 "No message of the session was handled for "
                     + DurationText.readable(limits.idleTimeout())
-                    + ", its session_idle_timeout. The session was given back; take a new lease",
+                    + ", its session_idle_timeout. The session was released; take a new lease",
                 true))
         : Optional.empty();
   }
@@ -241,7 +241,7 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
     try {
       write.run();
     } catch (KeeperException e) {
-      log.warn("A held session is not up to date; its place is free with its lease", e);
+      log.warn("A step of a held session was not recorded; its place is freed when its lease expires", e);
     }
   }
 

@@ -40,11 +40,11 @@ final class ReplayEvents {
 
   private final Database database;
   private final Outbox outbox;
-  private final ReviveDeadLetters letters;
+  private final ReplayDeadLetters letters;
   private final Supplier<List<Bot>> bots;
 
   ReplayEvents(
-      Database database, Outbox outbox, ReviveDeadLetters letters, Supplier<List<Bot>> bots) {
+      Database database, Outbox outbox, ReplayDeadLetters letters, Supplier<List<Bot>> bots) {
     this.database = database;
     this.outbox = outbox;
     this.letters = letters;
@@ -53,7 +53,7 @@ final class ReplayEvents {
 
   EventReplayRequest.Answer replay(EventReplayRequest wish, Actor actor, Reach reach) {
     if (wish.deadLetters().orElse(false)) {
-      return reviveLetters(wish, actor, reach);
+      return replayLetters(wish, actor, reach);
     }
     var targets = targets(wish, reach);
     if (wish.dryRun().orElse(false)) {
@@ -178,7 +178,7 @@ final class ReplayEvents {
     return targets.stream().filter(bot -> names.contains(bot.name())).toList();
   }
 
-  private EventReplayRequest.Answer reviveLetters(
+  private EventReplayRequest.Answer replayLetters(
       EventReplayRequest wish, Actor actor, Reach reach) {
     boolean dryRun = wish.dryRun().orElse(false);
     var names = names(targets(wish, reach));
@@ -200,7 +200,7 @@ final class ReplayEvents {
         break;
       }
       var routes = database.withConnection(connection -> routesOf(connection, seqs, names));
-      count += dryRun ? letters.count(routes) : letters.revive(routes);
+      count += dryRun ? letters.count(routes) : letters.replay(routes);
       from = seqs.getLast() + 1;
     }
     if (dryRun) {

@@ -48,7 +48,7 @@ final class StoreTime implements TimeSource {
     try {
       last = new Seen(databaseNow(), asked);
     } catch (KeeperException e) {
-      log.debug("The database's clock could not be read; the last one goes on", e);
+      log.debug("The database's clock could not be read; the last reading is continued", e);
     } finally {
       reading.set(false);
     }

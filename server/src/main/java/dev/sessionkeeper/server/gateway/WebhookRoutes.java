@@ -25,13 +25,13 @@ final class WebhookRoutes {
 
   private final Supplier<Routing> routing;
   private final AcceptDelivery accept;
-  private final ReviveDeadLetters letters;
+  private final ReplayDeadLetters letters;
   private final GatewayMeters meters;
 
   WebhookRoutes(
       Supplier<Routing> routing,
       AcceptDelivery accept,
-      ReviveDeadLetters letters,
+      ReplayDeadLetters letters,
       GatewayMeters meters) {
     this.routing = routing;
     this.accept = accept;
@@ -123,7 +123,7 @@ final class WebhookRoutes {
         yield Response.json(202, new Answer(id, routedTo, Optional.empty(), Optional.empty()));
       }
       case AcceptDelivery.Outcome.Duplicate duplicate -> {
-        int revived = letters.isPossible() ? letters.revive(duplicate.routes()) : 0;
+        int revived = letters.isPossible() ? letters.replay(duplicate.routes()) : 0;
         meters.duplicate(revived);
         log.info("Event {} {} is known; {} dead letters revived", id, event.name(), revived);
         yield Response.ok(new Answer(id, routedTo, Optional.of(true), Optional.of(revived)));

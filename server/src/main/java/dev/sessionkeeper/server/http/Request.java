@@ -141,7 +141,7 @@ public final class Request {
   void requireReachWasAsked() {
     if (match.route().scope().isDecidedByRows() && !isReachAsked.get()) {
       throw new IllegalStateException(
-          match.route() + " answered without a look at the reach of its caller");
+          match.route() + " answered without asking for the reach of its caller");
     }
   }
 

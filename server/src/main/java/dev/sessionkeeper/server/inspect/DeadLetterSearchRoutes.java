@@ -200,7 +200,7 @@ final class DeadLetterSearchRoutes {
 
   private static RuntimeException changed() {
     return ProblemType.PRECONDITION_FAILED
-        .with("The dead letter has another body by now; look at it again")
+        .with("The dead letter has another body by now; read it again")
         .toException();
   }
 }

@@ -60,7 +60,7 @@ final class WhyBlocked {
             .map(
                 left ->
                     left.isNegative()
-                        ? "; its lease has run out and is about to end"
+                        ? "; its lease has expired and is about to end"
                         : "; its lease ends in " + duration(left) + " unless it is renewed")
             .orElse("");
     var attempt =

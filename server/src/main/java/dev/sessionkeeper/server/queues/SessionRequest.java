@@ -79,7 +79,7 @@ record SessionRequest(
       throw new InvalidInput("action", "must be resume with all, was " + action);
     }
     if (!isForAll() && status.isPresent()) {
-      throw new InvalidInput("status", "is there without all");
+      throw new InvalidInput("status", "is given without all");
     }
   }
 

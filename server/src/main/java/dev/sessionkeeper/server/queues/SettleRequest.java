@@ -22,7 +22,7 @@ record SettleRequest(List<Item> settlements, Optional<byte[]> state, Optional<Lo
     var state = in.optional("state", Decode.base64());
     var version = in.optional("stateVersion", Decode.integer(0L, Long.MAX_VALUE));
     if (in.has("stateVersion") && !in.has("state")) {
-      in.reject("stateVersion", "is there without state");
+      in.reject("stateVersion", "is given without state");
     }
     in.check();
     return new SettleRequest(settlements.get(), state.get(), version.get());

@@ -116,7 +116,7 @@ record WorkRequest(
       var version = in.optional("stateVersion", Decode.integer(0L, Long.MAX_VALUE));
       var then = in.optional("then", Decode.oneOf(Decode.words(Then.class, Then::toString)));
       if (in.has("stateVersion") && !in.has("state")) {
-        in.reject("stateVersion", "is there without state");
+        in.reject("stateVersion", "is given without state");
       }
       in.check();
       return new WorkSettle(

@@ -192,7 +192,7 @@ final class WorkSessions {
       }
       release(queue, actor, wish.leaseId(), session);
     } catch (KeeperException e) {
-      log.debug("Session {} does not go on; its lease runs out", session.id(), e);
+      log.debug("Session {} is not continued; its lease will expire", session.id(), e);
     }
     return Optional.empty();
   }
@@ -290,7 +290,7 @@ final class WorkSessions {
         placed = taken.stream().map(one -> one.with(states)).toList();
       } catch (KeeperException e) {
         log.warn(
-            "The states of {} sessions could not be read; they are given back", taken.size(), e);
+            "The states of {} sessions could not be read; the sessions are released", taken.size(), e);
         taken.forEach(one -> giveBack(queue, actor, one));
         return List.of();
       }
@@ -322,7 +322,7 @@ final class WorkSessions {
       return Optional.empty(); // An operator took the session at the same moment.
     } catch (RuntimeException e) {
       session.close();
-      log.warn("Session {} could not be handed out; it is given back", session.id(), e);
+      log.warn("Session {} could not be delivered; it is released", session.id(), e);
       return Optional.empty();
     }
   }
@@ -426,7 +426,7 @@ final class WorkSessions {
     try {
       release(queue, actor, taken.leaseId(), taken.session());
     } catch (KeeperException e) {
-      log.debug("Session {} is not given back; its lease runs out", taken.session().id(), e);
+      log.debug("Session {} could not be released; its lease will expire", taken.session().id(), e);
     }
   }
 }

@@ -70,7 +70,7 @@ public final class UsageRoutes {
             .problems(ProblemType.NOT_FOUND, ProblemType.CONFLICT),
         Route.post(
                 "/usages/hold/release", Role.OPERATE, Scope.server("Metering holds"), this::release)
-            .summary("Lets metering go on after the database's clock jumped; audited")
+            .summary("Continues metering after the database's clock jumped; audited")
             .header(Reason.HEADER, Reason.ABOUT)
             .answers(200, "Whether there was a hold", ProofView.Released.class));
   }

@@ -94,7 +94,7 @@ final class EventLoop implements AutoCloseable {
         }
         eachConnection(ClientConnection::write);
       } catch (IOException | RuntimeException e) {
-        log.error("The loop failed once and goes on", e);
+        log.error("The loop failed once and continues", e);
       }
     }
   }

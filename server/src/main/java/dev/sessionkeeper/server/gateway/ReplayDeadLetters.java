@@ -14,21 +14,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Replays those of some messages that are dead letters now. */
-final class ReviveDeadLetters {
-  private static final Logger log = LoggerFactory.getLogger(ReviveDeadLetters.class);
+final class ReplayDeadLetters {
+  private static final Logger log = LoggerFactory.getLogger(ReplayDeadLetters.class);
 
   private final QueueProvider queues;
 
-  ReviveDeadLetters(QueueProvider queues) {
+  ReplayDeadLetters(QueueProvider queues) {
     this.queues = queues;
   }
 
   /** Replays dead letters, each once however often it is called; returns how many. */
-  int revive(Collection<RoutedMessage> routes) {
+  int replay(Collection<RoutedMessage> routes) {
     return forEachQueue(routes, letters()::replay);
   }
 
-  /** Returns how many {@link #revive} would put back now. */
+  /** Returns how many {@link #replay} would put back now. */
   int count(Collection<RoutedMessage> routes) {
     return forEachQueue(routes, letters()::countReplayable);
   }
