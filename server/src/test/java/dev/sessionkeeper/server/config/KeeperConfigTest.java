@@ -85,7 +85,7 @@ class KeeperConfigTest {
         .asString()
         .startsWith("keeper.yaml:3:1: the file is not YAML");
     assertThat(errors("server: 1\nserver: { port: 1 }", Map.of()))
-        .anyMatch(error -> error.equals("keeper.yaml:2:1: server is there twice"));
+        .anyMatch(error -> error.equals("keeper.yaml:2:1: server is given twice"));
     assertThat(errors("- a", Map.of()))
         .containsExactly("keeper.yaml:1:1: the file must be a map of keys");
   }
