@@ -6,8 +6,13 @@ import dev.sessionkeeper.testkit.QueueProviderContract;
 import dev.sessionkeeper.time.TimeSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The contract over HTTP, against a live server. */
+@Tag("slow")
+@Execution(ExecutionMode.CONCURRENT)
 class ServerQueueProviderContractTest extends QueueProviderContract {
   private static LocalServer server;
 

@@ -22,6 +22,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.api.parallel.Execution;
@@ -36,6 +37,7 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 /** Existing queues, and credentials that may only send or receive. */
 @Execution(ExecutionMode.SAME_THREAD)
 @DisabledIfEnvironmentVariable(named = "KEEPER_IT_SQS_REGION", matches = ".+")
+@Tag("slow")
 class NarrowRightsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final Set<String> SEND = Set.of("GetQueueUrl", "SendMessage", "SendMessageBatch");

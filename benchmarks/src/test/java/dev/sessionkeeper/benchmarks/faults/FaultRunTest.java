@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sessionkeeper.benchmarks.faults.Event.Kind;
 import dev.sessionkeeper.benchmarks.faults.Event.Outcome;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The short form of {@link FaultRun}. */
+@Tag("slow")
 class FaultRunTest {
 
   @Test

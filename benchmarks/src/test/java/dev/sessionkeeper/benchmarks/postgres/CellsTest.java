@@ -7,6 +7,7 @@ import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -53,6 +54,7 @@ class CellsTest {
     assertThat(first.violations()).isEqualTo(1);
   }
 
+  @Tag("slow")
   @Test
   void twoProcessesOfEachArmTakeTurns() throws Exception {
     try (var postgres = EmbeddedPostgres.temporaryWithoutSync()) {
