@@ -10,6 +10,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
@@ -26,6 +28,8 @@ final class RunPage {
   private static final int MAX_MINUTES = 4;
   private static final List<String> PORTS = List.of("8080", "8081", "8090", "8443", "3000", "9090");
 
+  private static final Set<String> CLAIMED = ConcurrentHashMap.newKeySet();
+
   private final Page page;
   private final Path folder;
   private final Map<String, String> database;
@@ -38,14 +42,20 @@ final class RunPage {
     this.page = page;
     this.folder = folder;
     this.database = database;
-    var sockets = new ArrayList<ServerSocket>();
     for (var port : PORTS) {
-      var socket = new ServerSocket(0);
-      sockets.add(socket);
-      ports.put(port, Integer.toString(socket.getLocalPort()));
+      ports.put(port, freePort());
     }
-    for (var socket : sockets) {
-      socket.close();
+  }
+
+  /** Returns a free port that no other page of this process has. */
+  private static String freePort() throws IOException {
+    while (true) {
+      try (var socket = new ServerSocket(0)) {
+        var port = Integer.toString(socket.getLocalPort());
+        if (CLAIMED.add(port)) {
+          return port;
+        }
+      }
     }
   }
 

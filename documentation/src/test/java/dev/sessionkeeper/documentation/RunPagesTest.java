@@ -8,10 +8,13 @@ import java.util.Comparator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The commands of the README, the tutorials and the how-to guides work as printed. */
+@Execution(ExecutionMode.CONCURRENT)
 class RunPagesTest {
 
   /** Returns the pages with commands; {@code -Dpages=back-up} selects those of that name. */
