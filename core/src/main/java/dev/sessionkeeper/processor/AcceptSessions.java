@@ -8,7 +8,6 @@ import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Accepts the session that has waited longest and serves it, once per call, on the slot's thread.
@@ -16,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * <p>A failure affects one slot only: that slot waits and tries again.
  */
 final class AcceptSessions implements Slots.TakeWork {
-  private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
+  private static final Logger log = ProcessorLog.LOG;
   private static final long LONGEST_WAIT = Pause.nanos(Duration.ofSeconds(20));
   private static final long SHORTEST_WAIT = Pause.nanos(Duration.ofMillis(1));
 

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Ends all slots within the drain timeout, whatever handlers and provider do.
@@ -20,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * second.
  */
 final class DrainSlots {
-  private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
+  private static final Logger log = ProcessorLog.LOG;
   private static final Duration LONGEST_GRACE = Duration.ofSeconds(1);
 
   private final Setup setup;

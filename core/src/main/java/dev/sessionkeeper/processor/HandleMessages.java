@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Receives and handles messages of an unordered queue, a few per call, on the slot's thread.
@@ -20,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * message in progress is renewed; a message that waits here too long is delivered elsewhere.
  */
 final class HandleMessages implements Slots.TakeWork {
-  private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
+  private static final Logger log = ProcessorLog.LOG;
   private static final long LONGEST_WAIT = Pause.nanos(Duration.ofSeconds(20));
   private static final long SHORTEST_WAIT = Pause.nanos(Duration.ofMillis(1));
   private static final long BATCH_NANOS = Pause.nanos(Duration.ofMillis(10));

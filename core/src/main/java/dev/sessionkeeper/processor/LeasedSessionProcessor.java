@@ -5,14 +5,13 @@ import dev.sessionkeeper.QueueMode;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The session processor: slots that accept and serve sessions, one lease renewer, and a drain that
  * ends them.
  */
 final class LeasedSessionProcessor implements SessionProcessor {
-  private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
+  private static final Logger log = ProcessorLog.LOG;
 
   private final Setup setup;
   private final Slots slots;

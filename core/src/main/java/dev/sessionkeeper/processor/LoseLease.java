@@ -3,11 +3,10 @@ package dev.sessionkeeper.processor;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.processor.SessionHooks.Phase;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Ends a hold whose lease is lost, exactly once, on the first thread that notices. */
 final class LoseLease {
-  private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
+  private static final Logger log = ProcessorLog.LOG;
 
   private final Report report;
 

@@ -8,11 +8,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Reports events to the listeners and the error hook. Logs and ignores exceptions of either. */
 final class Report {
-  private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
+  private static final Logger log = ProcessorLog.LOG;
 
   private final QueueName queue;
   private final List<Consumer<? super ProcessorEvent>> listeners;

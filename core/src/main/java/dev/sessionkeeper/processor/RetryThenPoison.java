@@ -8,14 +8,13 @@ import dev.sessionkeeper.RetryPolicy;
 import dev.sessionkeeper.Settlement;
 import java.time.Duration;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The default failure policy: retries with growing delays; after the last attempt the poison policy
  * decides.
  */
 final class RetryThenPoison implements FailurePolicy {
-  private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
+  private static final Logger log = ProcessorLog.LOG;
   private static final int MAX_TEXT = 1000;
 
   private final RetryPolicy retry;

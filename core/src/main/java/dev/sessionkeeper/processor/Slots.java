@@ -7,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The slots of a processor. Their number can change while the processor runs.
@@ -17,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * starts.
  */
 final class Slots {
-  private static final Logger log = LoggerFactory.getLogger(SessionProcessor.class);
+  private static final Logger log = ProcessorLog.LOG;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final CopyOnWriteArrayList<Slot> live = new CopyOnWriteArrayList<>();
