@@ -25,7 +25,10 @@ public abstract sealed class KeeperException extends RuntimeException {
     return code;
   }
 
-  /** The store or broker did not answer. As far as is known, nothing was changed; trying again may help. */
+  /**
+   * The store or broker did not answer. As far as is known, nothing was changed; trying again may
+   * help.
+   */
   public static final class Unavailable extends KeeperException {
     public Unavailable(String what, Throwable cause) {
       super("SK-101", what + " did not answer; try again", cause);

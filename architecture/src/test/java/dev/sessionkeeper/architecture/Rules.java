@@ -159,7 +159,9 @@ final class Rules {
                   type -> type.getName().equals("dev.sessionkeeper.server.http.Caller")))
           .because("the kernel checks role and scope, and hands handlers one reach for their rows");
 
-  /** The modules whose packages must form no cycle, by the package below {@code dev.sessionkeeper}. */
+  /**
+   * The modules whose packages must form no cycle, by the package below {@code dev.sessionkeeper}.
+   */
   static final List<String> MODULES_WITHOUT_CYCLES =
       List.of(
           "cli",
@@ -189,10 +191,7 @@ final class Rules {
       slices().assignedFrom(new CorePackages()).should().beFreeOfCycles();
 
   static ArchRule hasNoCycle(String module) {
-    return slices()
-        .matching("dev.sessionkeeper.(" + module + "..)")
-        .should()
-        .beFreeOfCycles();
+    return slices().matching("dev.sessionkeeper.(" + module + "..)").should().beFreeOfCycles();
   }
 
   static final ArchRule NOTHING_READS_THE_WALL_CLOCK_BUT_ITS_PORT =

@@ -5,8 +5,7 @@ import org.slf4j.LoggerFactory;
 
 /** The logger of the processor and its workers, named like the interface that applications use. */
 final class ProcessorLog {
-  static final Logger LOG =
-      LoggerFactory.getLogger("dev.sessionkeeper.processor.SessionProcessor");
+  static final Logger LOG = LoggerFactory.getLogger("dev.sessionkeeper.processor.SessionProcessor");
 
   private ProcessorLog() {}
 }

@@ -1,6 +1,10 @@
 package dev.sessionkeeper.processor;
 
-/** Separates slots in memory, so that each has cache lines of its own. Without this padding, slots share cache lines because they are allocated together, and the frequent writes of one slow its neighbours down. */
+/**
+ * Separates slots in memory, so that each has cache lines of its own. Without this padding, slots
+ * share cache lines because they are allocated together, and the frequent writes of one slow its
+ * neighbours down.
+ */
 @SuppressWarnings("unused") // The fields are padding; no code uses them.
 class SlotsApart {
   private long a0;

@@ -126,7 +126,9 @@ public final class EventTracker {
       case Outcome.NotFound n -> log.warn("The cursor {} does not exist; it is not saved", key);
       case Outcome.Dead dead -> log.warn("The cursor {} cannot be saved: {}", key, dead.cause());
       case Outcome.Undrained u ->
-          log.warn("The cursor {} was not saved before the end; its events will be delivered again", key);
+          log.warn(
+              "The cursor {} was not saved before the end; its events will be delivered again",
+              key);
     }
   }
 

@@ -26,7 +26,10 @@ class SamplesTest {
   private static final Set<String> LANGUAGES =
       Set.of("sh", "text", "java", "yaml", "json", "python", "typescript", "sql", "xml", "bicep");
 
-  /** The most samples that the build may leave out, because they need a program or service that a build machine lacks. Each is marked on its page. */
+  /**
+   * The most samples that the build may leave out, because they need a program or service that a
+   * build machine lacks. Each is marked on its page.
+   */
   private static final int MOST_EXCLUDED = 16;
 
   @Test

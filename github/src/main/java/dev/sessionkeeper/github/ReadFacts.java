@@ -86,7 +86,8 @@ final class ReadFacts {
       }
       readObject(parser, root, found);
       if (parser.nextToken() != null) {
-        return new Bad(Reason.MALFORMED_JSON, "The body continues after the end of its JSON object");
+        return new Bad(
+            Reason.MALFORMED_JSON, "The body continues after the end of its JSON object");
       }
       return new Good(new Facts(found));
     } catch (StreamConstraintsException e) {

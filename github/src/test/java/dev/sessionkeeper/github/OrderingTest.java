@@ -2,8 +2,8 @@ package dev.sessionkeeper.github;
 
 import static dev.sessionkeeper.github.Deliveries.entitySession;
 import static dev.sessionkeeper.github.Deliveries.inApp;
-import static dev.sessionkeeper.github.Deliveries.session;
 import static dev.sessionkeeper.github.Deliveries.repositorySession;
+import static dev.sessionkeeper.github.Deliveries.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sessionkeeper.QueueMode;
@@ -27,12 +27,15 @@ class OrderingTest {
             inApp("pull_request_review_thread", "'pull_request':{'number':5}"),
             inApp("issue_comment", "'issue':{'number':5,'pull_request':{'url':'x'}}"),
             inApp("issues", "'action':'milestoned','issue':{'pull_request':{},'number':5}"));
-    assertThat(sessions).extracting(Deliveries::entitySession).containsOnly("acme/app/pull_request/5");
+    assertThat(sessions)
+        .extracting(Deliveries::entitySession)
+        .containsOnly("acme/app/pull_request/5");
   }
 
   @Test
   void anIssueStaysAnIssue() {
-    assertThat(entitySession(inApp("issues", "'issue':{'number':6}"))).isEqualTo("acme/app/issue/6");
+    assertThat(entitySession(inApp("issues", "'issue':{'number':6}")))
+        .isEqualTo("acme/app/issue/6");
     assertThat(entitySession(inApp("issue_comment", "'issue':{'number':6,'pull_request':null}")))
         .isEqualTo("acme/app/issue/6");
   }
@@ -42,7 +45,9 @@ class OrderingTest {
   @ValueSource(strings = {"push", "create", "delete", "release"})
   void theRepositoryHasOneLaneInBothScopes(String type) {
     var event = inApp(type, "'ref':'refs/tags/v1','ref_type':'tag','release':{'id':3}");
-    assertThat(entitySession(event)).isEqualTo("acme/app/repository").isEqualTo(repositorySession(event));
+    assertThat(entitySession(event))
+        .isEqualTo("acme/app/repository")
+        .isEqualTo(repositorySession(event));
   }
 
   // Unknown events once had no session.
@@ -67,7 +72,8 @@ class OrderingTest {
     assertThat(entitySession(Deliveries.event("installation", "{\"installation\":{\"id\":77}}")))
         .isEqualTo("installation/77");
     var both = "{\"organization\":{\"login\":\"acme\"},\"installation\":{\"id\":77}}";
-    assertThat(entitySession(Deliveries.event("organization", both))).isEqualTo("organization/acme");
+    assertThat(entitySession(Deliveries.event("organization", both)))
+        .isEqualTo("organization/acme");
     assertThat(repositorySession(Deliveries.event("organization", both)))
         .isEqualTo("organization/acme");
   }

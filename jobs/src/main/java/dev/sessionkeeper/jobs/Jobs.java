@@ -230,7 +230,8 @@ public final class Jobs implements AutoCloseable {
   /**
    * The state of a job for metrics, by the clock of the database.
    *
-   * @param sinceSuccess since its last run that ended well; before the first one, since the job is known
+   * @param sinceSuccess since its last run that ended well; before the first one, since the job is
+   *     known
    * @param running for how long its lease is held; zero while no run holds it
    */
   public record Status(

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Sessions that are gone but still registered for a check. They are removed in large batches, because
- * all owners of a queue contend for the registry's lock; a few that remain do no harm, because the
- * check of a session that is gone does nothing.
+ * Sessions that are gone but still registered for a check. They are removed in large batches,
+ * because all owners of a queue contend for the registry's lock; a few that remain do no harm,
+ * because the check of a session that is gone does nothing.
  *
  * <p>Threads are spread over several heaps, so they rarely contend here either.
  */

@@ -16,7 +16,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** A session held by an owner. Every call carries the epoch under which the session was accepted. */
+/**
+ * A session held by an owner. Every call carries the epoch under which the session was accepted.
+ */
 final class MemoryHeldSession implements HeldSession {
   private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 

@@ -19,10 +19,10 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * A queue with sessions.
  *
- * <p>Each session is a {@link SessionEntry} with a lock of its own, so owners of different sessions do not
- * contend when they receive and settle; they contend at the {@link Turnstile} when they accept or
- * release a session. One counter gives the epochs of the whole queue, so epochs grow for every
- * session, even if it was empty and forgotten in between.
+ * <p>Each session is a {@link SessionEntry} with a lock of its own, so owners of different sessions
+ * do not contend when they receive and settle; they contend at the {@link Turnstile} when they
+ * accept or release a session. One counter gives the epochs of the whole queue, so epochs grow for
+ * every session, even if it was empty and forgotten in between.
  */
 final class OrderedQueue implements MemoryQueue, ResumableSessions {
   final SettleMessages settleMessages;
@@ -186,7 +186,8 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
         entry.acceptors.remove(waiter);
       }
       look(entry, ticks.now());
-      if (entry.isFreeToTake(ticks.now()) && (entry.acceptors == null || !entry.acceptors.wakeOne())) {
+      if (entry.isFreeToTake(ticks.now())
+          && (entry.acceptors == null || !entry.acceptors.wakeOne())) {
         // This consumer may have been woken for the session and then interrupted: wake another one.
         turnstile.wakeAnother();
       }
@@ -376,8 +377,8 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
   }
 
   /**
-   * Returns the session of a session, created if there is none, with its lock held. The caller unlocks
-   * it.
+   * Returns the session of a session, created if there is none, with its lock held. The caller
+   * unlocks it.
    */
   @SuppressWarnings("LockNotBeforeTry") // The caller unlocks it.
   SessionEntry locked(SessionId session) {

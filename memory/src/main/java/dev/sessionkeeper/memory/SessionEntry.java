@@ -43,8 +43,8 @@ final class SessionEntry extends Due {
   @Nullable WaitList acceptors;
 
   /**
-   * Whether the session is among the ready sessions, or a thread that took it from there has not locked
-   * it yet.
+   * Whether the session is among the ready sessions, or a thread that took it from there has not
+   * locked it yet.
    */
   boolean ready;
 

@@ -18,7 +18,9 @@ final class Stored {
   /** The earliest moment of its next delivery. */
   long dueAt;
 
-  /** When the message expires, unless its TTL is stopped; callers ask {@link SessionEntry#expiryOf}. */
+  /**
+   * When the message expires, unless its TTL is stopped; callers ask {@link SessionEntry#expiryOf}.
+   */
   long expiresAt;
 
   /** The last error, for operators; null if there was none. */

@@ -6,14 +6,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Where sessions and owners meet: sessions with work, in the order in which they became ready (S-07);
- * sessions that are due later; and owners that wait for a session, of which one is woken for each session
- * that becomes ready.
+ * Where sessions and owners meet: sessions with work, in the order in which they became ready
+ * (S-07); sessions that are due later; and owners that wait for a session, of which one is woken
+ * for each session that becomes ready.
  *
  * <p>Callers hold the lock of the session they pass. Only {@link #takeFirst} and {@link #takeDue}
- * return sessions that their caller has not locked; the caller then locks the session, checks it again
- * and puts it where it belongs. Therefore the other methods may check without the turnstile's lock
- * that nothing is to be done: a thread that moves the session meanwhile returns to it.
+ * return sessions that their caller has not locked; the caller then locks the session, checks it
+ * again and puts it where it belongs. Therefore the other methods may check without the turnstile's
+ * lock that nothing is to be done: a thread that moves the session meanwhile returns to it.
  *
  * <p>All owners of a queue contend for this lock, so little is done under it: it touches only the
  * session that is passed, and {@code takeFirst} not even that.
@@ -49,8 +49,8 @@ final class Turnstile {
   /**
    * Marks the session as ready, to be checked again at a moment.
    *
-   * @param leaseEnd when a lease that is taken now would end: a session that is checked no later than
-   *     that need not be registered again by its taker
+   * @param leaseEnd when a lease that is taken now would end: a session that is checked no later
+   *     than that need not be registered again by its taker
    */
   void ready(SessionEntry entry, long moment, long leaseEnd) {
     if (entry.ready && DueTimes.isRegistered(entry, moment)) {
@@ -106,8 +106,8 @@ final class Turnstile {
   }
 
   /**
-   * Takes the session that has waited longest. The session counts as ready until its taker, which locks
-   * it, calls {@link #arrived}.
+   * Takes the session that has waited longest. The session counts as ready until its taker, which
+   * locks it, calls {@link #arrived}.
    */
   Optional<Taken> takeFirst() {
     if (readyCount.get() == 0) {

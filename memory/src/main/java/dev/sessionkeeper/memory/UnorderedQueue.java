@@ -176,7 +176,8 @@ final class UnorderedQueue implements MemoryQueue, MessageSource {
     }
   }
 
-  private void failed(UnorderedMessages.UnorderedMessage message, Settlement.Retry retry, long now) {
+  private void failed(
+      UnorderedMessages.UnorderedMessage message, Settlement.Retry retry, long now) {
     message.stored.attempts++;
     message.stored.trouble = new Stored.Trouble(retry.reason(), ticks.instant());
     switch (books.settings().settlementAfter(message.stored.attempts, retry)) {
@@ -192,7 +193,8 @@ final class UnorderedQueue implements MemoryQueue, MessageSource {
     books.left();
   }
 
-  private void deadLetter(UnorderedMessages.UnorderedMessage message, Settlement.DeadLetter letter, int more) {
+  private void deadLetter(
+      UnorderedMessages.UnorderedMessage message, Settlement.DeadLetter letter, int more) {
     var error = SettleMessages.errorOf(letter, message.stored);
     setAside(message, message.stored.attempts + more, letter.reason(), error);
   }

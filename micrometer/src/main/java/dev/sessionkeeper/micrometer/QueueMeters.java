@@ -52,7 +52,11 @@ public final class QueueMeters implements MeterBinder {
   public void bindTo(MeterRegistry registry) {
     gauge(registry, "depth", "Messages not yet completed or dead", QueueStats::depth);
     gauge(registry, "sessions.ready", "Sessions that wait for an owner", QueueStats::readySessions);
-    gauge(registry, "sessions.held", "Sessions with an owner, in any process", QueueStats::heldSessions);
+    gauge(
+        registry,
+        "sessions.held",
+        "Sessions with an owner, in any process",
+        QueueStats::heldSessions);
     gauge(
         registry,
         "sessions.waiting",

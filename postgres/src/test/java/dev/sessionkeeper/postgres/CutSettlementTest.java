@@ -50,6 +50,8 @@ class CutSettlementTest {
     var config = new HikariConfig();
     config.setDataSource(source);
     config.setConnectionTimeout(250);
+    // A connection that the pool opens in advance would survive the cut.
+    config.setMinimumIdle(0);
     pool = new HikariDataSource(config);
     provider =
         PostgresQueueProvider.create(

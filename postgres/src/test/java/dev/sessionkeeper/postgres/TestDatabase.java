@@ -124,7 +124,9 @@ final class TestDatabase implements AutoCloseable {
     return POSTGRES.adminDataSource();
   }
 
-  /** Drops the database with its connections, whose transactions would otherwise delay later tests. */
+  /**
+   * Drops the database with its connections, whose transactions would otherwise delay later tests.
+   */
   @Override
   public void close() {
     pool.close();

@@ -345,7 +345,9 @@ public final class KeeperServer implements AutoCloseable {
         tls.certificatePem(), tls.keyPem().reveal(), tls.clientAuthorityPem());
   }
 
-  /** Applies a configuration: first every step that can refuse it, then the steps that cannot fail. */
+  /**
+   * Applies a configuration: first every step that can refuse it, then the steps that cannot fail.
+   */
   private List<String> take(KeeperConfig next, Set<String> changed) {
     var errors = features.stream().flatMap(feature -> feature.objectionsTo(next).stream()).toList();
     if (!errors.isEmpty()) {

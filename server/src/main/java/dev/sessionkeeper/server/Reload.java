@@ -122,7 +122,10 @@ final class Reload {
         : told + " Needs a restart: " + String.join(", ", needsRestart) + ".";
   }
 
-  /** A failed audit entry does not stop the reload, because a revocation must take effect even while the store is away. */
+  /**
+   * A failed audit entry does not stop the reload, because a revocation must take effect even while
+   * the store is away.
+   */
   private void record(Actor actor, String told, List<String> warnings) {
     try {
       audit.record(AuditLog.Entry.of(actor, ACTION, TARGET, told));

@@ -110,8 +110,7 @@ final class CursorRun {
     var what =
         switch (kind) {
           case 0 -> "process %d crashes".formatted(process.number);
-          case 1 ->
-              "process %d freezes for %d ms".formatted(process.number, length.toMillis());
+          case 1 -> "process %d freezes for %d ms".formatted(process.number, length.toMillis());
           case 2 -> "the store is down for %d ms".formatted(length.toMillis());
           default -> "the link of process %d becomes slow, or fast again".formatted(process.number);
         };

@@ -156,7 +156,8 @@ final class QueueTables {
       boolean isFree =
           !entry.isLeased || (bugs.contains(Bug.LEASE_ENDS_EARLY) && isNearEnd(entry, now));
       if (isFree && !entry.isParked && !entry.isForgotten && isReady(entry, now)) {
-        longest = longest == null || entry.waitsSince.isBefore(longest.waitsSince) ? entry : longest;
+        longest =
+            longest == null || entry.waitsSince.isBefore(longest.waitsSince) ? entry : longest;
       }
     }
     if (longest == null) {
@@ -190,7 +191,9 @@ final class QueueTables {
 
   /** Ends an expired lease. Its open messages are delivered again. */
   private void expire(SessionEntry entry, Instant now) {
-    if (!entry.isLeased || entry.until.isAfter(now) || bugs.contains(Bug.LEASE_OF_DEAD_OWNER_STAYS)) {
+    if (!entry.isLeased
+        || entry.until.isAfter(now)
+        || bugs.contains(Bug.LEASE_OF_DEAD_OWNER_STAYS)) {
       return;
     }
     if (bugs.contains(Bug.EXPIRED_TO_TAIL) && entry.handed > 0) {
@@ -264,7 +267,8 @@ final class QueueTables {
   private static void write(SessionEntry entry, SessionState.Write write) {
     if (write.expectedVersion() != SessionState.ANY_VERSION
         && write.expectedVersion() != entry.state.version()) {
-      throw new KeeperException.StaleState(entry.id, write.expectedVersion(), entry.state.version());
+      throw new KeeperException.StaleState(
+          entry.id, write.expectedVersion(), entry.state.version());
     }
     entry.state = new SessionState(write.bytes(), entry.state.version() + 1);
   }
@@ -336,7 +340,8 @@ final class QueueTables {
   }
 
   Instant renew(SessionId session, long epoch, Instant now) {
-    var entry = bugs.contains(Bug.STALE_RENEWAL_COUNTS) ? entry(session) : held(session, epoch, now);
+    var entry =
+        bugs.contains(Bug.STALE_RENEWAL_COUNTS) ? entry(session) : held(session, epoch, now);
     entry.until = now.plus(lock);
     referee.renewed(session, epoch, entry.until);
     return entry.until;

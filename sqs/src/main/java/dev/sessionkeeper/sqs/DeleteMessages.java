@@ -52,7 +52,8 @@ final class DeleteMessages {
    *     or a message would come again after its successors are gone
    * @param isStillHidden returns whether the message is in flight here, by the monotonic clock
    */
-  CompletableFuture<Void> delete(String receipt, HoldDeletions hold, BooleanSupplier isStillHidden) {
+  CompletableFuture<Void> delete(
+      String receipt, HoldDeletions hold, BooleanSupplier isStillHidden) {
     var deletion = new Deletion(receipt, hold, isStillHidden);
     long number = deletions.incrementAndGet();
     underWay.put(number, deletion.told);
@@ -68,7 +69,8 @@ final class DeleteMessages {
     try {
       all.get(CLOSE_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException | TimeoutException e) {
-      log.debug("Not all messages were deleted before the end; the others will be delivered again", e);
+      log.debug(
+          "Not all messages were deleted before the end; the others will be delivered again", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -150,7 +150,10 @@ final class InFlight {
       try {
         giveBack(queue, List.copyOf(waiting), delay);
       } catch (KeeperException e) {
-        log.debug("Session {} could not be released; it is free when its visibility timeout ends", session, e);
+        log.debug(
+            "Session {} could not be released; it is free when its visibility timeout ends",
+            session,
+            e);
       }
     }
   }

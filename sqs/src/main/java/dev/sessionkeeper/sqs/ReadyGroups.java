@@ -47,7 +47,10 @@ final class ReadyGroups {
     return ready.isEmpty();
   }
 
-  /** Offers a message group to the workers. Returns false if no worker waits and none is expected soon. */
+  /**
+   * Offers a message group to the workers. Returns false if no worker waits and none is expected
+   * soon.
+   */
   synchronized boolean offer(Batch batch) {
     if (workers == 0 && wantedUntil - queue.time().nanoTime() <= 0) {
       return false;

@@ -152,7 +152,10 @@ final class SqsCalls {
         .collect(HashMap::new, SqsCalls::note, Map::putAll);
   }
 
-  /** Sets how long messages stay hidden. Returns the failed messages by their index in the list, with the reason. */
+  /**
+   * Sets how long messages stay hidden. Returns the failed messages by their index in the list,
+   * with the reason.
+   */
   Map<Integer, Failure> hide(List<Hidden> messages) {
     return call(
             () ->

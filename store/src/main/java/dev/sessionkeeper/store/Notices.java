@@ -19,9 +19,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends and receives notifications between processes, with {@code NOTIFY} and {@code LISTEN}. One connection listens to all channels.
+ * Sends and receives notifications between processes, with {@code NOTIFY} and {@code LISTEN}. One
+ * connection listens to all channels.
  *
- * <p>A notification is a hint that saves waiting, and may get lost, so its receivers also poll. It is sent after the commit, in a transaction of its own: inside the sender's transaction, the server's one lock for notifications would be held during every commit.
+ * <p>A notification is a hint that saves waiting, and may get lost, so its receivers also poll. It
+ * is sent after the commit, in a transaction of its own: inside the sender's transaction, the
+ * server's one lock for notifications would be held during every commit.
  *
  * <p>Threads: any. Listeners are called on one thread and must not block.
  */
@@ -47,7 +50,10 @@ public final class Notices implements AutoCloseable {
   private final AtomicBoolean isListening = new AtomicBoolean();
   private final Set<Notice> unsent = new LinkedHashSet<>();
 
-  /** Whether a thread is sending. Guarded by the lock of the unsent notifications, so that none is left behind. */
+  /**
+   * Whether a thread is sending. Guarded by the lock of the unsent notifications, so that none is
+   * left behind.
+   */
   private boolean isSending;
 
   private volatile boolean closed;
@@ -118,7 +124,10 @@ public final class Notices implements AutoCloseable {
     }
   }
 
-  /** Removes and returns all unsent notifications; if there are none, the next one starts the sending again. */
+  /**
+   * Removes and returns all unsent notifications; if there are none, the next one starts the
+   * sending again.
+   */
   private List<Notice> takeUnsent() {
     synchronized (unsent) {
       var notices = new ArrayList<>(unsent);

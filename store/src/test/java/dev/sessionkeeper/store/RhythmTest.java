@@ -31,10 +31,7 @@ class RhythmTest {
     calls.add("first");
     await().until(() -> groups.size() == 1);
     calls.add("second");
-    await()
-        .during(Duration.ofMillis(50))
-        .alias("others may come")
-        .until(() -> groups.size() == 1);
+    await().during(Duration.ofMillis(50)).alias("others may come").until(() -> groups.size() == 1);
 
     isNobodyLeft.set(true);
     calls.add("third");

@@ -5,7 +5,11 @@ import dev.sessionkeeper.benchmarks.postgres.Load;
 import java.util.ArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Stores a backlog from several threads. Each thread takes the keys in turn, so a batch has each key at most once if it has no more messages than there are keys. Peers without an order within a batch need that. */
+/**
+ * Stores a backlog from several threads. Each thread takes the keys in turn, so a batch has each
+ * key at most once if it has no more messages than there are keys. Peers without an order within a
+ * batch need that.
+ */
 record Fill(int threads, int batch) {
 
   /** Returns the duration in seconds. */

@@ -130,7 +130,8 @@ final class DeliverUsage {
     };
   }
 
-  private boolean refused(DeliveryLeases.Claim claim, DeliveryLeases.Outgoing batch, String reason) {
+  private boolean refused(
+      DeliveryLeases.Claim claim, DeliveryLeases.Outgoing batch, String reason) {
     if (batch.refusals() + 1 < options.refusals()) {
       later(claim, batch, true, reason, Duration.ZERO);
       return false;

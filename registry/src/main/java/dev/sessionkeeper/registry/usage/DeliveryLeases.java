@@ -11,14 +11,14 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * The outbox: the usage batches of a tenant, which one node at a time delivers under a lease with an
- * epoch.
+ * The outbox: the usage batches of a tenant, which one node at a time delivers under a lease with
+ * an epoch.
  *
- * <p>I1: every write about a batch carries the epoch of its tenant's lease. I2: batches of a tenant are
- * delivered in the order of their numbers.
+ * <p>I1: every write about a batch carries the epoch of its tenant's lease. I2: batches of a tenant
+ * are delivered in the order of their numbers.
  *
- * <p>A lease that was written in the future is free: the database's clock was set back, and
- * the tenant would otherwise wait until the clock gets there again. The epoch fences an owner that
+ * <p>A lease that was written in the future is free: the database's clock was set back, and the
+ * tenant would otherwise wait until the clock gets there again. The epoch fences an owner that
  * still delivers.
  */
 record DeliveryLeases(Database database, UsageOptions options) {

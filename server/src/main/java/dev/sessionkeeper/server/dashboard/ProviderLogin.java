@@ -33,7 +33,9 @@ final class ProviderLogin {
   private static final String AT_PROVIDER = "/ui/login/oidc";
   private static final String CALLBACK = "/ui/login/callback";
 
-  /** Parameters of the redirect by which a provider returns to the server, the standard ones first. */
+  /**
+   * Parameters of the redirect by which a provider returns to the server, the standard ones first.
+   */
   private static final List<String> SENT_BACK =
       List.of(
           "code",

@@ -31,7 +31,10 @@ final class AcceptDelivery {
   /** How long a batch waits for the lock of a session. All deliveries of the batch wait as long. */
   private static final Duration AMONG_OTHERS = Duration.ofMillis(300);
 
-  /** How long a delivery in a transaction of its own waits for the lock: longer than the database lets a transaction stay idle. */
+  /**
+   * How long a delivery in a transaction of its own waits for the lock: longer than the database
+   * lets a transaction stay idle.
+   */
   static final Duration ALONE = Duration.ofSeconds(5);
 
   /** The most deliveries that wait alone, each with a connection. */
@@ -46,7 +49,8 @@ final class AcceptDelivery {
   /**
    * Creates the intake.
    *
-   * @param groups the most concurrent batches, each with a transaction; transactions of a busy session wait for each other and must not take all connections from the queues
+   * @param groups the most concurrent batches, each with a transaction; transactions of a busy
+   *     session wait for each other and must not take all connections from the queues
    */
   AcceptDelivery(Database database, Outbox outbox, int groups) {
     this.database = database;
@@ -130,7 +134,11 @@ final class AcceptDelivery {
     }
   }
 
-  /** Stores one delivery in a transaction of its own, beside the batches. A frozen server may keep its session's lock until the database ends that server's transaction; deliveries of other sessions pass meanwhile. */
+  /**
+   * Stores one delivery in a transaction of its own, beside the batches. A frozen server may keep
+   * its session's lock until the database ends that server's transaction; deliveries of other
+   * sessions pass meanwhile.
+   */
   private void waitAlone(List<WaitingDelivery> one) {
     Thread.ofVirtual()
         .name("store-delivery-alone")

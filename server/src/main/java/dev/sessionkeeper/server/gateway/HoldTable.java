@@ -67,7 +67,10 @@ final class HoldTable {
 
   private HoldTable() {}
 
-  /** The state of a hold that continues: its duration, the time without an open delivery, and its open deliveries. */
+  /**
+   * The state of a hold that continues: its duration, the time without an open delivery, and its
+   * open deliveries.
+   */
   record Look(Duration held, Duration idle, int inHand) {}
 
   /** A hold that ended. */

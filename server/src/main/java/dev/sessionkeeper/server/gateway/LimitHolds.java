@@ -241,7 +241,9 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
     try {
       write.run();
     } catch (KeeperException e) {
-      log.warn("A step of a held session was not recorded; its place is freed when its lease expires", e);
+      log.warn(
+          "A step of a held session was not recorded; its place is freed when its lease expires",
+          e);
     }
   }
 

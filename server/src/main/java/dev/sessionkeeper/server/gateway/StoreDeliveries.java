@@ -200,7 +200,8 @@ final class StoreDeliveries {
   static List<String> sessionsToLock(GitHubEvent event, List<Bot> bots) {
     return bots.stream()
         .flatMap(
-            bot -> bot.ordering().sessionOf(event).stream().map(s -> lockName(bot.queue(), s.value())))
+            bot ->
+                bot.ordering().sessionOf(event).stream().map(s -> lockName(bot.queue(), s.value())))
         .toList();
   }
 

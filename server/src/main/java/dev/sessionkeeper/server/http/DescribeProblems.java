@@ -8,7 +8,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Describes the error answers: one schema for all problems, and per route the statuses with their problem types. */
+/**
+ * Describes the error answers: one schema for all problems, and per route the statuses with their
+ * problem types.
+ */
 final class DescribeProblems {
   private static final String DEFAULT = "default";
 

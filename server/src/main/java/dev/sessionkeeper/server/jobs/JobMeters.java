@@ -91,7 +91,9 @@ public final class JobMeters implements Consumer<JobEvent> {
   }
 
   private static double value(
-      Sampled<Map<String, Jobs.Status>> statuses, String job, ToDoubleFunction<Jobs.Status> number) {
+      Sampled<Map<String, Jobs.Status>> statuses,
+      String job,
+      ToDoubleFunction<Jobs.Status> number) {
     var pulse = statuses.get().get(job);
     return pulse == null ? Double.NaN : number.applyAsDouble(pulse);
   }

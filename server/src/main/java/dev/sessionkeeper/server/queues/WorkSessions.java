@@ -290,7 +290,9 @@ final class WorkSessions {
         placed = taken.stream().map(one -> one.with(states)).toList();
       } catch (KeeperException e) {
         log.warn(
-            "The states of {} sessions could not be read; the sessions are released", taken.size(), e);
+            "The states of {} sessions could not be read; the sessions are released",
+            taken.size(),
+            e);
         taken.forEach(one -> giveBack(queue, actor, one));
         return List.of();
       }
