@@ -3,6 +3,10 @@ package dev.sessionkeeper.cli;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.client.KeeperClient;
 import dev.sessionkeeper.client.ProblemException;
+import dev.sessionkeeper.time.TimeSource;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -18,9 +22,13 @@ import tools.jackson.databind.node.JsonNodeFactory;
 @Command(
     name = "doctor",
     description =
-        "Check Java, the server, its store and the credential; exit code 1 if something is wrong.")
+        "Check Java, the server, its certificate, its store and the credential; exit code 1 if"
+            + " something is wrong.")
 final class Doctor implements Callable<Integer> {
   @Mixin Remote remote = new Remote();
+
+  /** As the alert KeeperCertificateEnding has it. */
+  private static final Duration SOON = Duration.ofDays(14);
 
   private record Finding(String what, boolean good, String detail) {}
 
@@ -29,9 +37,14 @@ final class Doctor implements Callable<Integer> {
     try (var client = remote.open()) {
       var findings = new ArrayList<Finding>();
       findings.add(java());
-      findings.add(look("server", () -> live(client)));
-      findings.add(look("store", () -> ready(client)));
-      findings.add(look("credential", () -> readable(client)));
+      var server = look("server", () -> live(client));
+      findings.add(server);
+      if (server.good()) {
+        // A server that is not reached says nothing about the rest.
+        remote.certificateEnds().map(Doctor::certificate).ifPresent(findings::add);
+        findings.add(look("store", () -> ready(client)));
+        findings.add(look("credential", () -> readable(client)));
+      }
       show(findings);
       return findings.stream().allMatch(Finding::good) ? Exit.OK : Exit.FAILED;
     }
@@ -45,6 +58,21 @@ final class Doctor implements Callable<Integer> {
         version >= 25
             ? "Java " + version
             : "Java " + version + "; 25 or newer runs virtual threads without pinning");
+  }
+
+  private static Finding certificate(Instant end) {
+    var left = Duration.between(TimeSource.system().instant(), end);
+    var renew = ". Replace the files of server.tls, then: " + Keeper.command() + " reload";
+    if (left.isNegative()) {
+      return new Finding("certificate", false, "has expired on " + day(end) + renew);
+    }
+    var days = "ends on " + day(end) + ", in " + left.toDays() + " days";
+    boolean isSoon = left.compareTo(SOON) < 0;
+    return new Finding("certificate", !isSoon, isSoon ? days + renew : days);
+  }
+
+  private static String day(Instant at) {
+    return at.atZone(ZoneOffset.UTC).toLocalDate().toString();
   }
 
   private String live(KeeperClient client) {
@@ -62,13 +90,16 @@ final class Doctor implements Callable<Integer> {
   private static String wrong(JsonNode checks) {
     return checks.properties().stream()
         .filter(check -> !check.getValue().asString("").equals("up"))
-        .map(check -> check.getKey() + ": " + check.getValue().asString(""))
+        .map(
+            check ->
+                (check.getKey().equals("store") ? "" : check.getKey() + ": ")
+                    + check.getValue().asString(""))
         .collect(Collectors.joining("; "));
   }
 
   private static String readable(KeeperClient client) {
     var queues = client.get("/queues", Map.of("limit", "1000")).path("queues");
-    return "may read; " + queues.size() + " queues";
+    return "may read; " + Amount.of(queues.size(), "queue");
   }
 
   private static Finding look(String what, Supplier<String> check) {

@@ -3,6 +3,7 @@ package dev.sessionkeeper.cli;
 import static java.util.Map.entry;
 
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -75,7 +76,7 @@ final class Examples {
           entry("keeper context", "keeper context"),
           entry(
               "keeper context set",
-              "keeper context set prod --url https://keeper.example.org --key-file ~/.keeper.key"),
+              "keeper context set prod --url https://keeper.example --key-file ~/.keeper.key"),
           entry("keeper context list", "keeper context list"),
           entry("keeper context use", "keeper context use prod"),
           entry("keeper context delete", "keeper context delete prod"),
@@ -130,11 +131,16 @@ final class Examples {
         .build();
   }
 
+  static Optional<String> of(CommandSpec spec) {
+    return Optional.ofNullable(BY_COMMAND.get(spec.qualifiedName()));
+  }
+
   private static void addExample(CommandSpec spec) {
-    var example = BY_COMMAND.get(spec.qualifiedName());
-    if (example != null) {
-      // picocli would read a percent sign as a format.
-      spec.usageMessage().footer("", "Example:", "  " + example.replace("%", "%%"));
-    }
+    // picocli would read a percent sign as a format.
+    of(spec)
+        .ifPresent(
+            example ->
+                spec.usageMessage()
+                    .footer("", "Example:", "  " + example.replace("%", "%%")));
   }
 }

@@ -48,7 +48,7 @@ final class ExportAudit implements Callable<Integer> {
       } finally {
         Files.deleteIfExists(partial);
       }
-      Terminal.standard().note("Wrote " + lines + " entries to " + file + ".");
+      Terminal.standard().note("Wrote " + Amount.of(lines, "entry") + " to " + file + ".");
     }
     return Exit.OK;
   }

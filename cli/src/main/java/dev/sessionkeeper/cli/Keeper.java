@@ -66,16 +66,11 @@ public final class Keeper {
   static int run(String... args) {
     boolean isForProgram = ExplainFailure.isForProgram(args);
     var line = commandLine();
-    var explainUsage = line.getParameterExceptionHandler();
     return line.setExecutionExceptionHandler(
             (failure, command, parsed) ->
                 ExplainFailure.of(failure).tell(Terminal.standard(), isForProgram))
         .setParameterExceptionHandler(
-            (wrong, given) ->
-                isForProgram
-                    ? ExplainFailure.ofUsage(String.valueOf(wrong.getMessage()))
-                        .tell(Terminal.standard(), true)
-                    : explainUsage.handleParseException(wrong, given))
+            (wrong, given) -> ExplainUsage.of(wrong).tell(Terminal.standard(), isForProgram))
         .execute(args);
   }
 
@@ -88,6 +83,7 @@ public final class Keeper {
                 ? CommandLine.Help.Ansi.ON
                 : CommandLine.Help.Ansi.OFF));
     Examples.addTo(line);
+    HelpLayout.addTo(line);
     return line;
   }
 }

@@ -40,6 +40,9 @@ final class QueueSettingsText {
   /** Formats a duration for people: {@code 1m}, not {@code PT1M}. */
   private static String text(JsonNode setting) {
     var text = setting.asString("-");
+    if (text.matches("[A-Z]+_[A-Z_]+")) {
+      return text.toLowerCase(Locale.ROOT).replace('_', '-'); // As the option takes it.
+    }
     try {
       return text.startsWith("P") ? DurationText.readable(Duration.parse(text)) : text;
     } catch (DateTimeParseException notADuration) {

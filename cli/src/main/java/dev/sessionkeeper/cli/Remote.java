@@ -6,6 +6,8 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,7 +45,6 @@ final class Remote {
       split = ",",
       converter = Address.class,
       paramLabel = "URL",
-      defaultValue = "${env:KEEPER_URL}",
       description =
           "The server's address, or several of one store with commas between them."
               + " Default: $KEEPER_URL, else that of the context, else http://127.0.0.1:8080")
@@ -136,11 +137,23 @@ final class Remote {
     if (urls != null) {
       return urls;
     }
-    return setting("url")
-        .map(
-            text ->
-                java.util.Arrays.stream(text.split(",", -1)).map(new Address()::convert).toList())
+    return variable("KEEPER_URL")
+        .map(text -> addresses("KEEPER_URL", text))
+        .or(() -> setting("url").map(text -> addresses("The context", text)))
         .orElse(List.of(USUAL));
+  }
+
+  private static List<URI> addresses(String where, String text) {
+    try {
+      return Arrays.stream(text.split(",", -1)).map(new Address()::convert).toList();
+    } catch (TypeConversionException e) {
+      throw new IllegalArgumentException(where + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** Returns a variable of the environment; one that is set to nothing is not set. */
+  private static Optional<String> variable(String name) {
+    return Optional.ofNullable(System.getenv(name)).filter(text -> !text.isEmpty());
   }
 
   /**
@@ -149,13 +162,19 @@ final class Remote {
    */
   private Optional<String> setting(String name) {
     return Contexts.read(Contexts.file(System.getenv()))
-        .chosen(Optional.ofNullable(context))
+        .chosen(Optional.ofNullable(context).filter(word -> !word.isEmpty()))
         .map(settings -> settings.get(name));
   }
 
+  private boolean isAddressGiven() {
+    return urls != null || variable("KEEPER_URL").isPresent();
+  }
+
   /** Returns a file: from the option or the environment, otherwise from the context. */
-  private Optional<Path> file(@Nullable Path given, String setting) {
-    if (given != null || (urls != null && context == null)) {
+  private Optional<Path> file(@Nullable Path named, String setting) {
+    // A variable that is set to nothing is not set.
+    var given = named == null || named.toString().isEmpty() ? null : named;
+    if (given != null || (isAddressGiven() && context == null)) {
       return Optional.ofNullable(given);
     }
     return setting(setting).map(Path::of);
@@ -166,6 +185,14 @@ final class Remote {
     return new ClientTls(
             file(authority, "ca"), file(certificate, "cert"), file(certificateKey, "certKey"))
         .context();
+  }
+
+  /** Returns when the certificate of the server ends; empty if it speaks no TLS. */
+  Optional<Instant> certificateEnds() {
+    return servers().stream()
+        .filter(server -> "https".equals(server.getScheme()))
+        .findFirst()
+        .flatMap(server -> PeerCertificate.end(server, tls()));
   }
 
   /** Returns the API key: from an option, a file, or the environment; empty if there is none. */

@@ -22,6 +22,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Sends messages: from the command line, or one per line from standard input. */
@@ -33,6 +34,10 @@ import tools.jackson.databind.node.ObjectNode;
     })
 final class Send implements Callable<Integer> {
   private static final int BATCH = 100;
+
+  /** The server takes 16 MB in one request; characters outside of ASCII need more than a byte. */
+  private static final int BATCH_CHARACTERS = 4_000_000;
+
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
   @Mixin Remote remote = new Remote();
@@ -66,17 +71,29 @@ final class Send implements Callable<Integer> {
     try (var client = remote.open()) {
       var answer = JsonNodeFactory.instance.objectNode();
       var all = answer.putArray("messages");
-      for (var batch : batches()) {
+      for (var batch : batches(bodies.isEmpty() ? lines() : bodies)) {
         var body = JsonNodeFactory.instance.objectNode();
         var array = body.putArray("messages");
         batch.forEach(text -> array.add(message(text)));
-        client
-            .post("/queues/" + KeeperClient.encoded(queue) + "/messages", body)
-            .path("messages")
-            .forEach(all::add);
+        post(client, body, all);
       }
       remote.tell(answer, "Sent " + all.size() + " to " + queue + ".");
       return Exit.OK;
+    }
+  }
+
+  /** Sends a batch. If it fails, says how many messages earlier batches have sent. */
+  private void post(KeeperClient client, ObjectNode body, ArrayNode all) {
+    try {
+      client
+          .post("/queues/" + KeeperClient.encoded(queue) + "/messages", body)
+          .path("messages")
+          .forEach(all::add);
+    } catch (RuntimeException e) {
+      if (!all.isEmpty()) {
+        Terminal.standard().note("Sent " + all.size() + " to " + queue + " before this:");
+      }
+      throw e;
     }
   }
 
@@ -104,11 +121,20 @@ final class Send implements Callable<Integer> {
     }
   }
 
-  private List<List<String>> batches() {
-    var texts = bodies.isEmpty() ? lines() : bodies;
+  static List<List<String>> batches(List<String> texts) {
     var batches = new ArrayList<List<String>>();
-    for (int from = 0; from < texts.size(); from += BATCH) {
-      batches.add(texts.subList(from, Math.min(from + BATCH, texts.size())));
+    int from = 0;
+    long characters = 0;
+    for (int i = 0; i < texts.size(); i++) {
+      characters += texts.get(i).length();
+      if (i > from && (i - from == BATCH || characters > BATCH_CHARACTERS)) {
+        batches.add(texts.subList(from, i));
+        from = i;
+        characters = texts.get(i).length();
+      }
+    }
+    if (from < texts.size()) {
+      batches.add(texts.subList(from, texts.size()));
     }
     return batches;
   }

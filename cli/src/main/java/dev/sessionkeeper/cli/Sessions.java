@@ -158,7 +158,7 @@ final class Sessions implements Callable<Integer> {
             answer,
             resumed == 0
                 ? "Nothing to do: no session of " + queue + " is " + which + "."
-                : "Resumed " + resumed + " sessions of " + queue + ".");
+                : "Resumed " + Amount.of(resumed, "session") + " of " + queue + ".");
         return Exit.OK;
       }
     }

@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.StreamSupport;
 import tools.jackson.core.StreamWriteFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -25,6 +26,7 @@ record Table(List<String> columns) {
   private static final JsonMapper PLAIN =
       JsonMapper.builder().enable(StreamWriteFeature.WRITE_BIGDECIMAL_AS_PLAIN).build();
   private static final int WIDEST = 60;
+  private static final String NOTHING = "-";
   private static final Set<String> STATES = Set.of("status", "state", "outcome");
   private static final Pattern DURATION = Pattern.compile("PT[0-9HMS.]+");
 
@@ -32,21 +34,59 @@ record Table(List<String> columns) {
     return new Table(List.of(columns));
   }
 
-  /** Returns the table; on a terminal with relative times and coloured states. */
+  /**
+   * Returns the table; on a terminal with relative times and coloured states, and without columns
+   * in which no row has a value. Scripts get all columns.
+   */
   String render(Iterable<JsonNode> rows) {
     return render(rows, Terminal.standard(), TimeSource.system().instant());
   }
 
   String render(Iterable<JsonNode> rows, Terminal terminal, Instant now) {
+    return terminal.isInteractive()
+        ? withoutEmptyColumns(rows).aligned(rows, terminal, now)
+        : aligned(rows, terminal, now);
+  }
+
+  private Table withoutEmptyColumns(Iterable<JsonNode> rows) {
+    var filled =
+        columns.stream()
+            .filter(
+                column ->
+                    StreamSupport.stream(rows.spliterator(), false)
+                        .anyMatch(row -> isShown(cell(row.path(column)))))
+            .toList();
+    return new Table(filled);
+  }
+
+  private static boolean isShown(String cell) {
+    return !cell.isBlank() && !cell.equals(NOTHING);
+  }
+
+  private String aligned(Iterable<JsonNode> rows, Terminal terminal, Instant now) {
     var lines = new ArrayList<List<String>>();
     lines.add(columns.stream().map(Table::header).toList());
-    rows.forEach(
-        row ->
-            lines.add(columns.stream().map(c -> timed(cell(row.path(c)), terminal, now)).toList()));
+    rows.forEach(row -> lines.add(line(row, terminal, now)));
     var widths = widths(lines);
     return IntStream.range(0, lines.size())
         .mapToObj(i -> aligned(lines.get(i), widths, terminal, i == 0))
         .collect(Collectors.joining("\n"));
+  }
+
+  /** A long text is cut, unless nothing stands behind it. */
+  private List<String> line(JsonNode row, Terminal terminal, Instant now) {
+    int last = columns.size() - 1;
+    return IntStream.rangeClosed(0, last)
+        .mapToObj(
+            i -> {
+              var text = timed(cell(row.path(columns.get(i))), terminal, now);
+              return i == last ? text : cut(text);
+            })
+        .toList();
+  }
+
+  private static String cut(String text) {
+    return text.length() <= WIDEST ? text : text.substring(0, WIDEST - 1) + "…";
   }
 
   private List<Integer> widths(List<List<String>> lines) {
@@ -94,10 +134,17 @@ record Table(List<String> columns) {
   }
 
   private static String cell(JsonNode value) {
-    if (value.isMissingNode() || value.isNull()) {
-      return "-";
+    return shortened(text(value)).replaceAll("\\s*\\R\\s*", " ");
+  }
+
+  /** Formats a list as {@code read, send}; something that is empty as {@value #NOTHING}. */
+  private static String text(JsonNode value) {
+    if (value.isMissingNode() || value.isNull() || (value.isContainer() && value.isEmpty())) {
+      return NOTHING;
     }
-    var text = shortened(value.isString() ? value.asString() : PLAIN.writeValueAsString(value));
-    return text.length() <= WIDEST ? text : text.substring(0, WIDEST - 1) + "…";
+    if (value.isArray() && value.valueStream().allMatch(JsonNode::isString)) {
+      return value.valueStream().map(JsonNode::asString).collect(Collectors.joining(", "));
+    }
+    return value.isString() ? value.asString() : PLAIN.writeValueAsString(value);
   }
 }

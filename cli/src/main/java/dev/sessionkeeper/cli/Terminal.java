@@ -1,7 +1,13 @@
 package dev.sessionkeeper.cli;
 
+import java.io.File;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.function.IntSupplier;
 
 /**
  * The output of a command: results on standard output, everything else on standard error. Uses
@@ -14,13 +20,25 @@ final class Terminal {
   private static final String DIM = "\u001b[2m";
   private static final String RESET = "\u001b[0m";
   private static final String UP_AND_CLEAR = "\u001b[1A\u001b[2K";
+  private static final String NO_WRAP = "\u001b[?7l";
+  private static final String WRAP = "\u001b[?7h";
+
+  /** No screen has fewer. */
+  private static final int LEAST_ROWS = 8;
+
 
   private final PrintStream out;
   private final PrintStream err;
   private final boolean colours;
+  private final IntSupplier rows;
   private int drawn;
 
   Terminal(PrintStream out, PrintStream err, boolean colours) {
+    this(out, err, colours, Terminal::rows);
+  }
+
+  Terminal(PrintStream out, PrintStream err, boolean colours, IntSupplier rows) {
+    this.rows = rows;
     this.out = out;
     this.err = err;
     this.colours = colours;
@@ -95,9 +113,38 @@ final class Terminal {
       }
       return;
     }
+    var lines = fitting(block.lines().toList(), rows);
     err.print(UP_AND_CLEAR.repeat(drawn));
-    err.println(block);
-    drawn = (int) block.lines().count();
+    // A line that wraps would count as two.
+    err.print(NO_WRAP + String.join("\n", lines) + "\n" + WRAP);
+    err.flush();
+    drawn = lines.size();
+  }
+
+  /** Returns the lines that fit on the screen; what has left it cannot be redrawn. */
+  private static List<String> fitting(List<String> lines, IntSupplier rows) {
+    if (lines.size() < LEAST_ROWS) {
+      return lines;
+    }
+    int most = rows.getAsInt() - 1;
+    if (most < 2 || lines.size() <= most) {
+      return lines;
+    }
+    var shown = new ArrayList<>(lines.subList(0, most - 1));
+    shown.add("… and " + (lines.size() - shown.size()) + " more");
+    return shown;
+  }
+
+  /** Asks the terminal, because its size may have changed; 0 if it does not answer. */
+  private static int rows() {
+    try {
+      var process =
+          new ProcessBuilder("stty", "size").redirectInput(new File("/dev/tty")).start();
+      var answer = new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+      return Integer.parseInt(answer.strip().split(" ", 2)[0]);
+    } catch (IOException | NumberFormatException e) {
+      return 0;
+    }
   }
 
   private String paint(String colour, String text) {

@@ -56,6 +56,49 @@ class ConnectionTroubleTest {
   }
 
   @Test
+  void aCertificateThatEndsIsToldByCheckAndDoctor() throws Exception {
+    var fresh = SelfSigned.create(folder, "fresh");
+    try (var server = start(tls(fresh, ""))) {
+      var good = doctor(server.address(), fresh);
+      assertThat(good.code).as(good.out).isZero();
+      assertThat(good.out).contains("ok    certificate: ends on ");
+    }
+    var ending = SelfSigned.create(folder, "ending", "-20d", 25);
+    try (var server = start(tls(ending, ""))) {
+      var warned = doctor(server.address(), ending);
+      assertThat(warned.code).isEqualTo(Exit.FAILED);
+      assertThat(warned.out).contains("wrong certificate: ends on ").contains("server.tls");
+    }
+    var expired = SelfSigned.create(folder, "expired", "-20d", 10);
+    try (var server = start(tls(expired, ""))) {
+      assertThat(doctor(server.address(), expired).out)
+          .contains("wrong certificate: has expired on ");
+    }
+    var file = Files.writeString(folder.resolve("expired.yaml"), tls(expired, ""));
+    assertThat(run("check", file.toString()).err)
+        .contains("Warning: The certificate of server.tls has expired on ");
+    var freshFile = Files.writeString(folder.resolve("fresh.yaml"), tls(fresh, ""));
+    assertThat(run("check", freshFile.toString()).err).doesNotContain("certificate");
+  }
+
+  private Result doctor(String address, SelfSigned certificate) throws Exception {
+    return run("doctor", "--url", address, "--ca", certificate.certificate().toString());
+  }
+
+  @Test
+  void theDoctorSaysOnceThatAServerIsNotReached() throws Exception {
+    var result = run("doctor", "--url", "http://127.0.0.1:1");
+    assertThat(result.code).isEqualTo(Exit.FAILED);
+    assertThat(result.out).containsOnlyOnce("Cannot reach").doesNotContain("store");
+  }
+
+  @Test
+  void aConfigurationThatIsNotThereIsToldApart() throws Exception {
+    var none = folder.resolve("none.yaml").toString();
+    assertThat(run("check", none).err).contains("none.yaml: the file does not exist");
+  }
+
+  @Test
   void aClientCertificateIsShown() throws Exception {
     var ours = SelfSigned.create(folder, "ours");
     var ops = SelfSigned.create(folder, "ops");

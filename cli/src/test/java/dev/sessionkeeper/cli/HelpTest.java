@@ -64,6 +64,48 @@ class HelpTest {
   }
 
   @Test
+  void everyCommandIsInOneGroupOfTheHelp() {
+    var shown =
+        Keeper.commandLine().getSubcommands().entrySet().stream()
+            .filter(command -> !command.getValue().getCommandSpec().usageMessage().hidden())
+            .map(java.util.Map.Entry::getKey)
+            .toList();
+    assertThat(HelpLayout.GROUPS.values().stream().flatMap(List::stream))
+        .containsExactlyInAnyOrderElementsOf(shown);
+    assertThat(Ran.keeper("--help").out())
+        .contains("\nQueues\n  queues               List queues")
+        .doesNotContainPattern("(?m)^.{81}");
+  }
+
+  @Test
+  void theOptionsOfACommandComeBeforeThoseOfTheServer() {
+    assertThat(Ran.keeper("sessions", "--help").out())
+        .startsWith("Usage: keeper sessions [OPTIONS] [QUEUE] [COMMAND]\n")
+        .containsSubsequence("--limit=N", "--status=STATUS", "The server to call:", "--url=URL,…")
+        .doesNotContain("<");
+    assertThat(Ran.keeper("context", "set", "--help").out())
+        .contains("--url=URL", "--key-file=FILE")
+        .doesNotContain("The server to call");
+  }
+
+  @Test
+  void aWrongCommandLineIsOneLineThatSaysWhatWasMeantAndWhereToLook() {
+    assertThat(Ran.keeper("sesions", "orders").err())
+        .isEqualTo(
+            "keeper: There is no command 'sesions'. Did you mean keeper sessions or keeper send?"
+                + " See: keeper --help\n");
+    assertThat(Ran.keeper("sessions", "orders", "--sttus", "held").err())
+        .isEqualTo(
+            "keeper: There is no option --sttus. Did you mean --status? See: keeper sessions"
+                + " --help\n");
+    assertThat(Ran.keeper("reload", "now").err())
+        .isEqualTo("keeper: 'now' is one argument too many. See: keeper reload --help\n");
+    assertThat(Ran.keeper("send").err())
+        .isEqualTo(
+            "keeper: Missing required parameter: 'QUEUE'. See: keeper send --help\n");
+  }
+
+  @Test
   void helpOfAnUnknownCommandIsAWrongCommandLine() {
     var refused = Ran.keeper("help", "sessions", "explode");
     assertThat(refused.code()).isEqualTo(Exit.USAGE);

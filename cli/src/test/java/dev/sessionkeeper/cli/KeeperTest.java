@@ -12,6 +12,8 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
@@ -132,6 +134,16 @@ class KeeperTest {
     assertThat(json(run("send", "as-json", "-s", "a", "-o", "json", "1")).path("messages").size())
         .isEqualTo(1);
     assertThat(json(run("doctor", "-o", "json")).path("checks").size()).isEqualTo(4);
+  }
+
+  @Test
+  void manyOrLargeMessagesAreSentInSeveralRequests() {
+    assertThat(Send.batches(List.of())).isEmpty();
+    assertThat(Send.batches(Collections.nCopies(250, "x")).stream().map(List::size))
+        .containsExactly(100, 100, 50);
+    var large = Collections.nCopies(5, "x".repeat(1_500_000));
+    assertThat(Send.batches(large).stream().map(List::size)).containsExactly(2, 2, 1);
+    assertThat(Send.batches(List.of("x".repeat(9_000_000)))).hasSize(1);
   }
 
   @Test

@@ -16,6 +16,11 @@ record SelfSigned(Path certificate, Path key) {
   private static final String PASSWORD = "changeit";
 
   static SelfSigned create(Path folder, String name) throws Exception {
+    return create(folder, name, "now", 90);
+  }
+
+  /** Creates one whose life begins at a time that keytool understands, such as {@code -9d}. */
+  static SelfSigned create(Path folder, String name, String start, int days) throws Exception {
     var store = folder.resolve(name + ".p12");
     var process =
         new ProcessBuilder(
@@ -28,6 +33,10 @@ record SelfSigned(Path certificate, Path key) {
                     "CN=" + name,
                     "-ext",
                     "san=ip:127.0.0.1",
+                    "-startdate",
+                    start.equals("now") ? "-0d" : start,
+                    "-validity",
+                    String.valueOf(days),
                     "-keystore",
                     store.toString(),
                     "-storepass",

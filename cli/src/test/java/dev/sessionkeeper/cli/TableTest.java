@@ -2,9 +2,13 @@ package dev.sessionkeeper.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -41,6 +45,50 @@ class TableTest {
     assertThat(render(true))
         .contains("a           \u001b[31mparked\u001b[0m  3m ago")
         .contains("b           \u001b[32mready\u001b[0m   -");
+  }
+
+  @Test
+  void aPersonSeesNoColumnWithoutAValueAndAScriptSeesThemAll() {
+    var rows =
+        JsonMapper.builder().build().readTree("[{\"name\": \"a\", \"tenant\": null, \"queues\": []}]");
+    var table = Table.of("name", "tenant", "queues", "reason");
+    assertThat(table.render(rows, new Terminal(NOWHERE, NOWHERE, true), NOW)).isEqualTo("NAME\na");
+    assertThat(table.render(rows, new Terminal(NOWHERE, NOWHERE, false), NOW))
+        .isEqualTo("NAME  TENANT  QUEUES  REASON\na     -       -       -");
+  }
+
+  @Test
+  void onlyTheLastColumnIsShownInFull() {
+    var text = "word ".repeat(20).strip();
+    var rows =
+        JsonMapper.builder()
+            .build()
+            .readTree("[{\"reason\": \"%1$s\", \"text\": \"%1$s\\n  and more\"}]".formatted(text));
+    assertThat(
+            Table.of("reason", "text").render(rows, new Terminal(NOWHERE, NOWHERE, false), NOW))
+        .contains(text.substring(0, 59) + "…  " + text + " and more");
+  }
+
+  @Test
+  void whatIsRedrawnFitsTheScreenAndDoesNotWrap() {
+    var drawn = new ByteArrayOutputStream();
+    var screen = new PrintStream(drawn, true, StandardCharsets.UTF_8);
+    var terminal = new Terminal(screen, screen, true, () -> 10);
+    var many = IntStream.range(0, 12).mapToObj(Integer::toString).collect(Collectors.joining("\n"));
+    terminal.draw(many, true);
+    assertThat(drawn.toString(StandardCharsets.UTF_8))
+        .isEqualTo("\u001b[?7l0\n1\n2\n3\n4\n5\n6\n7\n… and 4 more\n\u001b[?7h");
+    drawn.reset();
+    terminal.draw("one", true);
+    assertThat(drawn.toString(StandardCharsets.UTF_8))
+        .isEqualTo("\u001b[1A\u001b[2K".repeat(9) + "\u001b[?7lone\n\u001b[?7h");
+  }
+
+  @Test
+  void aListOfWordsIsShownAsPeopleWriteIt() {
+    var rows = JsonMapper.builder().build().readTree("[{\"roles\": [\"read\", \"send\"]}]");
+    assertThat(Table.of("roles").render(rows, new Terminal(NOWHERE, NOWHERE, false), NOW))
+        .isEqualTo("ROLES\nread, send");
   }
 
   @ParameterizedTest

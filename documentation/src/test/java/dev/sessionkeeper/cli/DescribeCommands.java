@@ -85,7 +85,7 @@ public final class DescribeCommands {
 
   private void row(OptionSpec option) {
     var names = Arrays.stream(option.names()).collect(Collectors.joining("`, `", "`", "`"));
-    var label = option.arity().max() == 0 ? "" : " " + option.paramLabel().replaceAll("[<>]", "");
+    var label = option.arity().max() == 0 ? "" : " " + HelpLayout.label(option);
     text.append("| %s%s | %s |%n".formatted(names, label, orRequired(option, description(option))));
   }
 

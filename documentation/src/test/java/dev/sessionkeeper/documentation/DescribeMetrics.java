@@ -157,6 +157,12 @@ final class DescribeMetrics {
     if (id.startsWith("keeper.job.")) {
       return List.of("job_name");
     }
+    if (id.equals("keeper.active.sessions")) {
+      return List.of("bot_name", "ordering_scope");
+    }
+    if (id.equals("keeper.queue.owned.buckets")) {
+      return List.of("queue");
+    }
     if (id.startsWith("keeper.queue.")
         && (source.contains("class QueueGauges")
             || source.contains("class CountGauges")

@@ -7,6 +7,7 @@ import com.marcnuri.helm.Helm;
 import dev.sessionkeeper.server.ReadConfig;
 import dev.sessionkeeper.server.config.ConfigSources;
 import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.IOException;
@@ -93,6 +94,25 @@ class HelmChartTest {
         .extracting(HasMetadata::getKind)
         .contains("Deployment", "PodDisruptionBudget", "Ingress")
         .doesNotContain("StatefulSet");
+  }
+
+  @Test
+  void aServerWithTlsIsScrapedOverTls() throws IOException {
+    var monitor = "serviceMonitor: { enabled: true, tlsConfig: { serverName: keeper } }\n";
+    assertThat(endpoint(KEYS + monitor)).containsEntry("scheme", "http");
+    assertThat(endpoint(KEYS + monitor + "tlsSecret: keeper-tls\n"))
+        .containsEntry("scheme", "https")
+        .containsEntry("tlsConfig", Map.of("serverName", "keeper"));
+  }
+
+  @SuppressWarnings("unchecked") // The model has no type for this kind.
+  private Map<String, Object> endpoint(String values) throws IOException {
+    return render(values).stream()
+        .filter(object -> object.getKind().equals("ServiceMonitor"))
+        .map(object -> ((GenericKubernetesResource) object).<Object>get("spec", "endpoints", 0))
+        .map(found -> (Map<String, Object>) found)
+        .findFirst()
+        .orElseThrow();
   }
 
   @Test

@@ -391,8 +391,15 @@ public final class PostgresQueueProvider
   }
 
   /** Bodies that were read and that no handler has yet, in bytes. */
-  long bodiesInMemory() {
+  public long bodiesInMemory() {
     return setup.memory().used();
+  }
+
+  /** How many of a queue's 64 buckets of sessions this process reads now; see ADR 15. */
+  public int ownedBuckets(QueueName queue) {
+    return queues.get(find(queue).id()) instanceof OrderedQueue ordered
+        ? ordered.alone().reading().map(reading -> Long.bitCount(reading.buckets())).orElse(0)
+        : 0;
   }
 
   private void lookAtLate(QueueTable.Known known) {

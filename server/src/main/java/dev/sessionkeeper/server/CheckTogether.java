@@ -4,21 +4,28 @@ import dev.sessionkeeper.server.config.KeeperConfig;
 import dev.sessionkeeper.server.config.QueuesConfig;
 import dev.sessionkeeper.server.config.ServerConfig;
 import dev.sessionkeeper.server.config.StoreConfig;
+import dev.sessionkeeper.server.config.TlsFiles;
 import dev.sessionkeeper.server.dashboard.DashboardConfig;
 import dev.sessionkeeper.server.gateway.BotsConfig;
 import dev.sessionkeeper.server.gateway.GithubConfig;
 import dev.sessionkeeper.server.json.FieldError;
 import dev.sessionkeeper.server.security.SecurityConfig;
+import dev.sessionkeeper.time.TimeSource;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Checks keys of different sections against each other. {@code check}, the start and a reload all
  * read a configuration through this class, so all three accept the same files.
  */
 final class CheckTogether implements KeeperConfig.Checks {
+  private static final Duration SOON = Duration.ofDays(14);
 
   @Override
   public List<FieldError> errors(KeeperConfig config) {
@@ -69,15 +76,39 @@ final class CheckTogether implements KeeperConfig.Checks {
 
   @Override
   public List<String> warnings(KeeperConfig config) {
+    return Stream.concat(botsWithoutSecret(config).stream(), endingCertificate(config).stream())
+        .toList();
+  }
+
+  /** Warns as early as the alert KeeperCertificateEnding does. */
+  private static Optional<String> endingCertificate(KeeperConfig config) {
+    if (!config.has(ServerConfig.SECTION)) {
+      return Optional.empty();
+    }
+    var now = TimeSource.system().instant();
+    return config
+        .get(ServerConfig.SECTION)
+        .tls()
+        .map(tls -> TlsFiles.end(tls.certificate(), tls.certificatePem()))
+        .filter(end -> end.isBefore(now.plus(SOON)))
+        .map(
+            end ->
+                "The certificate of server.tls "
+                    + (end.isBefore(now) ? "has expired on " : "ends on ")
+                    + end.atZone(ZoneOffset.UTC).toLocalDate()
+                    + (end.isBefore(now) ? "; clients refuse it" : "; replace it in time"));
+  }
+
+  private static Optional<String> botsWithoutSecret(KeeperConfig config) {
     if (config.has(BotsConfig.SECTION)
         && config.has(GithubConfig.SECTION)
         && !config.get(BotsConfig.SECTION).bots().isEmpty()
         && config.get(GithubConfig.SECTION).secrets().isEmpty()) {
-      return List.of(
+      return Optional.of(
           "There are bots but no github.secrets, so every delivery of GitHub is refused; set"
               + " github.secrets to the secret of the webhook");
     }
-    return List.of();
+    return Optional.empty();
   }
 
   private static boolean isLoopback(String host) {

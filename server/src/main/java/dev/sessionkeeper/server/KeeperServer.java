@@ -54,6 +54,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -135,6 +136,8 @@ public final class KeeperServer implements AutoCloseable {
       refusals = opened(auditRefusals(time));
       http = opened(listen(time));
       metrics.watch(http);
+      // The first look, after all migrations of this release.
+      var unused = engine.notReady();
       metrics.watch(engine::notReady, engine.database(), engine.dataFolder(), time);
       if (server().tls().isPresent()) {
         metrics.watch(() -> drain.tls().orElseThrow(), time);
@@ -284,10 +287,15 @@ public final class KeeperServer implements AutoCloseable {
     var checks = new LinkedHashMap<String, Supplier<Optional<String>>>();
     checks.put("store", engine::notReady);
     for (var feature : features) {
-      checks.put(feature.getClass().getSimpleName(), feature::notReady);
+      checks.put(name(feature), feature::notReady);
     }
     checks.put("draining", () -> http.isLeaving() ? Optional.of("draining") : Optional.empty());
     return checks;
+  }
+
+  /** Returns {@code queues} for a {@code QueuesFeature}. */
+  private static String name(Feature feature) {
+    return feature.getClass().getSimpleName().replaceFirst("Feature$", "").toLowerCase(Locale.ROOT);
   }
 
   private AuditRefusals auditRefusals(TimeSource time) {

@@ -64,6 +64,7 @@ final class PostgresEngine implements Engine {
   private final PostgresQueueProvider queues;
   private final String description;
   private final WatchWrites writes;
+  private final WatchFunctions functions = new WatchFunctions();
 
   private PostgresEngine(
       Optional<EmbeddedPostgres> embedded,
@@ -202,9 +203,11 @@ final class PostgresEngine implements Engine {
   @Override
   public Optional<String> notReady() {
     try (var connection = pool.getConnection()) {
-      return connection.isValid(PROBE_SECONDS)
-          ? writes.trouble()
-          : Optional.of("The database does not answer");
+      if (!connection.isValid(PROBE_SECONDS)) {
+        return Optional.of("The database does not answer");
+      }
+      var dropped = functions.trouble(connection);
+      return dropped.isPresent() ? dropped : writes.trouble();
     } catch (SQLException e) {
       return Optional.of("The database does not answer: " + e.getMessage());
     }

@@ -75,6 +75,21 @@ class StoreTroubleTest {
   }
 
   @Test
+  void aServerIsNotReadyOnceANewerReleaseHasDroppedAFunctionThatItCalls() throws SQLException {
+    try (var server = TestServer.start("", database.environment())) {
+      execute("CREATE FUNCTION keeper.of_the_next_release() RETURNS int LANGUAGE sql AS 'SELECT 1'");
+      assertThat(server.get("/health/ready").status()).as("more functions").isEqualTo(200);
+      execute("ALTER FUNCTION keeper.bucket_of(text) RENAME TO bucket_of_the_next_release");
+      var health = server.get("/health/ready");
+      assertThat(health.status()).isEqualTo(503);
+      assertThat(health.body())
+          .contains("newer release has dropped the function keeper.bucket_of(text)")
+          .contains("Replace this server");
+      assertThat(server.get("/health/live").status()).isEqualTo(200);
+    }
+  }
+
+  @Test
   void aServerIsNotReadyWhileNothingCanBeWritten() throws SQLException {
     try (var server = TestServer.start("", database.environment())) {
       assertThat(server.get("/health/ready").status()).isEqualTo(200);

@@ -2,6 +2,7 @@ package dev.sessionkeeper.server.config;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +42,9 @@ public record ConfigSources(
           folder == null ? here : folder,
           environment,
           flags);
+    } catch (NoSuchFileException e) {
+      throw new InvalidConfig(
+          List.of(new ConfigError(path.toString(), "the file", "does not exist")));
     } catch (IOException e) {
       throw new InvalidConfig(
           List.of(new ConfigError(path.toString(), "the file", "cannot be read as UTF-8 text")));

@@ -18,7 +18,10 @@ import java.security.SignatureException;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -66,6 +69,15 @@ public final class TlsFiles {
       throw new IllegalArgumentException(
           "names the file " + file + ", which is no certificate in PEM: " + e.getMessage(), e);
     }
+  }
+
+  /** Returns when the first certificate of a PEM text ends. */
+  public static Instant end(Path file, String pem) {
+    return certificates(file, pem).stream()
+        .filter(X509Certificate.class::isInstance)
+        .map(certificate -> ((X509Certificate) certificate).getNotAfter().toInstant())
+        .min(Comparator.naturalOrder())
+        .orElse(Instant.MAX);
   }
 
   /** Joins a private key and its certificates, without checking that they belong together. */

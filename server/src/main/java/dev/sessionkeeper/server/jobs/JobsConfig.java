@@ -5,6 +5,7 @@ import dev.sessionkeeper.server.config.ConfigSection;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Fields;
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * How jobs are leased, and how long some of them keep data.
@@ -13,12 +14,18 @@ import java.time.Duration;
  * @param poll the longest time between two polls for due jobs
  * @param deadLetters how long dead letters are kept
  * @param history how long finished runs, repaired payloads and revoked keys are kept
+ * @param states how long the state of a session is kept after its last change; for ever if absent
  */
-public record JobsConfig(Duration lease, Duration poll, Duration deadLetters, Duration history) {
+public record JobsConfig(
+    Duration lease,
+    Duration poll,
+    Duration deadLetters,
+    Duration history,
+    Optional<Duration> states) {
   public static final ConfigSection<JobsConfig> SECTION =
       ConfigSection.of("jobs", JobsConfig::read)
           .restart("lease", "poll")
-          .reload("dead_letter_retention", "history_retention");
+          .reload("dead_letter_retention", "history_retention", "session_state_retention");
 
   private static final Duration SECOND = Duration.ofSeconds(1);
 
@@ -38,7 +45,11 @@ public record JobsConfig(Duration lease, Duration poll, Duration deadLetters, Du
             "history_retention",
             Duration.ofDays(90),
             Decode.duration(Duration.ofMinutes(1), Duration.ofDays(36_500)));
+    var states =
+        in.optional(
+            "session_state_retention",
+            Decode.duration(Duration.ofMinutes(1), Duration.ofDays(36_500)));
     in.check();
-    return new JobsConfig(lease.get(), poll.get(), letters.get(), history.get());
+    return new JobsConfig(lease.get(), poll.get(), letters.get(), history.get(), states.get());
   }
 }

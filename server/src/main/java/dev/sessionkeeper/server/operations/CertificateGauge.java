@@ -5,7 +5,6 @@ import dev.sessionkeeper.server.config.TlsFiles;
 import dev.sessionkeeper.time.TimeSource;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.function.Supplier;
 
@@ -28,13 +27,7 @@ final class CertificateGauge {
   }
 
   private static double remaining(ServerConfig.Tls tls, TimeSource time) {
-    return TlsFiles.certificates(tls.certificate(), tls.certificatePem()).stream()
-        .filter(X509Certificate.class::isInstance)
-        .map(X509Certificate.class::cast)
-        .mapToDouble(
-            certificate ->
-                Duration.between(time.instant(), certificate.getNotAfter().toInstant()).toSeconds())
-        .min()
-        .orElse(Double.NaN);
+    var end = TlsFiles.end(tls.certificate(), tls.certificatePem());
+    return Duration.between(time.instant(), end).toSeconds();
   }
 }

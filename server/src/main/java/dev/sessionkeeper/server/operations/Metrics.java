@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.operations;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.server.config.ServerConfig;
 import dev.sessionkeeper.server.http.HttpServer;
 import dev.sessionkeeper.server.http.RequestListener;
@@ -134,34 +135,48 @@ public final class Metrics implements RequestListener, AutoCloseable {
   private Runnable refreshing(QueueProvider queues, TimeSource time) {
     return switch (queues) {
       case InspectableQueues inspectable -> {
-        var gauges = new QueueGauges(registry);
-        var leases = new LeaseAges(registry, time);
-        yield () -> refresh(gauges, leases, queues, inspectable);
+        var gauges =
+            new Gauges(
+                new QueueGauges(registry), new LeaseAges(registry, time), reading(inspectable));
+        yield () -> refresh(gauges, queues, inspectable);
       }
       case CountableQueues countable -> new CountGauges(registry, queues, countable, time)::refresh;
       default -> () -> {};
     };
   }
 
-  private void refresh(
-      QueueGauges gauges, LeaseAges leases, QueueProvider queues, InspectableQueues inspectable) {
+  private Optional<ReadingGauges> reading(InspectableQueues queues) {
+    return queues instanceof PostgresQueueProvider postgres
+        ? Optional.of(new ReadingGauges(registry, postgres))
+        : Optional.empty();
+  }
+
+  /** The gauges with a row for each queue. */
+  private record Gauges(QueueGauges queues, LeaseAges leases, Optional<ReadingGauges> reading) {
+    void clear() {
+      queues.clear();
+      leases.clear();
+      reading.ifPresent(ReadingGauges::clear);
+    }
+  }
+
+  private void refresh(Gauges gauges, QueueProvider queues, InspectableQueues inspectable) {
     if (!isStoreReady.getAsBoolean()) {
       gauges.clear();
-      leases.clear();
       return;
     }
     try {
-      var stats = gauges.refresh(queues.queues(), inspectable);
+      var stats = gauges.queues().refresh(queues.queues(), inspectable);
       var held =
           stats.entrySet().stream()
               .filter(queue -> queue.getValue().heldSessions() > 0)
               .map(Map.Entry::getKey)
               .collect(Collectors.toSet());
-      leases.refresh(stats.keySet(), held, inspectable);
+      gauges.leases().refresh(stats.keySet(), held, inspectable);
+      gauges.reading().ifPresent(reading -> reading.refresh(stats.keySet()));
     } catch (KeeperException e) {
       // The store is away, but the server's own counters are still worth a scrape.
       gauges.clear();
-      leases.clear();
     }
   }
 

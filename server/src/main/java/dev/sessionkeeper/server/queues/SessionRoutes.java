@@ -116,6 +116,6 @@ final class SessionRoutes {
                 request.actor(),
                 "session." + wish.action(),
                 queue + "/" + session,
-                count + " affected; " + reason));
+                count + " affected" + (reason.isEmpty() ? "" : "; " + reason)));
   }
 }

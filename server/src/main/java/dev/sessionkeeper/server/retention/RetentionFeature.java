@@ -67,7 +67,7 @@ public final class RetentionFeature implements Feature {
   public void schedule(Jobs jobs) {
     new SealAudit(database, () -> config.get(SecurityConfig.SECTION).auditRetention())
         .schedule(jobs);
-    new ForgetHistory(database, () -> config.get(JobsConfig.SECTION).history()).schedule(jobs);
+    new ForgetHistory(database, () -> config.get(JobsConfig.SECTION)).schedule(jobs);
   }
 
   @Override

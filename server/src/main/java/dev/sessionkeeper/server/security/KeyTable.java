@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Stores the API keys. Every change is audited in its transaction. */
@@ -107,10 +108,14 @@ final class KeyTable {
 
   private static void audit(Connection connection, Actor actor, String action, StoredKey key)
       throws SQLException {
-    var rights = key.roles() + key.expiresAt().map(at -> " until " + at).orElse("");
+    var rights = roles(key) + key.expiresAt().map(at -> " until " + at).orElse("");
     AuditLog.write(
         connection,
         new AuditLog.Entry(actor, action, key.name() + " (" + key.prefix() + ")", "", rights));
+  }
+
+  private static String roles(StoredKey key) {
+    return key.roles().stream().map(Role::key).sorted().collect(Collectors.joining(", "));
   }
 
   private List<StoredKey> list(String sql) {

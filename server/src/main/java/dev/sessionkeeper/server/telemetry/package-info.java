@@ -1,4 +1,4 @@
-/** Traces of requests and messages, and their export. */
+/** Traces of requests and messages, their export, and the lines of the log. */
 @NullMarked
 package dev.sessionkeeper.server.telemetry;
 

@@ -10,6 +10,8 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.memory.MemoryQueueProvider;
+import dev.sessionkeeper.postgres.PostgresOptions;
+import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.server.TestDatabase;
 import dev.sessionkeeper.server.TestServer;
 import dev.sessionkeeper.spi.AcceptResult;
@@ -149,6 +151,75 @@ class MetricsTest {
     var all = java.util.Set.of(QueueName.of("q"));
     ages.refresh(all, all, queues);
     return registry.get("keeper.queue.oldest.lease.age").gauge().value();
+  }
+
+  @Test
+  void theServersOfAQueueShowHowManyBucketsEachOfThemReads() {
+    var source = TestDatabase.create().source();
+    var atOnce = PostgresOptions.ofDefaults().withCarryFrom(0);
+    var queue = QueueName.of("q");
+    try (var one = PostgresQueueProvider.create(source, atOnce);
+        var other = PostgresQueueProvider.create(source, atOnce)) {
+      one.declare(queue, QueueSettings.ordered());
+      var shown = new Reading(one);
+      var shownByOther = new Reading(other);
+      assertThat(shown.buckets(queue)).as("before anybody reads").isZero();
+      await()
+          .untilAsserted(
+              () -> {
+                one.sessions(queue).acceptNext(Owner.of("a"), Duration.ZERO);
+                assertThat(shown.buckets(queue)).isEqualTo(64);
+              });
+      assertThat(shownByOther.buckets(queue)).isZero();
+      await()
+          .untilAsserted(
+              () -> {
+                one.sessions(queue).acceptNext(Owner.of("a"), Duration.ZERO);
+                other.sessions(queue).acceptNext(Owner.of("b"), Duration.ofMillis(50));
+                assertThat(shown.buckets(queue)).isEqualTo(32);
+                assertThat(shownByOther.buckets(queue)).isEqualTo(32);
+              });
+    }
+  }
+
+  @Test
+  void aServerShowsTheBytesOfMessagesThatItHasReadAhead() throws Exception {
+    var source = TestDatabase.create().source();
+    var queue = QueueName.of("q");
+    try (var queues =
+        PostgresQueueProvider.create(source, PostgresOptions.ofDefaults().withCarryFrom(0))) {
+      queues.declare(queue, QueueSettings.ordered());
+      var shown = new Reading(queues);
+      assertThat(shown.bytes()).isZero();
+      var large = Payload.text("x".repeat(10_000));
+      queues.send(
+          queue,
+          List.of(
+              Message.of(SessionId.of("first"), large), Message.of(SessionId.of("second"), large)));
+      var accepted = queues.sessions(queue).acceptNext(Owner.of("a"), Duration.ofSeconds(5));
+      try (var held = ((AcceptResult.Accepted) accepted).session()) {
+        await().untilAsserted(() -> assertThat(shown.bytes()).isGreaterThanOrEqualTo(10_000));
+      }
+    }
+  }
+
+  /** The gauges of one process. */
+  private static final class Reading {
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final ReadingGauges gauges;
+
+    Reading(PostgresQueueProvider queues) {
+      gauges = new ReadingGauges(registry, queues);
+    }
+
+    double buckets(QueueName queue) {
+      gauges.refresh(List.of(queue));
+      return registry.get("keeper.queue.owned.buckets").tag("queue", queue.value()).gauge().value();
+    }
+
+    double bytes() {
+      return registry.get("keeper.queue.buffered.bytes").gauge().value();
+    }
   }
 
   @Test

@@ -1,0 +1,48 @@
+package dev.sessionkeeper.server.operations;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.postgres.PostgresQueueProvider;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.Tags;
+import java.util.Collection;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Exposes which part of each queue this server reads, and what it holds in memory of them all. */
+final class ReadingGauges {
+  private final PostgresQueueProvider queues;
+  private final MultiGauge buckets;
+
+  ReadingGauges(MeterRegistry registry, PostgresQueueProvider queues) {
+    this.queues = queues;
+    this.buckets =
+        MultiGauge.builder("keeper.queue.owned.buckets")
+            .description(
+                "Of the 64 buckets of sessions, those that this server reads; 0 while it reads"
+                    + " none")
+            .register(registry);
+    Gauge.builder("keeper.queue.buffered.bytes", queues, PostgresQueueProvider::bodiesInMemory)
+        .description("Bytes of message bodies that this server has read and no consumer has yet")
+        .register(registry);
+  }
+
+  void refresh(Collection<QueueName> names) {
+    List<MultiGauge.Row<?>> rows = names.stream().<MultiGauge.Row<?>>flatMap(this::row).toList();
+    buckets.register(rows, true);
+  }
+
+  void clear() {
+    buckets.register(List.of(), true);
+  }
+
+  private Stream<MultiGauge.Row<?>> row(QueueName name) {
+    try {
+      return Stream.of(MultiGauge.Row.of(Tags.of("queue", name.value()), queues.ownedBuckets(name)));
+    } catch (KeeperException.UnknownQueue e) {
+      return Stream.empty(); // The queue was deleted after it was listed.
+    }
+  }
+}
