@@ -121,8 +121,18 @@ const charts = new Map();
 let series = {};
 const LINES = { rates: ['in', 'out'], depth: ['depth'], age: ['age'] };
 
+// The distances between the marks of ages: whole seconds, minutes and hours.
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400, 172800, 604800];
+
 /** @param {string} name */
 const colour = (name) => getComputedStyle(html).getPropertyValue(name).trim();
+
+/** Seconds as a person would say them. @param {number} seconds */
+function span(seconds) {
+  if (seconds < 120) return `${Math.round(seconds * 10) / 10} s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 172800 ? `${Math.floor(seconds / 3600)} h ${Math.floor(seconds % 3600 / 60)} min` : `${Math.floor(seconds / 86400)} d`;
+}
 
 /** @param {number} seconds @param {boolean} isFine */
 function clock(seconds, isFine) {
@@ -150,7 +160,7 @@ async function startCharts() {
     charts.set(key, new uPlot({
       width: plot.clientWidth, height: 120, padding: [6, 8, 0, 0], legend: { show: false }, cursor: { y: false, points: { size: 5 } },
       scales: { x: { range: (/** @type {any} */ u, /** @type {number} */ min, /** @type {number} */ max) => [Math.min(min ?? Infinity, (max ?? Date.now() / 1000) - 120), max ?? Date.now() / 1000] }, y: { range: (/** @type {any} */ u, /** @type {number} */ min, /** @type {number} */ max) => [0, Math.max(1, (max ?? 1) * 1.1)] } },
-      axes: [{ ...axis, space: 84, size: 22, values: (/** @type {any} */ u, /** @type {number[]} */ values) => values.map((value) => clock(value, u.scales.x.max - u.scales.x.min < 600)) }, { ...axis, size: 44, space: 22 }],
+      axes: [{ ...axis, space: 84, size: 22, values: (/** @type {any} */ u, /** @type {number[]} */ values) => values.map((value) => clock(value, u.scales.x.max - u.scales.x.min < 600)) }, { ...axis, size: 48, space: 24, ...(key === 'age' && { incrs: STEPS }), values: (/** @type {any} */ u, /** @type {number[]} */ values) => values.map((value) => key === 'age' ? span(value).replace(' 0 min', '') : value >= 1e6 ? value / 1e6 + ' M' : value >= 1e4 ? value / 1e3 + ' k' : String(value)) }],
       series: [{}, ...names.map((name) => ({ label: name, stroke: () => colour(colours[/** @type {'in'} */ (name)]), fill: () => colour(colours[/** @type {'in'} */ (name)]) + '1f', width: 1.5, points: { show: false } }))],
     }, series[key], plot));
   }
@@ -167,7 +177,7 @@ function addPoint(point) {
     if (all[0].length > 900) all.forEach((list) => list.shift());
     chart.setData(all);
     const now = document.querySelector(`[data-now="${key}"]`);
-    if (now) now.textContent = key === 'rates' ? `${point.in ?? 0} in · ${point.out ?? 0} out` : key === 'age' ? `${Math.round(point.age * 10) / 10} s` : String(point.depth);
+    if (now) now.textContent = key === 'rates' ? `${point.in ?? 0} in · ${point.out ?? 0} out` : key === 'age' ? span(point.age) : point.depth.toLocaleString('en');
   }
 }
 
@@ -198,8 +208,8 @@ async function countNew() {
   const region = byId('live');
   const answer = region && await fetch(region.getAttribute('hx-get') ?? '').catch(() => null);
   if (!answer?.ok || !fresh) return;
-  const rows = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelectorAll('#live tr[id], #live .timeline li');
-  const news = rows.length && rows[0].id ? [...rows].filter((row) => !byId(row.id)).length : rows.length - document.querySelectorAll('#live .timeline li').length;
+  const rows = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelectorAll('#live tr[id], #live .timeline > li');
+  const news = rows.length && rows[0].id ? [...rows].filter((row) => !byId(row.id)).length : rows.length - document.querySelectorAll('#live .timeline > li').length;
   fresh.hidden = news <= 0;
   fresh.textContent = news + ' new';
 }

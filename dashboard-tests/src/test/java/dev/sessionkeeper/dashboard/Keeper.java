@@ -332,7 +332,7 @@ final class Keeper implements AutoCloseable {
 
   String eventId = "00000000-0000-4000-8000-000000000001";
 
-  private void webhook(String type, String payload) {
+  void webhook(String type, String payload) {
     try {
       var mac = javax.crypto.Mac.getInstance("HmacSHA256");
       mac.init(

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.dashboard;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -41,10 +42,10 @@ record Chart(String key, String title, String now, List<Line> lines, List<List<S
     }
     var depth = samples.texts("depth");
     charts.add(
-        chart("depth", "Waiting messages", last(depth), samples, List.of("depth"), List.of(depth)));
+        chart("depth", "Waiting messages", Show.grouped(last(depth)), samples, List.of("depth"), List.of(depth)));
     var age = samples.texts("age");
     charts.add(
-        chart("age", "Oldest message", last(age) + " s", samples, List.of("age"), List.of(age)));
+        chart("age", "Oldest message", age(last(age)), samples, List.of("age"), List.of(age)));
     return charts;
   }
 
@@ -136,6 +137,12 @@ record Chart(String key, String title, String now, List<Line> lines, List<List<S
               Locale.ROOT, "%s%.1f,%.1f", i == 0 ? "" : " ", x, height - 1 - share * (height - 2)));
     }
     return points.toString();
+  }
+
+  /** Formats seconds as a person would say them; the pages' script does the same. */
+  static String age(String seconds) {
+    double value = Double.parseDouble(seconds);
+    return value < 120 ? seconds + " s" : Show.duration(Duration.ofSeconds((long) value));
   }
 
   private static DoubleStream numbers(List<String> values) {
