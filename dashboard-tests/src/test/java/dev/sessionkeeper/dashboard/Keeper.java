@@ -150,14 +150,20 @@ final class Keeper implements AutoCloseable {
 
   /** Accepts the session, fails its first message, and releases it. */
   void fail(String queue, String session, String error) {
+    failFor(queue, session, error, "PT0S");
+  }
+
+  /** Fails the first message of the session, which waits so long for its retry. */
+  void failFor(String queue, String session, String error, String delay) {
     var id = lease(queue, session);
     var messages = ok("GET", "/queues/" + queue + "/leases/" + id + "/messages?max=1", "");
     ok(
         "POST",
         "/queues/" + queue + "/leases/" + id + "/settlements",
-        "{\"settlements\":[{\"sequence\":%s,\"action\":\"retry\",\"delay\":\"PT0S\",\"reason\":\"%s\"}]}"
+        "{\"settlements\":[{\"sequence\":%s,\"action\":\"retry\",\"delay\":\"%s\",\"reason\":\"%s\"}]}"
             .formatted(
                 field(messages, "\"sequence\":([0-9]+)"),
+                delay,
                 error.replace("\"", "\\\"").replace("\n", "\\n").replace("\t", "\\t")));
     ok("DELETE", "/queues/" + queue + "/leases/" + id, "");
   }

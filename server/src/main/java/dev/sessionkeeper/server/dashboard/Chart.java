@@ -35,7 +35,7 @@ record Chart(String key, String title, String now, List<Line> lines, List<List<S
           chart(
               "rates",
               "Messages per second",
-              last(in) + " in · " + last(out) + " out",
+              plain(last(in)) + " in · " + plain(last(out)) + " out",
               samples,
               List.of("in", "out"),
               List.of(in, out)));
@@ -142,7 +142,11 @@ record Chart(String key, String title, String now, List<Line> lines, List<List<S
   /** Formats seconds as a person would say them; the pages' script does the same. */
   static String age(String seconds) {
     double value = Double.parseDouble(seconds);
-    return value < 120 ? seconds + " s" : Show.duration(Duration.ofSeconds((long) value));
+    return value < 120 ? plain(seconds) + " s" : Show.duration(Duration.ofSeconds((long) value));
+  }
+
+  private static String plain(String number) {
+    return number.endsWith(".0") ? number.substring(0, number.length() - 2) : number;
   }
 
   private static DoubleStream numbers(List<String> values) {

@@ -211,6 +211,19 @@ final class SessionScreen {
         : run.stream().map(one -> new Row(List.of(one))).toList();
   }
 
+  /** Says which act helps a session of this status; blank if none is needed. */
+  static String advice(String status) {
+    return switch (status) {
+      case "parked" ->
+          "Is the cause gone? Press Resume: the same message is tried first. Is the message wrong?"
+              + " Press Dead-letter head, repair it there and replay it, then Resume.";
+      case "paused" -> "Press Resume when it may go on.";
+      case "waiting" -> "Press Resume to try it now instead of later.";
+      case "held" -> "Does its owner hang? Then press Release: the next owner gets the message.";
+      default -> "";
+    };
+  }
+
   static String tab(String queue, String id, String view) {
     return Links.with(Links.session(queue, id), Map.of("view", view));
   }
