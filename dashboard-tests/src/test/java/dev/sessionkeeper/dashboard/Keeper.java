@@ -212,7 +212,8 @@ final class Keeper implements AutoCloseable {
     send("mails", "large", "{\"blob\":\"" + "x".repeat((1 << 20) - 100) + "\"}");
     ok("POST", "/queues/pictures/messages", "{\"messages\":[{\"body\":{\"n\":1}}]}");
     var error =
-        "java.lang.NumberFormatException: For input string: \"12,50\"\n\tat example.Parse.amount(Parse.java:17)";
+        "java.lang.NumberFormatException: For input string: \"12,50\"\n"
+            + "\tat example.Parse.amount(Parse.java:17)";
     fail("orders", "cust-42", error);
     fail("orders", "cust-42", error);
     fail("orders", HOSTILE, HOSTILE);

@@ -9,8 +9,8 @@ import com.microsoft.playwright.options.AriaRole;
 import org.junit.jupiter.api.Test;
 
 /**
- * A person on call who has read how-to/use-the-dashboard only: each status of a blocked session, from
- * the overview to the button that its sentence names.
+ * A person on call who has read how-to/use-the-dashboard only: each status of a blocked session,
+ * from the overview to the button that its sentence names.
  */
 class OnCallTest {
   @Test
@@ -71,7 +71,8 @@ class OnCallTest {
 
   private static void open(Page page, String session) {
     page.locator("main")
-        .getByRole(AriaRole.LINK, new com.microsoft.playwright.Locator.GetByRoleOptions().setName(session))
+        .getByRole(
+            AriaRole.LINK, new com.microsoft.playwright.Locator.GetByRoleOptions().setName(session))
         .first()
         .click();
     assertThat(page.locator("h1")).hasText(session);
@@ -80,7 +81,9 @@ class OnCallTest {
   /** From the overview over the number to the list behind it. */
   private static void fromTheNumberOf(Page page, Keeper keeper, String title) {
     page.navigate(keeper.url("/"));
-    page.locator(".kpis div", new Page.LocatorOptions().setHasText(title)).getByRole(AriaRole.LINK).click();
+    page.locator(".kpis div", new Page.LocatorOptions().setHasText(title))
+        .getByRole(AriaRole.LINK)
+        .click();
     var cell = title.startsWith("Held") ? "Held" : "Paused";
     page.locator("td[data-label='" + cell + "'] a").first().click();
     assertThat(page.locator("h1")).hasText("orders");
@@ -99,6 +102,8 @@ class OnCallTest {
             new com.microsoft.playwright.Locator.GetByRoleOptions().setName(button).setExact(true))
         .click();
     page.locator("dialog[open]").getByLabel("Reason, for the next person").fill(reason);
-    page.locator("dialog[open] button.main, dialog[open] .buttons button:not([type=button])").first().click();
+    page.locator("dialog[open] button.main, dialog[open] .buttons button:not([type=button])")
+        .first()
+        .click();
   }
 }

@@ -34,8 +34,7 @@ class PicturesTest {
     screens.put("session-messages", session + "&view=messages");
     screens.put("session-state", "/ui/queues/orders/session?id=customer-0912&view=state");
     screens.put(
-        "session-events",
-        "/ui/queues/reviewer/session?id=acme/site/pull_request/119&view=events");
+        "session-events", "/ui/queues/reviewer/session?id=acme/site/pull_request/119&view=events");
     screens.put("dead-letters", "/ui/queues/emails/dead-letters");
     screens.put("dead-letter", "/ui/queues/emails/dead-letters/" + letter);
     screens.put("events", "/ui/events");
@@ -59,8 +58,7 @@ class PicturesTest {
 
   @Test
   void everyScreenOfABusyServerIsCleanAndAccessible() {
-    try (var keeper =
-            Keeper.start(Shop.CONFIGURATION.formatted(ANNA.sha256())).as(ANNA.key());
+    try (var keeper = Keeper.start(Shop.CONFIGURATION.formatted(ANNA.sha256())).as(ANNA.key());
         var shop = new Shop(keeper);
         var browser = new Browser();
         var tab = browser.open(Browser.Look.LIGHT, keeper.url("/"))) {

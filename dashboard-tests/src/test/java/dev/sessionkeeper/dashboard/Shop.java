@@ -11,7 +11,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A server as operators of a small shop find it: with traffic, and with a few things gone wrong. */
+/**
+ * A server as operators of a small shop find it: with traffic, and with a few things gone wrong.
+ */
 final class Shop implements AutoCloseable {
   /** The configuration of the shop's server; the placeholder is the digest of the reader's key. */
   static final String CONFIGURATION =
@@ -118,11 +120,22 @@ final class Shop implements AutoCloseable {
                   i % 9,
                   i % 10));
     }
-    keeper.ok("POST", "/streams/prices/events", "{\"event\":\"price.changed\",\"data\":{\"sku\":\"A-17\"}}");
+    keeper.ok(
+        "POST",
+        "/streams/prices/events",
+        "{\"event\":\"price.changed\",\"data\":{\"sku\":\"A-17\"}}");
     keeper.call(
-        "GET", "/streams/shipments/events?subscriber=tracking-page&limit=12", "", "Accept", "application/json");
+        "GET",
+        "/streams/shipments/events?subscriber=tracking-page&limit=12",
+        "",
+        "Accept",
+        "application/json");
     keeper.call(
-        "GET", "/streams/shipments/events?subscriber=warehouse-board&limit=30", "", "Accept", "application/json");
+        "GET",
+        "/streams/shipments/events?subscriber=warehouse-board&limit=30",
+        "",
+        "Accept",
+        "application/json");
   }
 
   private static String tenant(int number) {
@@ -220,8 +233,12 @@ final class Shop implements AutoCloseable {
   /** Sends and handles messages until the shop is closed. */
   void open() {
     threads.add(Thread.ofVirtual().name("customers").start(() -> repeat(this::sendSome)));
-    threads.add(Thread.ofVirtual().name("warehouse").start(() -> repeat(() -> work("orders", "warehouse-7"))));
-    threads.add(Thread.ofVirtual().name("mailer").start(() -> repeat(() -> work("emails", "mailer-2"))));
+    threads.add(
+        Thread.ofVirtual()
+            .name("warehouse")
+            .start(() -> repeat(() -> work("orders", "warehouse-7"))));
+    threads.add(
+        Thread.ofVirtual().name("mailer").start(() -> repeat(() -> work("emails", "mailer-2"))));
   }
 
   private void repeat(Runnable round) {
@@ -244,9 +261,12 @@ final class Shop implements AutoCloseable {
     }
     var queue = random.nextInt(4) == 0 ? "emails" : "orders";
     keeper.ok(
-        "POST", "/queues/" + queue + "/messages", "{\"messages\":[%s]}".formatted(String.join(",", all)));
+        "POST",
+        "/queues/" + queue + "/messages",
+        "{\"messages\":[%s]}".formatted(String.join(",", all)));
     if (random.nextInt(3) == 0) {
-      keeper.ok("POST", "/queues/thumbnails/messages", "{\"messages\":[{\"body\":{\"picture\":1}}]}");
+      keeper.ok(
+          "POST", "/queues/thumbnails/messages", "{\"messages\":[{\"body\":{\"picture\":1}}]}");
     }
   }
 

@@ -20,8 +20,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 
 /**
- * Requests every screen while {@code auto_explain} is on, and reads the plan of every statement from
- * the database's log: its duration, and the rows that its scans read.
+ * Requests every screen while {@code auto_explain} is on, and reads the plan of every statement
+ * from the database's log: its duration, and the rows that its scans read.
  */
 final class ExplainStatements {
   private static final int MOST_ROWS = 20_000;

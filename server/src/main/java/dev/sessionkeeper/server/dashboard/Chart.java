@@ -42,7 +42,13 @@ record Chart(String key, String title, String now, List<Line> lines, List<List<S
     }
     var depth = samples.texts("depth");
     charts.add(
-        chart("depth", "Waiting messages", Show.grouped(last(depth)), samples, List.of("depth"), List.of(depth)));
+        chart(
+            "depth",
+            "Waiting messages",
+            Show.grouped(last(depth)),
+            samples,
+            List.of("depth"),
+            List.of(depth)));
     var age = samples.texts("age");
     charts.add(
         chart("age", "Oldest message", age(last(age)), samples, List.of("age"), List.of(age)));

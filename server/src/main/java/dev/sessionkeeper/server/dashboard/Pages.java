@@ -116,8 +116,20 @@ final class Pages implements RefusalPage {
    */
   private static final Map<String, Integer> SECONDS =
       Map.of(
-          "overview", 10, "queues", 10, "events", 5, "registry", 5, "usage", 10, "access", 30,
-          "system", 5);
+          "overview",
+          10,
+          "queues",
+          10,
+          "events",
+          5,
+          "registry",
+          5,
+          "usage",
+          10,
+          "access",
+          30,
+          "system",
+          5);
 
   Response show(Request request, String template, Head head, Map<String, ?> model) {
     var cookies = request.header("Cookie");

@@ -13,7 +13,7 @@ import java.util.Map;
 
 /** Shows one session: why it does not move, its history, and the possible acts. */
 final class SessionScreen {
-  private static final List<String> VIEWS = 
+  private static final List<String> VIEWS =
       List.of("timeline", "messages", "letters", "state", "events");
 
   private static final String LIMIT = "50";
@@ -86,7 +86,12 @@ final class SessionScreen {
         api.find(
                 request,
                 Api.query(
-                    "sessionId", id, "limit", LIMIT, "cursor", view.equals("letters") ? cursor : ""),
+                    "sessionId",
+                    id,
+                    "limit",
+                    LIMIT,
+                    "cursor",
+                    view.equals("letters") ? cursor : ""),
                 "queues",
                 queue,
                 "dead-letters",

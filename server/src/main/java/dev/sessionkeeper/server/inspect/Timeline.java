@@ -116,8 +116,7 @@ final class Timeline {
         attempts.before(queue, session, before, OF_EACH).stream().map(Timeline::failed).toList());
   }
 
-  private Part letters(
-      QueueName queue, SessionId session, Optional<Instant> before) {
+  private Part letters(QueueName queue, SessionId session, Optional<Instant> before) {
     var ofSession =
         new SearchDeadLetters.Filter(
             Optional.of(session),
@@ -130,8 +129,7 @@ final class Timeline {
     return Part.of(letters.page(queue, ofSession, first), Timeline::dead);
   }
 
-  private Part acts(
-      QueueName queue, SessionId session, Optional<Instant> before) {
+  private Part acts(QueueName queue, SessionId session, Optional<Instant> before) {
     var ofSession =
         new dev.sessionkeeper.store.AuditLog.Filter(
             Optional.empty(),

@@ -64,7 +64,9 @@ public final class SamplesFeature implements Feature {
             .query("queue", "Only of this queue")
             .answers(200, "By name", Queues.class),
         Route.get("/samples/live", Role.READ, Scope.queues(), this::live)
-            .summary("The newest numbers every two seconds as server-sent events, and when others than ages changed")
+            .summary(
+                "The newest numbers every two seconds as server-sent events, and when others than"
+                    + " ages changed")
             .query("queue", "Only of this queue")
             .answers(200, "Events until either side ends", "text/event-stream")
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.OVERLOADED));
@@ -207,10 +209,10 @@ public final class SamplesFeature implements Feature {
       if (next.get().isPresent() && before.isPresent() && !next.get().equals(before)) {
         var point = SampleView.point(before.get(), next.get().get(), wish.queue(), reach);
         var data = new String(Json.write(point), StandardCharsets.UTF_8);
-        boolean isChanged = !known(before.get(), wish, reach).equals(known(next.get().get(), wish, reach));
+        boolean isChanged =
+            !known(before.get(), wish, reach).equals(known(next.get().get(), wish, reach));
         var changed = isChanged ? "event: changed\ndata: {}\n\n" : "";
-        text =
-            ("event: sample\ndata: " + data + "\n\n" + changed).getBytes(StandardCharsets.UTF_8);
+        text = ("event: sample\ndata: " + data + "\n\n" + changed).getBytes(StandardCharsets.UTF_8);
       } else {
         text = ": no news\n\n".getBytes(StandardCharsets.UTF_8);
       }
@@ -225,10 +227,8 @@ public final class SamplesFeature implements Feature {
   private static Map<String, Sample.Numbers> known(Sample sample, Wish wish, Reach reach) {
     return sample.queues().entrySet().stream()
         .filter(entry -> reach.includes(QueueName.of(entry.getKey())))
-        .filter(
-            entry -> wish.queue().map(name -> name.value().equals(entry.getKey())).orElse(true))
-        .collect(
-            Collectors.toMap(Map.Entry::getKey, entry -> entry.getValue().withoutAge()));
+        .filter(entry -> wish.queue().map(name -> name.value().equals(entry.getKey())).orElse(true))
+        .collect(Collectors.toMap(Map.Entry::getKey, entry -> entry.getValue().withoutAge()));
   }
 
   @Override
