@@ -288,7 +288,7 @@ class PageAccessTest {
     for (var n : List.of("1", "2")) {
       boss(
           "/queues/other/messages",
-          "{\"messages\":[{\"sessionId\":\"s\",\"id\":\"m%s\",\"body\":{}}]}".formatted(n));
+          "{\"messages\":[{\"sessionId\":\"s\",\"messageId\":\"m%s\",\"body\":{}}]}".formatted(n));
       boss(
           "/queues/other/sessions/actions",
           "{\"sessionId\":\"s\",\"action\":\"deadLetterAll\",\"reason\":\"x\"}");

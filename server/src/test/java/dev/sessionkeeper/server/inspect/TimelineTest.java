@@ -33,7 +33,7 @@ class TimelineTest {
     var sent =
         server.post(
             "/queues/orders/messages",
-            "{\"messages\":[{\"sessionId\":\"cust-42\",\"id\":\"m-%d\",\"body\":{\"n\":%d}}]}"
+            "{\"messages\":[{\"sessionId\":\"cust-42\",\"messageId\":\"m-%d\",\"body\":{\"n\":%d}}]}"
                 .formatted(n, n));
     assertThat(sent.status()).as(sent.body()).isLessThan(300);
   }
