@@ -121,8 +121,19 @@ const charts = new Map();
 let series = {};
 const LINES = { rates: ['in', 'out'], depth: ['depth'], age: ['age'] };
 
+// The distances between the marks of ages: whole seconds, minutes and hours.
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400, 172800, 604800];
+const WHOLE = [0, 1, 2, 3, 4, 5, 6, 7, 8].flatMap((digits) => [1, 2, 5].map((first) => first * 10 ** digits));
+
 /** @param {string} name */
 const colour = (name) => getComputedStyle(html).getPropertyValue(name).trim();
+
+/** Seconds as a person would say them. @param {number} seconds */
+function span(seconds) {
+  if (seconds < 120) return `${Math.round(seconds * 10) / 10} s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 172800 ? `${Math.floor(seconds / 3600)} h ${Math.floor(seconds % 3600 / 60)} min` : `${Math.floor(seconds / 86400)} d`;
+}
 
 /** @param {number} seconds @param {boolean} isFine */
 function clock(seconds, isFine) {
@@ -142,7 +153,8 @@ async function startCharts() {
   for (const [key, names] of Object.entries(LINES)) {
     const plot = /** @type {HTMLElement | null} */ (place.querySelector(`[data-chart="${key}"]`));
     if (!plot) continue;
-    series[key] = [at.slice(), ...names.map((name) => data[name])];
+    // Without a sample there is no time to draw: the axis shows the last two minutes.
+    series[key] = at.length ? [at.slice(), ...names.map((name) => data[name])] : [[Date.now() / 1000 - 120, Date.now() / 1000], ...names.map(() => [null, null])];
     const colours = { in: '--accent', out: '--ok', depth: '--accent', age: '--warn' };
     const axis = { stroke: () => colour('--muted'), grid: { stroke: () => colour('--line'), width: 1 }, ticks: { show: false }, font: '11px system-ui' };
     plot.replaceChildren();
@@ -150,7 +162,7 @@ async function startCharts() {
     charts.set(key, new uPlot({
       width: plot.clientWidth, height: 120, padding: [6, 8, 0, 0], legend: { show: false }, cursor: { y: false, points: { size: 5 } },
       scales: { x: { range: (/** @type {any} */ u, /** @type {number} */ min, /** @type {number} */ max) => [Math.min(min ?? Infinity, (max ?? Date.now() / 1000) - 120), max ?? Date.now() / 1000] }, y: { range: (/** @type {any} */ u, /** @type {number} */ min, /** @type {number} */ max) => [0, Math.max(1, (max ?? 1) * 1.1)] } },
-      axes: [{ ...axis, space: 84, size: 22, values: (/** @type {any} */ u, /** @type {number[]} */ values) => values.map((value) => clock(value, u.scales.x.max - u.scales.x.min < 600)) }, { ...axis, size: 44, space: 22 }],
+      axes: [{ ...axis, space: 84, size: 22, values: (/** @type {any} */ u, /** @type {number[]} */ values) => values.map((value) => clock(value, u.scales.x.max - u.scales.x.min < 600)) }, { ...axis, size: 48, space: 24, ...(key !== 'rates' && { incrs: key === 'age' ? STEPS : WHOLE }), values: (/** @type {any} */ u, /** @type {number[]} */ values) => values.map((value) => key === 'age' ? span(value).replace(' 0 min', '') : value >= 1e6 ? value / 1e6 + ' M' : value >= 1e4 ? value / 1e3 + ' k' : String(value)) }],
       series: [{}, ...names.map((name) => ({ label: name, stroke: () => colour(colours[/** @type {'in'} */ (name)]), fill: () => colour(colours[/** @type {'in'} */ (name)]) + '1f', width: 1.5, points: { show: false } }))],
     }, series[key], plot));
   }
@@ -167,7 +179,7 @@ function addPoint(point) {
     if (all[0].length > 900) all.forEach((list) => list.shift());
     chart.setData(all);
     const now = document.querySelector(`[data-now="${key}"]`);
-    if (now) now.textContent = key === 'rates' ? `${point.in ?? 0} in · ${point.out ?? 0} out` : key === 'age' ? `${Math.round(point.age * 10) / 10} s` : String(point.depth);
+    if (now) now.textContent = key === 'rates' ? `${point.in ?? 0} in · ${point.out ?? 0} out` : key === 'age' ? span(point.age) : point.depth.toLocaleString('en');
   }
 }
 
@@ -180,6 +192,8 @@ const stale = byId('stale');
 let source = null;
 let paused = false;
 let goodAt = Date.now();
+let lookedAt = Date.now();
+let sampledAt = Date.now();
 
 function isBusy() {
   return !!document.querySelector('dialog[open]') || !!document.querySelector('#live .rows:hover') ||
@@ -198,8 +212,8 @@ async function countNew() {
   const region = byId('live');
   const answer = region && await fetch(region.getAttribute('hx-get') ?? '').catch(() => null);
   if (!answer?.ok || !fresh) return;
-  const rows = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelectorAll('#live tr[id], #live .timeline li');
-  const news = rows.length && rows[0].id ? [...rows].filter((row) => !byId(row.id)).length : rows.length - document.querySelectorAll('#live .timeline li').length;
+  const rows = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelectorAll('#live tr[id], #live .timeline > li');
+  const news = rows.length && rows[0].id ? [...rows].filter((row) => !byId(row.id)).length : rows.length - document.querySelectorAll('#live .timeline > li').length;
   fresh.hidden = news <= 0;
   fresh.textContent = news + ' new';
 }
@@ -234,8 +248,12 @@ function open() {
   const queue = region.dataset.live;
   source = new EventSource('/ui/live' + (queue && queue !== 'all' ? '?queue=' + encodeURIComponent(queue) : ''));
   source.addEventListener('sample', (event) => {
+    sampledAt = Date.now();
     addPoint(JSON.parse(/** @type {MessageEvent} */ (event).data));
   });
+  // Pages of queues are asked for when a number has changed; all pages now and then.
+  source.addEventListener('changed', () => { if (region.dataset.changes) setTimeout(look, Math.max(0, 1000 - (Date.now() - lookedAt))); });
+  source.addEventListener('open', () => { if (stale && !stale.hidden) look(); });
   source.addEventListener('error', () => {
     markStale('The connection is lost');
     // The browser tries again by itself, unless the server answered with a refusal.
@@ -246,7 +264,14 @@ function open() {
 // As often as the page asks for, and only while the server can be heard.
 function look() {
   if (source?.readyState !== EventSource.OPEN || paused || document.hidden) return;
+  lookedAt = Date.now();
   isBusy() ? countNew() : refresh();
+}
+
+// Without samples for a while something is wrong: pages that wait to be told look by themselves.
+function lookWhenDue() {
+  const isSilent = live?.dataset.changes && Date.now() - sampledAt > 5000;
+  if (Date.now() - lookedAt >= (isSilent ? 2 : Number(live?.dataset.every)) * 1000 - 300) look();
 }
 
 function close() {
@@ -269,5 +294,5 @@ if (live && pause) {
   });
   addEventListener('pagehide', close);
   startCharts().finally(open);
-  setInterval(look, Number(live.dataset.every) * 1000);
+  setInterval(lookWhenDue, 1000);
 }

@@ -150,14 +150,20 @@ final class Keeper implements AutoCloseable {
 
   /** Accepts the session, fails its first message, and releases it. */
   void fail(String queue, String session, String error) {
+    failFor(queue, session, error, "PT0S");
+  }
+
+  /** Fails the first message of the session, which waits so long for its retry. */
+  void failFor(String queue, String session, String error, String delay) {
     var id = lease(queue, session);
     var messages = ok("GET", "/queues/" + queue + "/leases/" + id + "/messages?max=1", "");
     ok(
         "POST",
         "/queues/" + queue + "/leases/" + id + "/settlements",
-        "{\"settlements\":[{\"sequence\":%s,\"action\":\"retry\",\"delay\":\"PT0S\",\"reason\":\"%s\"}]}"
+        "{\"settlements\":[{\"sequence\":%s,\"action\":\"retry\",\"delay\":\"%s\",\"reason\":\"%s\"}]}"
             .formatted(
                 field(messages, "\"sequence\":([0-9]+)"),
+                delay,
                 error.replace("\"", "\\\"").replace("\n", "\\n").replace("\t", "\\t")));
     ok("DELETE", "/queues/" + queue + "/leases/" + id, "");
   }
@@ -206,7 +212,8 @@ final class Keeper implements AutoCloseable {
     send("mails", "large", "{\"blob\":\"" + "x".repeat((1 << 20) - 100) + "\"}");
     ok("POST", "/queues/pictures/messages", "{\"messages\":[{\"body\":{\"n\":1}}]}");
     var error =
-        "java.lang.NumberFormatException: For input string: \"12,50\"\n\tat example.Parse.amount(Parse.java:17)";
+        "java.lang.NumberFormatException: For input string: \"12,50\"\n"
+            + "\tat example.Parse.amount(Parse.java:17)";
     fail("orders", "cust-42", error);
     fail("orders", "cust-42", error);
     fail("orders", HOSTILE, HOSTILE);
@@ -332,7 +339,7 @@ final class Keeper implements AutoCloseable {
 
   String eventId = "00000000-0000-4000-8000-000000000001";
 
-  private void webhook(String type, String payload) {
+  void webhook(String type, String payload) {
     try {
       var mac = javax.crypto.Mac.getInstance("HmacSHA256");
       mac.init(

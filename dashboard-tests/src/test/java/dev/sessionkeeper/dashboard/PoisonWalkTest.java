@@ -56,6 +56,9 @@ class PoisonWalkTest {
       Assertions.assertThat(audit)
           .contains("session.deadLetterHead", "dead-letters.repair", "dead-letters.replay")
           .contains("session.resume", "comma became a point");
+      Assertions.assertThat(keeper.ok("GET", "/audit?action=dead-letters.replay", ""))
+          .as("the reason of the replay")
+          .contains("comma became a point");
       tab.requireNoComplaint();
     }
   }

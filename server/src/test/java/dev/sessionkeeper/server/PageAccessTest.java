@@ -283,6 +283,49 @@ class PageAccessTest {
   }
 
   @Test
+  void theReasonsOfAReplayAndADiscardAreInTheAuditLog() {
+    var name = name(Role.ADMIN, Bound.NOTHING);
+    for (var n : List.of("1", "2")) {
+      boss(
+          "/queues/other/messages",
+          "{\"messages\":[{\"sessionId\":\"s\",\"messageId\":\"m%s\",\"body\":{}}]}".formatted(n));
+      boss(
+          "/queues/other/sessions/actions",
+          "{\"sessionId\":\"s\",\"action\":\"deadLetterAll\",\"reason\":\"x\"}");
+    }
+    var letters = "/ui/queues/other/dead-letters/";
+    var replay = "messageId=m1&session=s&reason=the+parser+is+mended";
+    var discard = "count=1&typed=1&reason=the+order+was+cancelled";
+    assertThat(post(KEYS.get(name), name, form(letters + "1/replay", replay)).statusCode())
+        .isEqualTo(303);
+    assertThat(post(KEYS.get(name), name, form(letters + "2/discard", discard)).statusCode())
+        .isEqualTo(303);
+    assertThat(audit("dead-letters.replay")).contains("\"reason\":\"the parser is mended");
+    assertThat(audit("dead-letters.discard")).contains("\"reason\":\"the order was cancelled");
+  }
+
+  private static Act form(String path, String fields) {
+    return new Act(path, path, Role.OPERATE, Of.QUEUE, fields);
+  }
+
+  private static void boss(String path, String json) {
+    var reply =
+        server.send("POST", path, Optional.of(json), "Authorization", "Bearer " + BOSS.key());
+    assertThat(reply.status()).as(reply.body()).isLessThan(300);
+  }
+
+  private static String audit(String action) {
+    return server
+        .send(
+            "GET",
+            "/audit?action=" + action,
+            Optional.empty(),
+            "Authorization",
+            "Bearer " + BOSS.key())
+        .body();
+  }
+
+  @Test
   void aReasonInAHeaderIsInTheAuditLog() {
     var paused =
         server.send(

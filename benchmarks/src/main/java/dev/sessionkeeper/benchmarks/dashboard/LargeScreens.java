@@ -17,6 +17,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -33,6 +34,7 @@ import javax.sql.DataSource;
 final class LargeScreens {
   private static final int ROUNDS = 15;
   private static final int MOST_ROWS = 20_000;
+  private static final int HELD = 200;
   private static final long STATISTICS_FLUSH_NANOS = 1_500_000_000L;
 
   /** Counts rows read by scans and index lookups, of all tables of the store. */
@@ -64,7 +66,7 @@ final class LargeScreens {
   }
 
   /** Returns the screens by name, each with its bound in milliseconds and its path. */
-  private static Map<String, Map.Entry<Integer, String>> screens() {
+  static Map<String, Map.Entry<Integer, String>> screens() {
     var screens = new LinkedHashMap<String, Map.Entry<Integer, String>>();
     var queue = "/ui/queues/" + QUEUE;
     screens.put("overview", Map.entry(50, "/"));
@@ -131,7 +133,7 @@ final class LargeScreens {
     }
   }
 
-  private void get(String path) throws IOException, InterruptedException {
+  void get(String path) throws IOException, InterruptedException {
     var answer =
         client.send(
             HttpRequest.newBuilder(URI.create(server.address() + path)).build(),
@@ -142,7 +144,7 @@ final class LargeScreens {
   }
 
   /**
-   * Stores messages in message batches, thousands of parked, waiting and paused sessions, and many
+   * Stores messages in message batches, thousands of parked, held and paused sessions, and many
    * dead letters.
    */
   private void fill(int sessions, int messages) throws Exception {
@@ -151,6 +153,7 @@ final class LargeScreens {
         QUEUE,
         QueueSettings.ordered()
             .withMaxDeliveryCount(2)
+            .withLockDuration(Duration.ofMinutes(10))
             .withPoisonPolicy(PoisonPolicy.PARK_SESSION));
     var next = new AtomicInteger();
     int batch = 1_000;
@@ -177,6 +180,9 @@ final class LargeScreens {
           };
       queues.act(QUEUE, session(i), act, "NumberFormatException: a comma in " + i);
     }
+    for (int i = 0; i < Math.min(sessions / 100, HELD); i++) {
+      hold(session(sessions - 1 - i));
+    }
     OUT.printf(
         Locale.ROOT,
         "%,d messages of %,d sessions stored in %.0f s%n",
@@ -186,6 +192,18 @@ final class LargeScreens {
     try (var connection = source.getConnection();
         var statement = connection.createStatement()) {
       statement.execute("ANALYZE");
+    }
+  }
+
+  private void hold(SessionId session) throws IOException, InterruptedException {
+    var lease =
+        HttpRequest.newBuilder(URI.create(server.address() + "/queues/" + QUEUE + "/leases"))
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofString("{\"sessionId\":\"" + session + "\"}"))
+            .build();
+    var answer = client.send(lease, HttpResponse.BodyHandlers.ofString());
+    if (answer.statusCode() >= 300) {
+      throw new IOException(answer.statusCode() + ": " + answer.body());
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.dashboard;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -34,17 +35,23 @@ record Chart(String key, String title, String now, List<Line> lines, List<List<S
           chart(
               "rates",
               "Messages per second",
-              last(in) + " in · " + last(out) + " out",
+              plain(last(in)) + " in · " + plain(last(out)) + " out",
               samples,
               List.of("in", "out"),
               List.of(in, out)));
     }
     var depth = samples.texts("depth");
     charts.add(
-        chart("depth", "Waiting messages", last(depth), samples, List.of("depth"), List.of(depth)));
+        chart(
+            "depth",
+            "Waiting messages",
+            Show.grouped(last(depth)),
+            samples,
+            List.of("depth"),
+            List.of(depth)));
     var age = samples.texts("age");
     charts.add(
-        chart("age", "Oldest message", last(age) + " s", samples, List.of("age"), List.of(age)));
+        chart("age", "Oldest message", age(last(age)), samples, List.of("age"), List.of(age)));
     return charts;
   }
 
@@ -136,6 +143,16 @@ record Chart(String key, String title, String now, List<Line> lines, List<List<S
               Locale.ROOT, "%s%.1f,%.1f", i == 0 ? "" : " ", x, height - 1 - share * (height - 2)));
     }
     return points.toString();
+  }
+
+  /** Formats seconds as a person would say them; the pages' script does the same. */
+  static String age(String seconds) {
+    double value = Double.parseDouble(seconds);
+    return value < 120 ? plain(seconds) + " s" : Show.duration(Duration.ofSeconds((long) value));
+  }
+
+  private static String plain(String number) {
+    return number.endsWith(".0") ? number.substring(0, number.length() - 2) : number;
   }
 
   private static DoubleStream numbers(List<String> values) {

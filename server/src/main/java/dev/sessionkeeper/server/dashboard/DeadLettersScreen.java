@@ -146,13 +146,17 @@ final class DeadLettersScreen {
     if (!isReplay) {
       return pages.tell(Links.deadLetter(queue, id), "The body is saved.", audit);
     }
-    return replay(request, queue, letter.text("messageId"), session, "The body is saved. ");
+    return replay(
+        request.because(fields.get("reason")),
+        queue,
+        letter.text("messageId"),
+        session,
+        "The body is saved. ");
   }
 
   private Response replay(Request request, Map<String, String> fields) throws Exception {
-    SessionScreen.requireReason(fields);
     return replay(
-        request,
+        request.because(SessionScreen.reason(fields)),
         request.parameter("queue"),
         fields.getOrDefault("messageId", ""),
         fields.getOrDefault("session", ""),
@@ -180,23 +184,23 @@ final class DeadLettersScreen {
   }
 
   private Response replaySession(Request request, Map<String, String> fields) throws Exception {
-    SessionScreen.requireReason(fields);
+    var because = request.because(SessionScreen.reason(fields));
     var queue = request.parameter("queue");
     var session = fields.getOrDefault("session", "");
     var done =
-        api.post(request, Map.of("sessionId", session), "queues", queue, "dead-letters", "replay");
+        api.post(because, Map.of("sessionId", session), "queues", queue, "dead-letters", "replay");
     return pages.tell(
         Links.session(queue, session),
         Show.plural(done.number("replayed"), "message is", "messages are") + " back.",
-        Links.audit(queue));
+        Links.audit(queue + "/" + session));
   }
 
   private Response discard(Request request, Map<String, String> fields) throws Exception {
-    SessionScreen.requireReason(fields);
+    var because = request.because(SessionScreen.reason(fields));
     SessionScreen.requireTyped(fields);
     var queue = request.parameter("queue");
     var id = request.parameter("id");
-    api.send(request, "DELETE", Map.of(), "queues", queue, "dead-letters", id);
+    api.send(because, "DELETE", Map.of(), "queues", queue, "dead-letters", id);
     return pages.tell(
         Links.deadLetters(queue), "Dead letter " + id + " is gone.", Links.audit(queue + "/" + id));
   }

@@ -110,9 +110,26 @@ final class Pages implements RefusalPage {
     }
   }
 
-  /** Sections that change slowly are refreshed less often; all others every two seconds. */
+  /**
+   * Sections that change slowly are refreshed less often; all others every two seconds. Pages of
+   * queues are told when a number has changed, and are refreshed then.
+   */
   private static final Map<String, Integer> SECONDS =
-      Map.of("events", 5, "registry", 5, "usage", 10, "access", 30, "system", 5);
+      Map.of(
+          "overview",
+          10,
+          "queues",
+          10,
+          "events",
+          5,
+          "registry",
+          5,
+          "usage",
+          10,
+          "access",
+          30,
+          "system",
+          5);
 
   Response show(Request request, String template, Head head, Map<String, ?> model) {
     var cookies = request.header("Cookie");

@@ -5,6 +5,8 @@ import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.Scope;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +15,22 @@ import java.util.Map;
 final class QueueScreen {
   static final List<String> TABS = List.of("attention", "held", "ready");
   private static final String LIMIT = "50";
+
+  /** The columns with numbers, by their field. */
+  static final Map<String, String> COLUMNS = columns();
+
+  private static Map<String, String> columns() {
+    var columns = new LinkedHashMap<String, String>();
+    columns.put("depth", "Waiting");
+    columns.put("in", "In /s");
+    columns.put("out", "Out /s");
+    columns.put("oldestAge", "Oldest");
+    columns.put("held", "Held");
+    columns.put("parked", "Parked");
+    columns.put("paused", "Paused");
+    columns.put("dead", "Dead");
+    return Collections.unmodifiableMap(columns);
+  }
 
   private final Pages pages;
   private final Api api;
@@ -26,7 +44,8 @@ final class QueueScreen {
     return List.of(
         pages
             .get(Links.QUEUES, Role.READ, Scope.queues(), this::list)
-            .query("filter", "A part of the name"),
+            .query("filter", "A part of the name")
+            .query("sort", "The column whose largest value comes first; by name without it"),
         pages.form(Links.QUEUES, Role.ADMIN, Scope.queues(), this::create),
         pages
             .get("/ui/queues/{queue}", Role.READ, Scope.queue(), this::show)
@@ -38,12 +57,29 @@ final class QueueScreen {
 
   private Response list(Request request) throws Exception {
     var filter = request.query().getOrDefault("filter", "");
+    var sort = request.query().getOrDefault("sort", "");
     var data = api.get(request, Map.of(), "samples", "queues");
     return pages.show(
         request,
         "queues.jte",
         new Pages.Head("Queues", "queues", "all"),
-        Map.of("data", filtered(data, filter), "filter", filter, "isFirstTime", false));
+        Map.of("queues", sorted(filtered(data, filter), sort), "filter", filter, "sort", sort));
+  }
+
+  private static List<Data> sorted(Data data, String column) {
+    var queues = data.list("queues");
+    if (!COLUMNS.containsKey(column)) {
+      return queues;
+    }
+    return queues.stream()
+        .sorted(Comparator.comparingDouble((Data queue) -> value(queue, column)).reversed())
+        .toList();
+  }
+
+  private static double value(Data queue, String column) {
+    return column.equals("oldestAge")
+        ? queue.number("depth") == 0 ? -1 : queue.duration(column).toMillis()
+        : Double.parseDouble(queue.text(column, "0"));
   }
 
   private static Data filtered(Data data, String filter) {

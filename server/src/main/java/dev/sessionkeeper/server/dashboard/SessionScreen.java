@@ -6,13 +6,20 @@ import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.Scope;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /** Shows one session: why it does not move, its history, and the possible acts. */
 final class SessionScreen {
-  private static final List<String> VIEWS = List.of("timeline", "messages", "letters", "state");
+  private static final List<String> VIEWS =
+      List.of("timeline", "messages", "letters", "state", "events");
+
+  private static final String LIMIT = "50";
+
+  /** From so many neighbours on, messages that were sent are one row of the timeline. */
+  private static final int TOGETHER = 4;
 
   private final Pages pages;
   private final Api api;
@@ -27,7 +34,9 @@ final class SessionScreen {
         pages
             .get("/ui/queues/{queue}/session", Role.READ, Scope.queue(), this::show)
             .query("id", "The session")
-            .query("view", "timeline, messages, letters or state"),
+            .query("view", "timeline, messages, letters, state or events")
+            .query("before", "Only what happened before this time")
+            .query("cursor", "The next page"),
         pages.form("/ui/queues/{queue}/session", Role.OPERATE, Scope.queue(), this::act));
   }
 
@@ -45,11 +54,20 @@ final class SessionScreen {
     model.put("state", state.orElse(Data.NOTHING));
     model.put("view", view);
     model.put("canShow", state.isPresent());
+    var before = request.query().getOrDefault("before", "");
+    var cursor = request.query().getOrDefault("cursor", "");
+    model.put("isFirst", before.isEmpty() && cursor.isEmpty());
     boolean isTimeline = state.isPresent() && view.equals("timeline");
     model.put(
         "timeline",
         isTimeline
-            ? api.get(request, ofSession, "queues", queue, "session", "timeline")
+            ? api.get(
+                request,
+                Api.query("sessionId", id, "before", before),
+                "queues",
+                queue,
+                "session",
+                "timeline")
             : Data.NOTHING);
     boolean isMessages = state.isPresent() && view.equals("messages");
     model.put(
@@ -57,7 +75,7 @@ final class SessionScreen {
         isMessages
             ? api.get(
                 request,
-                Api.query("sessionId", id, "limit", "50"),
+                Api.query("sessionId", id, "limit", LIMIT, "cursor", cursor),
                 "queues",
                 queue,
                 "session",
@@ -67,13 +85,34 @@ final class SessionScreen {
         "letters",
         api.find(
                 request,
-                Api.query("sessionId", id, "limit", "50"),
+                Api.query(
+                    "sessionId",
+                    id,
+                    "limit",
+                    LIMIT,
+                    "cursor",
+                    view.equals("letters") ? cursor : ""),
                 "queues",
                 queue,
                 "dead-letters",
                 "search")
             .orElse(Data.NOTHING));
+    model.put("events", events(request, id, view, cursor));
     return pages.show(request, "session.jte", new Pages.Head(id, "queues", queue, 1), model);
+  }
+
+  /** Returns GitHub's events of the session; nothing on a server that takes none. */
+  private Data events(Request request, String id, String view, String cursor) throws Exception {
+    if (!api.has("GET", "/events")) {
+      return Data.NOTHING;
+    }
+    boolean isShown = view.equals("events");
+    return api.find(
+            request,
+            Api.query(
+                "sessionId", id, "limit", isShown ? LIMIT : "1", "cursor", isShown ? cursor : ""),
+            "events")
+        .orElse(Data.NOTHING);
   }
 
   private Response act(Request request, Map<String, String> fields) throws Exception {
@@ -132,6 +171,61 @@ final class SessionScreen {
           Show.plural(affected, "message of ", "messages of ")
               + id
               + (affected == 1 ? " is a dead letter now." : " are dead letters now.");
+    };
+  }
+
+  /**
+   * A row of the timeline.
+   *
+   * @param moments one moment, or neighbours that say the same of many waiting messages
+   */
+  record Row(List<Data> moments) {
+    Data first() {
+      return moments.getFirst();
+    }
+
+    boolean isOne() {
+      return moments.size() == 1;
+    }
+  }
+
+  /** Returns the rows of a timeline: many messages that were sent one after the other are one. */
+  static List<Row> rows(Data timeline) {
+    var rows = new ArrayList<Row>();
+    var run = new ArrayList<Data>();
+    for (var moment : timeline.list("moments")) {
+      if (!isPlain(moment)) {
+        rows.addAll(together(run));
+        run.clear();
+        rows.add(new Row(List.of(moment)));
+      } else {
+        run.add(moment);
+      }
+    }
+    rows.addAll(together(run));
+    return rows;
+  }
+
+  private static boolean isPlain(Data moment) {
+    return moment.text("kind").equals("sent") && !moment.has("eventId");
+  }
+
+  private static List<Row> together(List<Data> run) {
+    return run.size() >= TOGETHER
+        ? List.of(new Row(List.copyOf(run)))
+        : run.stream().map(one -> new Row(List.of(one))).toList();
+  }
+
+  /** Says which act helps a session of this status; blank if none is needed. */
+  static String advice(String status) {
+    return switch (status) {
+      case "parked" ->
+          "Is the cause gone? Press Resume: the same message is tried first. Is the message wrong?"
+              + " Press Dead-letter head, repair it there and replay it, then Resume.";
+      case "paused" -> "Press Resume when it may go on.";
+      case "waiting" -> "Press Resume to try it now instead of later.";
+      case "held" -> "Does its owner hang? Then press Release: the next owner gets the message.";
+      default -> "";
     };
   }
 

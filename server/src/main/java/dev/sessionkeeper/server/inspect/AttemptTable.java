@@ -16,7 +16,7 @@ final class AttemptTable {
   private static final String NEWEST =
       """
       SELECT a.seq, a.attempt, a.counted, a.epoch, a.owner, a.at, a.error FROM keeper.attempt a
-       WHERE a.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND a.session = ?
+       WHERE a.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND a.session = ? AND a.at < ?
        ORDER BY a.id DESC LIMIT ?
       """; // attempt_session (queue, session, id)
   private static final String FORGET =
@@ -33,12 +33,18 @@ final class AttemptTable {
 
   /** Returns the newest failed attempts of a session. */
   List<Attempt> newest(QueueName queue, SessionId session, int limit) {
+    return before(queue, session, OffsetDateTime.MAX, limit);
+  }
+
+  /** Returns the newest failed attempts of a session before a time. */
+  List<Attempt> before(QueueName queue, SessionId session, OffsetDateTime before, int limit) {
     return database.withConnection(
         connection -> {
           try (var statement = connection.prepareStatement(NEWEST)) {
             statement.setString(1, queue.value());
             statement.setString(2, session.value());
-            statement.setInt(3, limit);
+            statement.setObject(3, before);
+            statement.setInt(4, limit);
             try (var rows = statement.executeQuery()) {
               var attempts = new ArrayList<Attempt>();
               while (rows.next()) {

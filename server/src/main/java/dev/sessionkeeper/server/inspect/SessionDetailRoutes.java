@@ -71,7 +71,9 @@ final class SessionDetailRoutes {
         Route.get("/queues/{queue}/session/timeline", Role.READ, Scope.queue(), this::timeline)
             .summary("What happened to a session, newest first; failed attempts of seven days")
             .query("sessionId", "The session")
-            .query("before", "Only what happened before this time")
+            .query(
+                "before",
+                "Only what happened before this time: that of the last moment of the page before")
             .answers(200, "At most 200 moments", SessionDetail.Timeline.class)
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_SUPPORTED),
         Route.get("/queues/{queue}/session/state", Role.READ, Scope.queue(), this::state)

@@ -10,10 +10,12 @@ import dev.sessionkeeper.spi.DeadLetter;
 import dev.sessionkeeper.store.Database;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * Merges a session's history: waiting messages, failed attempts, dead letters, operators' acts and
@@ -28,7 +30,7 @@ final class Timeline {
       """
       SELECT e.id::text, e.type, e.action, e.received_at
         FROM keeper.github_route r JOIN keeper.github_event e ON e.seq = r.event
-       WHERE r.session = ? AND r.queue = ? ORDER BY r.event DESC LIMIT ?
+       WHERE r.session = ? AND r.queue = ? AND e.received_at < ? ORDER BY r.event DESC LIMIT ?
       """; // github_route_session (session, event), github_event_pkey
 
   private final Database database;
@@ -50,44 +52,92 @@ final class Timeline {
     this.audit = audit;
   }
 
+  /**
+   * Returns what happened before a time, newest first. The next page begins before the time of the
+   * last moment.
+   */
   SessionDetail.Timeline of(QueueName queue, SessionId session, Optional<Instant> before) {
-    var moments = new ArrayList<SessionDetail.Moment>();
-    sessions
-        .waiting(queue, session, Page.Request.first(OF_EACH).withMaxBytes(1 << 20))
-        .items()
-        .forEach(waiting -> moments.add(sent(waiting)));
-    attempts.newest(queue, session, OF_EACH).forEach(attempt -> moments.add(failed(attempt)));
+    var to = before.map(at -> at.atOffset(ZoneOffset.UTC)).orElse(OffsetDateTime.MAX);
+    var parts =
+        List.of(
+            failures(queue, session, to),
+            letters(queue, session, before),
+            acts(queue, session, before),
+            Part.of(events(queue, session, to)));
+    // A part that was cut may lack moments before its last one: the next page has them.
+    var complete =
+        parts.stream()
+            .filter(Part::isCut)
+            .map(part -> part.moments().getLast().at())
+            .max(Comparator.naturalOrder());
+    var moments = new ArrayList<>(sent(queue, session));
+    parts.forEach(part -> moments.addAll(part.moments()));
+    var sorted =
+        moments.stream()
+            .filter(moment -> before.map(moment.at()::isBefore).orElse(true))
+            .filter(moment -> complete.map(at -> !moment.at().isBefore(at)).orElse(true))
+            .sorted(Comparator.comparing(SessionDetail.Moment::at).reversed())
+            .toList();
+    var page = sorted.subList(0, end(sorted));
+    return new SessionDetail.Timeline(page, complete.isPresent() || page.size() < sorted.size());
+  }
+
+  /** Returns where a page ends: moments of the same time stay on one page if they fit. */
+  private static int end(List<SessionDetail.Moment> sorted) {
+    if (sorted.size() <= MOST) {
+      return sorted.size();
+    }
+    int end = MOST;
+    while (end > 0 && sorted.get(end - 1).at().equals(sorted.get(MOST).at())) {
+      end--;
+    }
+    return end == 0 ? MOST : end;
+  }
+
+  private List<SessionDetail.Moment> sent(QueueName queue, SessionId session) {
+    var first = Page.Request.first(OF_EACH).withMaxBytes(1 << 20);
+    return sessions.waiting(queue, session, first).items().stream().map(Timeline::sent).toList();
+  }
+
+  /** The newest moments of one kind, and whether older ones were left out. */
+  private record Part(List<SessionDetail.Moment> moments, boolean isCut) {
+    static Part of(List<SessionDetail.Moment> moments) {
+      return new Part(moments, moments.size() >= OF_EACH);
+    }
+
+    static <T> Part of(Page<T> page, Function<T, SessionDetail.Moment> moment) {
+      var moments = page.items().stream().map(moment).toList();
+      return new Part(moments, page.next().isPresent() && !moments.isEmpty());
+    }
+  }
+
+  private Part failures(QueueName queue, SessionId session, OffsetDateTime before) {
+    return Part.of(
+        attempts.before(queue, session, before, OF_EACH).stream().map(Timeline::failed).toList());
+  }
+
+  private Part letters(QueueName queue, SessionId session, Optional<Instant> before) {
     var ofSession =
         new SearchDeadLetters.Filter(
             Optional.of(session),
             Optional.empty(),
             Optional.empty(),
             Optional.empty(),
-            Optional.empty(),
+            before,
             Optional.empty());
-    letters
-        .page(queue, ofSession, Page.Request.first(OF_EACH).withMaxBytes(1 << 20))
-        .items()
-        .forEach(letter -> moments.add(dead(letter)));
-    audit
-        .read(
-            new dev.sessionkeeper.store.AuditLog.Filter(
-                Optional.empty(),
-                Optional.empty(),
-                Optional.of(queue + "/" + session),
-                Optional.empty(),
-                before),
-            Page.Request.first(OF_EACH))
-        .items()
-        .forEach(row -> moments.add(act(row)));
-    moments.addAll(events(queue, session));
-    var sorted =
-        moments.stream()
-            .filter(moment -> before.map(moment.at()::isBefore).orElse(true))
-            .sorted(Comparator.comparing(SessionDetail.Moment::at).reversed())
-            .toList();
-    return new SessionDetail.Timeline(
-        sorted.subList(0, Math.min(MOST, sorted.size())), sorted.size() > MOST);
+    var first = Page.Request.first(OF_EACH).withMaxBytes(1 << 20);
+    return Part.of(letters.page(queue, ofSession, first), Timeline::dead);
+  }
+
+  private Part acts(QueueName queue, SessionId session, Optional<Instant> before) {
+    var ofSession =
+        new dev.sessionkeeper.store.AuditLog.Filter(
+            Optional.empty(),
+            Optional.empty(),
+            Optional.of(queue + "/" + session),
+            Optional.empty(),
+            before);
+    return Part.of(audit.read(ofSession, Page.Request.first(OF_EACH)), Timeline::act);
   }
 
   private static SessionDetail.Moment sent(SearchSessions.Waiting waiting) {
@@ -147,13 +197,15 @@ final class Timeline {
         Optional.empty());
   }
 
-  private List<SessionDetail.Moment> events(QueueName queue, SessionId session) {
+  private List<SessionDetail.Moment> events(
+      QueueName queue, SessionId session, OffsetDateTime before) {
     return database.withConnection(
         connection -> {
           try (var statement = connection.prepareStatement(EVENTS)) {
             statement.setString(1, session.value());
             statement.setString(2, queue.value());
-            statement.setInt(3, OF_EACH);
+            statement.setObject(3, before);
+            statement.setInt(4, OF_EACH);
             try (var rows = statement.executeQuery()) {
               var moments = new ArrayList<SessionDetail.Moment>();
               while (rows.next()) {

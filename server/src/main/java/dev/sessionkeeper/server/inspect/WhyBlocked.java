@@ -42,8 +42,7 @@ final class WhyBlocked {
 
   private static String ready(SessionView view, Known known) {
     if (known.isReadAlone() && view.epoch() == 0) {
-      return "It moves: one consumer reads the whole queue and handles this session from its"
-          + " memory. "
+      return "It moves: the consumer that reads this session handles it from its memory. "
           + count(view.backlog(), "message waits.", "messages wait.");
     }
     return "Nothing blocks it: it waits for a free consumer since "

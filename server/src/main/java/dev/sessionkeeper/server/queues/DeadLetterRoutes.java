@@ -4,6 +4,7 @@ import dev.sessionkeeper.Page;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.server.http.ProblemException;
 import dev.sessionkeeper.server.http.ProblemType;
+import dev.sessionkeeper.server.http.Reason;
 import dev.sessionkeeper.server.http.Request;
 import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
@@ -43,11 +44,13 @@ final class DeadLetterRoutes {
         Route.post("/queues/{queue}/dead-letters/replay", Role.OPERATE, Scope.queue(), this::replay)
             .summary("Put dead letters back in their original order; audited")
             .takes(ReplayRequest.class)
+            .header(Reason.HEADER, Reason.ABOUT)
             .answers(200, "Put back, or counted", ReplayRequest.Answer.class)
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_SUPPORTED),
         Route.delete(
                 "/queues/{queue}/dead-letters/{id}", Role.OPERATE, Scope.queue(), this::discard)
             .summary("Forget a dead letter for good; audited")
+            .header(Reason.HEADER, Reason.ABOUT)
             .answers(204, "Forgotten")
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_FOUND));
   }
@@ -105,7 +108,7 @@ final class DeadLetterRoutes {
                 AuditLog.Entry.of(
                     request.actor(),
                     "dead-letters.replay",
-                    queue.value(),
+                    wish.sessionId().map(session -> queue + "/" + session).orElse(queue.value()),
                     count + " of " + wish.selection()));
     return Response.ok(ReplayRequest.Answer.replayed(replayed));
   }

@@ -26,5 +26,10 @@ record Sample(Instant at, Map<String, Numbers> queues) {
       long oldestMillis,
       boolean isCounted,
       String mode,
-      String poisonPolicy) {}
+      String poisonPolicy) {
+    Numbers withoutAge() {
+      return new Numbers(
+          arrived, gone, depth, dead, parked, paused, held, 0, isCounted, mode, poisonPolicy);
+    }
+  }
 }

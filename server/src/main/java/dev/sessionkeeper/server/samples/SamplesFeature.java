@@ -20,7 +20,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** Serves the numbers of queues over time, as lists and live. */
 public final class SamplesFeature implements Feature {
@@ -62,7 +64,9 @@ public final class SamplesFeature implements Feature {
             .query("queue", "Only of this queue")
             .answers(200, "By name", Queues.class),
         Route.get("/samples/live", Role.READ, Scope.queues(), this::live)
-            .summary("The newest numbers every two seconds, as server-sent events")
+            .summary(
+                "The newest numbers every two seconds as server-sent events, and when others than"
+                    + " ages changed")
             .query("queue", "Only of this queue")
             .answers(200, "Events until either side ends", "text/event-stream")
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.OVERLOADED));
@@ -129,7 +133,7 @@ public final class SamplesFeature implements Feature {
             .flatMap(sample -> sample.queues().entrySet().stream())
             .filter(entry -> wanted.map(entry.getKey()::equals).orElse(true))
             .filter(entry -> reach.includes(QueueName.of(entry.getKey())))
-            .sorted(java.util.Map.Entry.comparingByKey())
+            .sorted(Map.Entry.comparingByKey())
             .map(entry -> line(entry.getKey(), entry.getValue(), recent))
             .toList();
     return Response.ok(new Queues(newest.map(Sample::at), lines));
@@ -205,7 +209,10 @@ public final class SamplesFeature implements Feature {
       if (next.get().isPresent() && before.isPresent() && !next.get().equals(before)) {
         var point = SampleView.point(before.get(), next.get().get(), wish.queue(), reach);
         var data = new String(Json.write(point), StandardCharsets.UTF_8);
-        text = ("event: sample\ndata: " + data + "\n\n").getBytes(StandardCharsets.UTF_8);
+        boolean isChanged =
+            !known(before.get(), wish, reach).equals(known(next.get().get(), wish, reach));
+        var changed = isChanged ? "event: changed\ndata: {}\n\n" : "";
+        text = ("event: sample\ndata: " + data + "\n\n" + changed).getBytes(StandardCharsets.UTF_8);
       } else {
         text = ": no news\n\n".getBytes(StandardCharsets.UTF_8);
       }
@@ -214,6 +221,14 @@ public final class SamplesFeature implements Feature {
         return;
       }
     }
+  }
+
+  /** Returns the numbers that the caller sees, without ages, which change by themselves. */
+  private static Map<String, Sample.Numbers> known(Sample sample, Wish wish, Reach reach) {
+    return sample.queues().entrySet().stream()
+        .filter(entry -> reach.includes(QueueName.of(entry.getKey())))
+        .filter(entry -> wish.queue().map(name -> name.value().equals(entry.getKey())).orElse(true))
+        .collect(Collectors.toMap(Map.Entry::getKey, entry -> entry.getValue().withoutAge()));
   }
 
   @Override

@@ -1,7 +1,11 @@
 package dev.sessionkeeper.server.system;
 
 import dev.sessionkeeper.store.Database;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -19,15 +23,34 @@ final class StoreNumbers {
       SELECT relname, n_live_tup, n_dead_tup, pg_total_relation_size(relid) FROM pg_stat_user_tables
        WHERE schemaname = 'keeper' ORDER BY pg_total_relation_size(relid) DESC LIMIT 12
       """;
+  private static final String READERS =
+      """
+      SELECT k.name, r.node, r.owns, r.begun_at FROM keeper.reader r JOIN keeper.queue k ON k.id = r.queue
+       WHERE r.until > clock_timestamp() ORDER BY k.name, r.epoch LIMIT 200
+      """; // reader_pkey
 
   private final Database database;
+  private final boolean hasQueues;
 
-  StoreNumbers(Database database) {
+  /**
+   * Creates a reader of the statistics.
+   *
+   * @param hasQueues whether the queues are in this database, too
+   */
+  StoreNumbers(Database database, boolean hasQueues) {
     this.database = database;
+    this.hasQueues = hasQueues;
   }
 
   /** A table of the store; row counts are estimates. */
   record Table(String name, long rows, long deadRows, long size) {}
+
+  /**
+   * A process that reads a queue into its memory.
+   *
+   * @param share the percentage of the queue's sessions that it reads
+   */
+  record Reader(String queue, String node, int share, Instant since) {}
 
   /** The store as a whole. */
   record Store(
@@ -35,7 +58,8 @@ final class StoreNumbers {
       long size,
       Duration oldestTransaction,
       long connections,
-      List<Table> tables) {}
+      List<Table> tables,
+      List<Reader> readers) {}
 
   Store read() {
     return database.withConnection(
@@ -56,8 +80,25 @@ final class StoreNumbers {
                 rows.getLong(1),
                 Duration.ofMillis((long) (Math.max(0, rows.getDouble(3)) * 1000)),
                 rows.getLong(4),
-                tables);
+                tables,
+                hasQueues ? readers(connection) : List.of());
           }
         });
+  }
+
+  private static List<Reader> readers(Connection connection) throws SQLException {
+    var readers = new ArrayList<Reader>();
+    try (var statement = connection.prepareStatement(READERS);
+        var rows = statement.executeQuery()) {
+      while (rows.next()) {
+        readers.add(
+            new Reader(
+                rows.getString(1),
+                rows.getString(2),
+                Math.round(100f * Long.bitCount(rows.getLong(3)) / Long.SIZE),
+                rows.getObject(4, OffsetDateTime.class).toInstant()));
+      }
+    }
+    return readers;
   }
 }

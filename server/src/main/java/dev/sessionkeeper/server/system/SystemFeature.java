@@ -68,9 +68,7 @@ public final class SystemFeature implements Feature {
   }
 
   private List<Route> withDatabase(Database store) {
-    var bots =
-        new BotList(
-            store, context.meters(), context.engine().queues() instanceof PostgresQueueProvider);
+    var bots = new BotList(store, context.meters(), hasQueues());
     var streams = new NewestEvents(store);
     return List.of(
         Route.get(
@@ -101,6 +99,10 @@ public final class SystemFeature implements Feature {
             .query("event", "Only events of this name")
             .query("limit", "Events, 1 to 200")
             .answers(200, "The events", NewestEvents.Events.class));
+  }
+
+  private boolean hasQueues() {
+    return context.engine().queues() instanceof PostgresQueueProvider;
   }
 
   private List<Bot> bots() {
@@ -154,7 +156,7 @@ public final class SystemFeature implements Feature {
             notReady,
             notReady.isPresent()
                 ? Optional.empty()
-                : database.map(store -> new StoreNumbers(store).read()),
+                : database.map(store -> new StoreNumbers(store, hasQueues()).read()),
             new Abilities(able.provider(), able.parksSessions(), impossible(able)),
             config.shown(),
             config.places()));
