@@ -90,7 +90,9 @@ class FrozenDatabaseTest {
 
   /** A request that is given up in time must not leave its connection occupied for ever. */
   @Test
-  @Timeout(60)
+  @Timeout(
+      value = 60,
+      threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // A read cannot be interrupted.
   void aStatementEndsAlthoughTheDatabaseNeverAnswers() throws Exception {
     var config =
         ReadConfig.from(

@@ -5,6 +5,7 @@ import io.vertx.core.http.HttpServerRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the body of one request, up to a limit, on the event loop.
@@ -15,6 +16,14 @@ import java.util.Optional;
  */
 final class ReadBody {
   private static final long MOST_DROPPED = 64L << 20;
+
+  /**
+   * Smaller chunks are copied together. A buffer costs more than a hundred bytes, so a body in
+   * chunks of one byte would take many times the memory that it reserves.
+   */
+  private static final int SMALL = 1 << 10;
+
+  private static final int PIECE = 64 << 10;
 
   /** What happens to the connection after a refusal. */
   enum Ending {
@@ -41,6 +50,7 @@ final class ReadBody {
   private final BodyLimit limit;
   private final Then then;
   private final List<Buffer> chunks = new ArrayList<>();
+  private @Nullable Buffer smallChunks;
   private Optional<Problem> refusal = Optional.empty();
   private long length;
   private long dropped;
@@ -89,13 +99,28 @@ final class ReadBody {
     }
     if (refusal.isEmpty()) {
       length += chunk.length();
-      chunks.add(chunk);
+      keep(chunk);
     } else {
       dropped += chunk.length();
       if (dropped > mostDropped()) {
         end(Ending.LINGER);
       }
     }
+  }
+
+  private void keep(Buffer chunk) {
+    if (chunk.length() >= SMALL) {
+      chunks.add(chunk);
+      smallChunks = null;
+      return;
+    }
+    var gathered = smallChunks;
+    if (gathered == null || gathered.length() >= PIECE) {
+      gathered = Buffer.buffer();
+      smallChunks = gathered;
+      chunks.add(gathered);
+    }
+    gathered.appendBuffer(chunk);
   }
 
   /** Refuses the body now, without reading the rest. */
@@ -129,13 +154,18 @@ final class ReadBody {
       chunk.getBytes(body, at);
       at += chunk.length();
     }
-    chunks.clear();
+    forgetChunks();
     then.serve(body);
   }
 
   private void forgetBytes() {
-    chunks.clear();
+    forgetChunks();
     share.close();
+  }
+
+  private void forgetChunks() {
+    chunks.clear();
+    smallChunks = null;
   }
 
   private long mostDropped() {

@@ -39,6 +39,16 @@ record WorkAnswer(
     }
 
     /**
+     * Returns whether the settlements surely took no effect, so that a repetition may try again.
+     */
+    boolean changedNothing() {
+      return switch (this) {
+        case LOST, OUT_OF_ORDER, STALE_STATE -> true;
+        case SETTLED, UNAVAILABLE -> false;
+      };
+    }
+
+    /**
      * Returns the outcome of settlements that failed.
      *
      * @throws RuntimeException the failure itself, if it did not come from the store

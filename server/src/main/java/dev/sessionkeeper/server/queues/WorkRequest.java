@@ -60,6 +60,17 @@ record WorkRequest(
     return settle.orElse(List.of());
   }
 
+  /**
+   * Refuses the request if a settlement or a state in it can never be valid. Checked before the
+   * first effect, because a refusal says that nothing was changed.
+   */
+  void requireValid() {
+    for (var each : settled()) {
+      var unusedSettlements = each.settled();
+      var unusedState = each.write();
+    }
+  }
+
   List<String> renewed() {
     return renew.orElse(List.of());
   }

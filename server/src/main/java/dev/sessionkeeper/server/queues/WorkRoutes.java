@@ -10,6 +10,7 @@ import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.Scope;
+import dev.sessionkeeper.server.queues.WorkAnswer.Outcome;
 import dev.sessionkeeper.server.queues.WorkAnswer.WorkRenewed;
 import dev.sessionkeeper.server.queues.WorkAnswer.WorkSession;
 import dev.sessionkeeper.server.queues.WorkAnswer.WorkSettled;
@@ -60,6 +61,7 @@ final class WorkRoutes {
   private Response work(Request request) throws Exception {
     var queue = queues.named(request);
     var wish = request.json(WorkRequest::read);
+    wish.requireValid();
     var round = new WorkLog.Round(queue, request.actor().name(), wish.requestId());
     var known = log.find(round);
     return known.isPresent()
@@ -82,7 +84,7 @@ final class WorkRoutes {
       var owner = Owner.of(wish.owner().orElse(actor.name()));
       taken.addAll(sessions.takeReady(queue, actor, owner, wish.each(), budget, answer));
       if (taken.isEmpty() && !wish.each().patienceOrNone().isZero()) {
-        isLogged = !outcomes.isEmpty();
+        isLogged = !outcomes.stream().allMatch(Outcome::changedNothing);
         if (isLogged && !log.add(round, new WorkLog.Result(outcomes, List.of()))) {
           return again(request, queue, wish, log.find(round).orElseThrow());
         }
@@ -99,7 +101,10 @@ final class WorkRoutes {
     return new WorkAnswer(false, settled.views(), renewed, views);
   }
 
-  /** Stores the result, unless the request changed nothing. */
+  /**
+   * Stores the result, unless the request changed nothing: a client could fill the store with
+   * requests that name leases it does not have.
+   */
   private boolean remember(WorkLog.Round round, WorkLog.Result result, boolean isLogged) {
     if (isLogged) {
       if (!result.leaseIds().isEmpty()) {
@@ -107,7 +112,9 @@ final class WorkRoutes {
       }
       return true;
     }
-    return (result.outcomes().isEmpty() && result.leaseIds().isEmpty()) || log.add(round, result);
+    boolean changedNothing =
+        result.leaseIds().isEmpty() && result.outcomes().stream().allMatch(Outcome::changedNothing);
+    return changedNothing || log.add(round, result);
   }
 
   /** Returns the result of a request that this or another server has finished before. */

@@ -35,7 +35,12 @@ public final class AdmitStreamTokens implements Gate {
   @Override
   public Caller admit(Visit visit) {
     var token = tokenOf(visit);
-    return token.isPresent() ? bearer(visit, token.get()) : guard.admit(visit);
+    if (token.isEmpty()) {
+      return guard.admit(visit);
+    }
+    var caller = bearer(visit, token.get());
+    guard.countFor(caller.name());
+    return caller;
   }
 
   @Override

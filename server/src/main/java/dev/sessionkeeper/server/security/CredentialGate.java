@@ -57,9 +57,14 @@ final class CredentialGate implements Gate {
     if (visit.route().isPage()) {
       pages.take(caller.name());
     } else {
-      limit.ifPresent(rate -> rate.take(caller.name()));
+      count(caller.name());
     }
     return caller;
+  }
+
+  /** Counts one request against the rate limit. */
+  void count(String credential) {
+    limit.ifPresent(rate -> rate.take(credential));
   }
 
   @Override

@@ -162,6 +162,17 @@ public final class Guard implements Gate, AutoCloseable {
         : Optional.empty();
   }
 
+  /**
+   * Counts a request with a token against the rate limit of the credential that granted the token.
+   *
+   * @throws dev.sessionkeeper.server.http.ProblemException 429
+   */
+  void countFor(String credential) {
+    if (current.gate() instanceof CredentialGate gate) {
+      gate.count(credential);
+    }
+  }
+
   /** Returns the API keys in the store. */
   public StoredKeys keys() {
     return keys;

@@ -150,7 +150,12 @@ final class StreamRoutes {
     if (key.length() > MAX_KEY) {
       throw Problem.invalid(KEY, "must have at most " + MAX_KEY + " characters").toException();
     }
-    return key.isEmpty() ? Optional.empty() : Optional.of(request.actor().name() + ":" + key);
+    return key.isEmpty() ? Optional.empty() : Optional.of(ownerOf(request) + ":" + key);
+  }
+
+  /** Returns the name of the credential without colons, so that it ends at the first one. */
+  private static String ownerOf(Request request) {
+    return request.actor().name().replace("%", "%25").replace(":", "%3A");
   }
 
   /** Returns the stream named in the path. */

@@ -71,7 +71,7 @@ class FrozenServerTest {
 
   @Test
   void aHealthyServerTakesDeliveriesOfTheSameAndOfOtherPullRequests() throws Exception {
-    freezeWhileItWaitsFor("keeper.github_route", () -> deliver(frozen, 1, 1));
+    freezeWhileItWaitsFor("keeper.github_route", "github_route", () -> deliver(frozen, 1, 1));
     var answers = new ArrayList<Future<TestServer.Reply>>();
     answers.add(threads.submit(() -> deliver(healthy, 1, 2)));
     answers.add(threads.submit(() -> deliver(healthy, 1, 3)));
@@ -83,7 +83,7 @@ class FrozenServerTest {
 
   @Test
   void deliveriesOfOtherPullRequestsPassThoseThatWaitForTheFrozenServer() throws Exception {
-    freezeWhileItWaitsFor("keeper.github_route", () -> deliver(frozen, 1, 1));
+    freezeWhileItWaitsFor("keeper.github_route", "github_route", () -> deliver(frozen, 1, 1));
     var held = new ArrayList<Future<TestServer.Reply>>();
     for (int step = 2; step < 6; step++) {
       int own = step;
@@ -101,14 +101,14 @@ class FrozenServerTest {
   @Test
   void aHealthyServerAppendsToTheSameStream() throws Exception {
     assertThat(publish(healthy).status()).isEqualTo(201);
-    freezeWhileItWaitsFor("keeper.stream_event", () -> publish(frozen));
+    freezeWhileItWaitsFor("keeper.stream_event", "given", () -> publish(frozen));
     var answer = threads.submit(() -> publish(healthy));
     assertThat(answer.get(SOON.toMillis(), TimeUnit.MILLISECONDS).status()).isEqualTo(201);
   }
 
   @Test
   void aHealthyServerTellsOfSessionsThatTheFrozenOneWasAboutToTellOf() throws Exception {
-    freezeWhileItWaitsFor("keeper.stream_event", () -> put(frozen));
+    freezeWhileItWaitsFor("keeper.stream_event", "stream_outbox", () -> put(frozen));
     assertThat(put(healthy).status()).isEqualTo(201);
     await()
         .atMost(SOON)
@@ -121,8 +121,10 @@ class FrozenServerTest {
   /**
    * Makes the server's transaction wait for the table, and freezes the server when the transaction
    * gets it.
+   *
+   * @param word a word of the statement that waits, which no statement of a job on the table has
    */
-  private void freezeWhileItWaitsFor(String table, Runnable call) throws SQLException {
+  private void freezeWhileItWaitsFor(String table, String word, Runnable call) throws SQLException {
     try (var connection = database.source().getConnection()) {
       connection.setAutoCommit(false);
       execute(connection, "LOCK TABLE " + table + " IN EXCLUSIVE MODE");
@@ -131,9 +133,12 @@ class FrozenServerTest {
           .until(
               () ->
                   number(
-                          "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '"
+                          "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)"
+                              + " WHERE NOT granted AND relation = '"
                               + table
-                              + "'::regclass")
+                              + "'::regclass AND query LIKE '%"
+                              + word
+                              + "%'")
                       > 0);
       network.freeze();
       connection.rollback();

@@ -12,21 +12,45 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
-/** Clients that break off, flood, and do not read. Each kind has a loop of its own. */
+/**
+ * Clients that break off, flood, do not read, and try what is not theirs. Each kind has a loop of
+ * its own.
+ */
 final class HostileClients {
   static final String LARGE_QUEUE = "/queues/large";
   private static final Pattern RECEIPT = Pattern.compile("\"receipt\":\"([^\"]+)\"");
   private static final long PAUSE_NANOS = 50_000_000;
   private static final int MOST_LARGE = 24;
 
+  /** The stream of the tenant that the hostile credential is bound to. */
+  private static final String STREAM = "/streams/tenant." + HostileRun.TENANT + ".noise";
+
+  private final Wire insider;
   private final Wire wire;
+  private final Supplier<String> leaseOfAnother;
+  private final AtomicLong successes = new AtomicLong();
   private final AtomicBoolean on = new AtomicBoolean(true);
   private final Map<String, AtomicLong> attacks = new ConcurrentHashMap<>();
 
-  HostileClients(Wire wire) {
-    this.wire = wire;
+  /**
+   * Prepares.
+   *
+   * @param insider may send to and consume from the queue of the normal load
+   * @param outsider has queues and a tenant of its own
+   * @param leaseOfAnother a lease id that the normal load shows
+   */
+  HostileClients(Wire insider, Wire outsider, Supplier<String> leaseOfAnother) {
+    this.insider = insider;
+    this.wire = outsider;
+    this.leaseOfAnother = leaseOfAnother;
+  }
+
+  /** How often something succeeded that must not. */
+  long successes() {
+    return successes.get();
   }
 
   /** One attack; it may fail because the server closes the connection. */
@@ -58,11 +82,19 @@ final class HostileClients {
         loop("uploads in chunks that break off", this::breakOffInChunks),
         loop("16 MB where no body is taken", () -> flood("GET /health/live", list)),
         loop("16 MB of unknown JSON", () -> flood("POST " + NormalLoad.QUEUE + "/messages", list)),
+        loop("16 MB of rounds", () -> flood("POST " + NormalLoad.QUEUE + "/work", list)),
         loop("150,000 unknown names", () -> flood("PUT /queues/none", flood)),
         loop("slow heads", this::slowHead),
         loop("slow readers of large messages", this::readSlowly),
         loop("large messages", this::exchangeLarge),
-        loop("broken transfer encodings", this::smuggle));
+        loop("broken transfer encodings", this::smuggle),
+        loop("requests without end", this::pipeline),
+        loop("stolen leases", this::useStolenLease),
+        loop("rounds of 1,000 leases", this::roundOfMany),
+        loop("slow readers of streams", this::readStreamSlowly),
+        loop("tokens and acknowledgements", this::tokensAndAcks),
+        loop("bulk acts, keys and audit", this::actsOfOthers),
+        loop("logins and preflights", this::logIn));
   }
 
   private Runnable loop(String kind, Attack attack) {
@@ -85,14 +117,15 @@ final class HostileClients {
 
   private void breakOff() throws IOException {
     int sent = ThreadLocalRandom.current().nextInt(12 << 20);
-    try (var socket = wire.open(wire.head("POST " + NormalLoad.QUEUE + "/messages", 15 << 20))) {
+    try (var socket =
+        insider.open(insider.head("POST " + NormalLoad.QUEUE + "/messages", 15 << 20))) {
       socket.setSoLinger(true, 0);
       socket.getOutputStream().write(new byte[sent]);
     }
   }
 
   private void breakOffInChunks() throws IOException {
-    try (var socket = wire.open(wire.chunkedHead("POST " + NormalLoad.QUEUE + "/messages"))) {
+    try (var socket = insider.open(insider.chunkedHead("POST " + NormalLoad.QUEUE + "/messages"))) {
       for (int i = 0; i < ThreadLocalRandom.current().nextInt(20); i++) {
         write(socket, "20000\r\n" + " ".repeat(0x20000) + "\r\n");
       }
@@ -101,7 +134,7 @@ final class HostileClients {
   }
 
   private void flood(String line, String body) throws IOException {
-    try (var socket = wire.open(wire.head(line, body.length()))) {
+    try (var socket = insider.open(insider.head(line, body.length()))) {
       write(socket, body);
       var unused = socket.getInputStream().read(new byte[4096]);
     }
@@ -162,9 +195,128 @@ final class HostileClients {
   private void smuggle() throws IOException {
     try (var socket =
         wire.open(
-            "POST /queues/none/leases HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: xchunked\r\n\r\n"
-                + "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")) {
+            "POST /queues/none/leases HTTP/1.1\r\n"
+                + "Host: 127.0.0.1\r\n"
+                + "Transfer-Encoding: xchunked\r\n\r\n"
+                + "GET /metrics HTTP/1.1\r\n"
+                + "Host: 127.0.0.1\r\n\r\n")) {
       var unused = socket.getInputStream().read(new byte[4096]);
+    }
+  }
+
+  /** Sends far more requests than one connection may have, and reads no answer. */
+  private void pipeline() throws IOException {
+    var many = wire.request("GET /health/live").repeat(200);
+    try (var socket = wire.open(many)) {
+      for (int i = 0; i < 100 && on.get(); i++) {
+        write(socket, many);
+      }
+    }
+  }
+
+  private void useStolenLease() throws IOException, InterruptedException {
+    var lease = leaseOfAnother.get();
+    if (lease.isEmpty()) {
+      return;
+    }
+    var round =
+        "{\"requestId\":\"%s\",\"renew\":[\"%s\"],\"settle\":[{\"leaseId\":\"%s\",\"then\":\"release\"}]}"
+            .formatted(ThreadLocalRandom.current().nextLong(), lease, lease);
+    var answer = insider.call("POST", NormalLoad.QUEUE + "/work", round).body();
+    if (answer.contains("\"outcome\":\"settled\"") || answer.contains("\"held\":true")) {
+      successes.incrementAndGet();
+    }
+    var held = NormalLoad.QUEUE + "/leases/" + lease;
+    expectRefusal(insider.call("GET", held + "/messages", ""));
+    expectRefusal(insider.call("DELETE", held, ""));
+  }
+
+  private void roundOfMany() throws IOException, InterruptedException {
+    var ids = new StringBuilder("\"x\"");
+    for (int i = 1; i < 1_000; i++) {
+      ids.append(",\"").append("y".repeat(900)).append(i).append('"');
+    }
+    wire.call(
+        "POST",
+        LARGE_QUEUE.replace("large", "evil") + "/work",
+        "{\"requestId\":\"%d\",\"renew\":[%s],\"take\":{\"sessions\":256,\"messages\":1000}}"
+            .formatted(ThreadLocalRandom.current().nextLong(), ids));
+  }
+
+  /** Follows a stream of large events over several connections, and reads a few bytes of each. */
+  private void readStreamSlowly() throws IOException, InterruptedException {
+    for (int i = 0; i < 5; i++) {
+      wire.call("POST", STREAM + "/events", "{\"data\":\"" + "z".repeat(200_000) + "\"}");
+    }
+    var sockets = new ArrayList<Socket>();
+    try {
+      for (int i = 0; i < 20; i++) {
+        var accept = i % 2 == 0 ? "Accept: text/event-stream" : "Accept: application/json";
+        sockets.add(wire.open(wire.request("GET " + STREAM + "/events?lastEventId=0", accept)));
+      }
+      for (int i = 0; i < 40 && on.get(); i++) {
+        for (var socket : sockets) {
+          var unused =
+              socket.getInputStream().skip(Math.min(64, socket.getInputStream().available()));
+        }
+        LockSupport.parkNanos(PAUSE_NANOS);
+      }
+    } finally {
+      for (var socket : sockets) {
+        socket.close();
+      }
+    }
+  }
+
+  private void tokensAndAcks() throws IOException, InterruptedException {
+    wire.call("POST", STREAM + "/tokens", "{\"ttl\":\"PT1H\"}");
+    var subscriber = "/subscribers/s" + ThreadLocalRandom.current().nextInt(5_000);
+    wire.call("PUT", STREAM + subscriber, "{}");
+    wire.call("POST", STREAM + subscriber + "/ack", "{\"lastEventId\":\"1\"}");
+    expectRefusal(wire.call("POST", NormalLoad.STREAM + "/tokens", "{}"));
+    expectRefusal(
+        wire.call("POST", NormalLoad.STREAM + subscriber + "/ack", "{\"lastEventId\":\"1\"}"));
+    expectRefusal(
+        wire.call("GET", NormalLoad.STREAM + "/events?token=st_AAAAAAAAAAAAAAAAAAAAAAAA", ""));
+  }
+
+  private void actsOfOthers() throws IOException, InterruptedException {
+    expectRefusal(
+        wire.call("POST", NormalLoad.QUEUE + "/bulk", "{\"act\":\"pause\",\"dryRun\":true}"));
+    wire.call("POST", LARGE_QUEUE + "/bulk", "{\"act\":\"discard\",\"dryRun\":true}");
+    expectRefusal(wire.call("POST", "/keys", "{\"name\":\"mine\",\"roles\":[\"admin\"]}"));
+    expectRefusal(wire.call("GET", "/keys", ""));
+    expectRefusal(wire.call("GET", "/audit", ""));
+    expectRefusal(wire.call("GET", "/audit/export", ""));
+    expectRefusal(wire.call("GET", NormalLoad.QUEUE + "/scale", ""));
+    expectRefusal(wire.call("DELETE", NormalLoad.QUEUE + "?confirm=normal", ""));
+    wire.call("GET", "/queues/evil/scale?slots=1", "");
+  }
+
+  private void logIn() throws IOException {
+    var form = "next=/&key=" + ThreadLocalRandom.current().nextLong();
+    var head =
+        wire.head("POST /ui/login", form.length())
+            .replace(
+                "application/json",
+                "application/x-www-form-urlencoded\r\nSec-Fetch-Site: same-origin");
+    try (var socket = wire.open(head + form)) {
+      var unused = socket.getInputStream().read(new byte[4096]);
+    }
+    try (var socket =
+        wire.open(
+            wire.request(
+                "OPTIONS /queues",
+                "Origin: https://app.example",
+                "Access-Control-Request-Method: GET",
+                "Content-Length: 1000000"))) {
+      write(socket, "x".repeat(500_000));
+    }
+  }
+
+  private void expectRefusal(Wire.Answer answer) {
+    if (answer.status() < 400) {
+      successes.incrementAndGet();
     }
   }
 

@@ -1,9 +1,11 @@
 package dev.sessionkeeper.server.hostile;
 
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import dev.sessionkeeper.server.security.ApiKeys;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,13 +18,36 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Runs hostile clients beside a normal load against a server in a process of its own, and reports
- * what the normal load saw. The server's data is in a PostgreSQL of this process, where another
- * application's commits hang ({@link HungCommits}). With the class path of the tests:
+ * what the normal load saw. The server's data is in a PostgreSQL of this process, where
+ * another application's commits hang ({@link HungCommits}). The server's credentials are those of
+ * {@link #CONFIG}, in a file whose path becomes the last word of the command. With the class path
+ * of the tests:
  *
- * <pre> java -cp … dev.sessionkeeper.server.hostile.HostileRun 10m ./keeper serve --port 18431
+ * <pre>
+ * java -cp … dev.sessionkeeper.server.hostile.HostileRun 10m ./keeper serve --port 18431 --config
  * </pre>
  */
 public final class HostileRun {
+  static final String TENANT = "8d2a4c1e-1111-4222-8333-444455556666";
+  private static final ApiKeys.Generated ADMIN = ApiKeys.generate();
+  private static final ApiKeys.Generated APPLICATION = ApiKeys.generate();
+  private static final ApiKeys.Generated INSIDER = ApiKeys.generate();
+  private static final ApiKeys.Generated OUTSIDER = ApiKeys.generate();
+
+  /** The credentials of the run, as sections of the server's configuration. */
+  static final String CONFIG =
+      """
+      cors: { origins: ["https://app.example"] }
+      security:
+        keys:
+          - { name: admin, sha256: %s, roles: [admin] }
+          - { name: application, sha256: %s, roles: [read, send, consume] }
+          - { name: insider, sha256: %s, roles: [send, consume], queues: [normal] }
+          - { name: outsider, sha256: %s, roles: [read, send, consume, operate], queues: [large, evil], tenant: %s }
+      """
+          .formatted(
+              ADMIN.sha256(), APPLICATION.sha256(), INSIDER.sha256(), OUTSIDER.sha256(), TENANT);
+
   private static final Duration DRAIN = Duration.ofSeconds(90);
 
   private HostileRun() {}
@@ -30,18 +55,22 @@ public final class HostileRun {
   /**
    * What the normal load saw.
    *
+   * @param successes of attackers, where there must be none
    * @param failures calls that failed, by status and problem, or by exception
    * @param heapAfter bytes of heap in use after a collection, as is heapBefore
    * @param buffered bytes of requests and answers that the server still holds at the end
    */
   record Report(
       Map<String, Long> attacks,
+      long successes,
       int calls,
       Map<String, Long> failures,
       long p50Millis,
       long p99Millis,
       int sent,
       int received,
+      long events,
+      long misplaced,
       long lost,
       long heapBefore,
       long heapAfter,
@@ -52,27 +81,33 @@ public final class HostileRun {
      */
     boolean isGood() {
       return lost == 0
+          && successes == 0
+          && misplaced == 0
           && buffered == 0
           && failures.keySet().stream().allMatch(kind -> kind.equals("503 overloaded"));
     }
 
     String text() {
       return """
-          attacks:          %s
-          normal calls:     %d, p50 %d ms, p99 %d ms
-          failed calls:     %s
-          messages:         %d sent, %d received, %d lost
-          heap:             %d MB before, %d MB after (each after a collection)
-          held by requests: %d bytes
-          """
+      attacks:          %s
+      of them succeeded: %d
+      normal calls:     %d, p50 %d ms, p99 %d ms
+      failed calls:     %s
+      messages:         %d sent, %d received; %d events, %d out of place; %d lost
+      heap:             %d MB before, %d MB after (each after a collection)
+      held by requests: %d bytes
+      """
           .formatted(
               attacks,
+              successes,
               calls,
               p50Millis,
               p99Millis,
               failures,
               sent,
               received,
+              events,
+              misplaced,
               lost,
               heapBefore >> 20,
               heapAfter >> 20,
@@ -87,7 +122,12 @@ public final class HostileRun {
     }
     var time = Duration.parse("PT" + args[0]);
     try (var postgres = EmbeddedPostgres.temporary()) {
-      var report = run(List.of(args).subList(1, args.length), time, Optional.of(postgres));
+      var config = Files.createTempFile("hostile", ".yaml");
+      Files.writeString(config, CONFIG);
+      var command = new ArrayList<>(List.of(args).subList(1, args.length));
+      command.add(config.toString());
+      var report = run(command, time, Optional.of(postgres));
+      Files.delete(config);
       System.out.println(report.text());
       System.exit(report.isGood() ? 0 : 1);
     }
@@ -110,8 +150,8 @@ public final class HostileRun {
         });
     var process = starting.start();
     try {
-      var wire = new Wire(URI.create(addressIn(process.inputReader())));
-      return attack(process, wire, time, postgres);
+      var address = URI.create(addressIn(process.inputReader()));
+      return attack(process, address, time, postgres);
     } finally {
       process.destroy();
       if (!process.waitFor(40, TimeUnit.SECONDS)) {
@@ -121,24 +161,40 @@ public final class HostileRun {
   }
 
   private static Report attack(
-      Process process, Wire wire, Duration time, Optional<EmbeddedPostgres> postgres)
+      Process process, URI address, Duration time, Optional<EmbeddedPostgres> postgres)
       throws IOException, InterruptedException {
+    var wire = new Wire(address, ADMIN.key());
+    var application = new Wire(address, APPLICATION.key());
+    wire.call("PUT", "/queues/evil", "{\"mode\":\"ORDERED\"}");
     wire.call("PUT", NormalLoad.QUEUE, "{\"mode\":\"ORDERED\",\"maxDeliveryCount\":1000}");
     wire.call(
         "PUT",
         HostileClients.LARGE_QUEUE,
         "{\"mode\":\"UNORDERED\",\"maxDeliveryCount\":1000,\"lockDuration\":\"PT5S\"}");
     long before = heap(process, wire);
-    var load = new NormalLoad(wire);
-    var hostile = new HostileClients(wire);
+    var load = new NormalLoad(application);
+    var hostile =
+        new HostileClients(
+            new Wire(address, INSIDER.key()), new Wire(address, OUTSIDER.key()), load::leaseShown);
     var threads = new ArrayList<Thread>();
     for (int i = 0; i < 4; i++) {
       int number = i;
       threads.add(Thread.ofVirtual().start(() -> load.send(number)));
-      threads.add(Thread.ofVirtual().start(load::consume));
+      threads.add(
+          Thread.ofVirtual()
+              .start(
+                  () -> {
+                    if (number % 2 == 0) {
+                      load.consume();
+                    } else {
+                      load.consumeInRounds(number);
+                    }
+                  }));
     }
+    threads.add(Thread.ofVirtual().start(load::publish));
+    threads.add(Thread.ofVirtual().start(load::subscribe));
     hostile.loops().forEach(loop -> threads.add(Thread.ofPlatform().daemon().start(loop)));
-    var hung = postgres.map(store -> new HungCommits(store, wire));
+    var hung = postgres.map(store -> new HungCommits(store, application));
     hung.ifPresent(
         it -> it.loops().forEach(loop -> threads.add(Thread.ofPlatform().daemon().start(loop))));
     LockSupport.parkNanos(time.toNanos());
@@ -159,12 +215,15 @@ public final class HostileRun {
     long after = heap(process, wire);
     return new Report(
         attacks,
+        hostile.successes(),
         load.calls(),
         load.failures(),
         load.percentileMillis(50),
         load.percentileMillis(99),
         load.sent(),
         load.received(),
+        load.published(),
+        load.misplaced(),
         load.lost(),
         before,
         after,

@@ -18,7 +18,7 @@ class HostileRunTest {
   @Test
   void aNormalLoadLosesNothingBesideHostileClients() throws Exception {
     var config = folder.resolve("keeper.yaml");
-    Files.writeString(config, "server: { port: 0 }\nstore: { url: memory }\n");
+    Files.writeString(config, "server: { port: 0 }\nstore: { url: memory }\n" + HostileRun.CONFIG);
     var command =
         List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -35,7 +35,10 @@ class HostileRunTest {
     System.out.println(report.text());
 
     assertThat(report.sent()).isPositive();
+    assertThat(report.events()).isPositive();
     assertThat(report.lost()).isZero();
+    assertThat(report.misplaced()).as("events out of place").isZero();
+    assertThat(report.successes()).as("attacks that succeeded").isZero();
     assertThat(report.buffered()).isZero();
     assertThat(report.failures().keySet())
         .allMatch(kind -> kind.equals("503 overloaded"), "only overload is refused");

@@ -12,11 +12,23 @@ import java.time.Duration;
 /** Calls the server: whole requests, and raw sockets for bytes that no client library sends. */
 final class Wire {
   private final URI address;
+  private final String key;
   private final HttpClient client =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-  Wire(URI address) {
+  /**
+   * A way to a server.
+   *
+   * @param key the API key to show; blank for a server that asks for none
+   */
+  Wire(URI address, String key) {
     this.address = address;
+    this.key = key;
+  }
+
+  /** The line of a head that shows the key. */
+  private String authorization() {
+    return key.isEmpty() ? "" : "Authorization: Bearer " + key + "\r\n";
   }
 
   /** An answer as text. */
@@ -40,6 +52,10 @@ final class Wire {
     if (!json.isEmpty()) {
       request.header("Content-Type", "application/json");
     }
+    if (!key.isEmpty()) {
+      request.header("Authorization", "Bearer " + key);
+    }
+    request.header("Accept", "application/json");
     var response = client.send(request.build(), HttpResponse.BodyHandlers.ofString());
     return new Answer(response.statusCode(), response.body());
   }
@@ -62,16 +78,29 @@ final class Wire {
     return line
         + " HTTP/1.1\r\nHost: "
         + address.getAuthority()
-        + "\r\nContent-Type: application/json\r\nContent-Length: "
+        + "\r\n"
+        + authorization()
+        + "Content-Type: application/json\r\nContent-Length: "
         + length
         + "\r\n\r\n";
   }
 
-  /** Returns the head of a request whose body comes in chunks. */
+  /** A whole request without body. */
+  String request(String line, String... headers) {
+    var head = new StringBuilder(line + " HTTP/1.1\r\nHost: " + address.getAuthority() + "\r\n");
+    for (var header : headers) {
+      head.append(header).append("\r\n");
+    }
+    return head.append(authorization()).append("\r\n").toString();
+  }
+
+  /** The head of a request whose body comes in chunks. */
   String chunkedHead(String line) {
     return line
         + " HTTP/1.1\r\nHost: "
         + address.getAuthority()
-        + "\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+        + "\r\n"
+        + authorization()
+        + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
   }
 }

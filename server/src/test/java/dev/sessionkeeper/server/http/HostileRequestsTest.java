@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -290,6 +291,34 @@ class HostileRequestsTest {
     } catch (IOException e) {
       return true;
     }
+  }
+
+  /** Each chunk arrives as an object of its own, which is much larger than one byte. */
+  @Test
+  void aBodyInTinyChunksTakesLittleMoreMemoryThanItsBytes() throws Exception {
+    int chunks = 120_000;
+    var body = "1\r\nx\r\n".repeat(chunks).getBytes(StandardCharsets.US_ASCII);
+    var sockets = new ArrayList<Socket>();
+    try {
+      long before = heapInUse();
+      for (int i = 0; i < 6; i++) {
+        var socket = open(head("PUT /bytes", "Transfer-Encoding: chunked"));
+        sockets.add(socket);
+        socket.getOutputStream().write(body);
+      }
+      await().until(() -> server.bufferedBytes() == 6L * chunks);
+      assertThat(heapInUse() - before).isLessThan(30L << 20);
+      assertThat(server.bufferedBytes()).as("still held").isEqualTo(6L * chunks);
+    } finally {
+      for (var socket : sockets) {
+        socket.close();
+      }
+    }
+  }
+
+  private static long heapInUse() {
+    System.gc();
+    return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
   }
 
   @Test

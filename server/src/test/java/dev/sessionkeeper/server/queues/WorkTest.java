@@ -260,6 +260,45 @@ class WorkTest {
     assertThat(remembered).contains(state + "[2]");
   }
 
+  /** Otherwise a client could fill the store with requests that name leases it does not have. */
+  @ParameterizedTest
+  @EnumSource
+  void aRequestThatChangedNothingIsNotRemembered(Store store) {
+    var server = store.server();
+    var queue = queue(server);
+    var lost = "{\"leaseId\":\"AAAA\",\"completed\":[1]}";
+    work(server, queue, round("n1", List.of(lost), ""));
+    var again = work(server, queue, round("n1", List.of(lost), ""));
+    assertThat(again.get("settled").get(0).get("outcome").asString()).isEqualTo("lost");
+    assertThat(again.get("repeated").asBoolean()).isFalse();
+
+    var waiting = ",\"take\":{\"wait\":\"PT0.1S\"}";
+    work(server, queue, round("n2", List.of(lost), waiting));
+    assertThat(work(server, queue, round("n2", List.of(lost), waiting)).get("repeated").asBoolean())
+        .isFalse();
+  }
+
+  /** A refusal says that nothing was changed. */
+  @ParameterizedTest
+  @EnumSource
+  void aRefusedRequestSettlesNothing(Store store) {
+    var server = store.server();
+    var queue = queue(server);
+    send(server, queue, "a", 1, 1);
+    send(server, queue, "b", 1, 1);
+    var sessions = work(server, queue, take("x1", 2, 1, "PT5S")).get("sessions");
+    assertThat(sessions).hasSize(2);
+    var large = Base64.getEncoder().encodeToString(new byte[(256 << 10) + 1]);
+    var settles =
+        List.of(
+            settle(sessions.get(0), "complete", "keep"),
+            settle(sessions.get(1), "complete", "keep")
+                .replaceFirst("\\{", "{\"state\":\"" + large + "\","));
+    var refused = server.post("/queues/" + queue + "/work", round("x2", settles, ""));
+    assertThat(refused.status()).as(refused.body()).isBetween(400, 499);
+    assertThat(depth(server, queue)).isEqualTo(2);
+  }
+
   @ParameterizedTest
   @EnumSource
   void completedDeliveriesAreNamedByTheirSequencesAlone(Store store) {

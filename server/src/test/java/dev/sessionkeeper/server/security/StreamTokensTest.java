@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Date;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
@@ -115,6 +116,62 @@ class StreamTokensTest {
     assertThat(server.post(path.formatted("ann"), ack).status()).isEqualTo(200);
     assertThat(server.post(path.formatted("bob"), ack).status()).isEqualTo(401);
     assertThat(read("prices", "?subscriber=ann&token=" + token).status()).isEqualTo(200);
+  }
+
+  /** Otherwise a credential could ask for one token and then call without a limit. */
+  @Test
+  void callsWithATokenCountForTheCredentialThatAskedForIt() {
+    var yaml =
+        "security:\n  rate_limit: { requests: 3, per: 1h }\n  keys:\n    - { name: reader, sha256: "
+            + READER.sha256()
+            + ", roles: [read] }\n";
+    try (var limited = TestServer.start(yaml)) {
+      var token =
+          limited
+              .send(
+                  "POST",
+                  "/streams/prices/tokens",
+                  Optional.of("{}"),
+                  "Authorization",
+                  "Bearer " + READER.key())
+              .json()
+              .get("token")
+              .asString();
+      var path = "/streams/prices/events?token=" + token;
+      var accept = new String[] {"Accept", "application/json"};
+      for (int i = 0; i < 2; i++) {
+        assertThat(limited.send("GET", path, Optional.empty(), accept).status()).isEqualTo(200);
+      }
+      assertThat(limited.send("GET", path, Optional.empty(), accept).status()).isEqualTo(429);
+    }
+  }
+
+  /** Otherwise one credential could make the server swallow the event of another. */
+  @Test
+  void keysOfRequestsBelongToOneCredentialWhateverItsName() {
+    var yaml =
+        """
+        security:
+          keys:
+            - { name: a, sha256: %s, roles: [send] }
+            - { name: "a:b", sha256: %s, roles: [send] }
+        """
+            .formatted(BOSS.sha256(), READER.sha256());
+    try (var server = TestServer.start(yaml)) {
+      for (var sender : Map.of(BOSS, "b:c", READER, "c").entrySet()) {
+        var published =
+            server.send(
+                "POST",
+                "/streams/prices/events",
+                Optional.of("{\"data\":1}"),
+                "Authorization",
+                "Bearer " + sender.getKey().key(),
+                "Idempotency-Key",
+                sender.getValue());
+        assertThat(published.status()).as(published.body()).isEqualTo(201);
+        assertThat(published.json().get("duplicate").asBoolean()).isFalse();
+      }
+    }
   }
 
   @Test
