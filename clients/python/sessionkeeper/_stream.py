@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from ._http import Http, ProblemError, backoff, parse, seg
+from ._http import Http, ProblemError, UnreachableError, backoff, parse, seg
 
 _log = logging.getLogger("sessionkeeper")
 
@@ -46,7 +46,8 @@ class Subscription:
         self._stopping = threading.Event()
         self._last_id: str | None = None
         self._last_number = -1
-        self._unacknowledged = 0
+        self._handled = self._acknowledged = 0
+        self._acknowledging = threading.Lock()
         self._last_ack = time.monotonic()
         self._failure: BaseException | None = None
         self._response: httpx.Response | None = None
@@ -78,20 +79,37 @@ class Subscription:
             self._run()
         except BaseException as e:  # noqa: BLE001 - told by join()
             self._failure = e
+            # Logged, because not every program waits with join().
+            _log.error("The subscription %s of stream %s ends: %r", self._name, self._stream, e)
 
     def _run(self) -> None:
-        self._http.json("PUT", f"{self._path()}/subscribers/{seg(self._name)}", {"from": self._from})
+        path = f"{self._path()}/subscribers/{seg(self._name)}"
+        self._until_stopped("PUT", path, {"from": self._from})
         failures = 0
         while not self._stopping.is_set():
             try:
                 failures = 0 if self._connect() else failures + 1
-            except (httpx.TransportError, httpx.StreamError):
+            except (httpx.TransportError, httpx.StreamError, UnreachableError):
                 failures += 1
             if self._stopping.is_set():
                 break
             self._http.next()
             self._stopping.wait(backoff(failures))
-        self._acknowledge()
+        self._acknowledge(self._for_a_while)
+
+    def _until_stopped(self, method: str, path: str, body: dict[str, Any]) -> bool:
+        """Repeats until a server answers; a server that is away for long ends no subscription."""
+        try:
+            self._http.json(method, path, body, stopped=self._stopping, forever=True)
+            return True
+        except (UnreachableError, ProblemError) as e:
+            if not self._stopping.is_set() or (isinstance(e, ProblemError) and not e.is_transient):
+                raise
+            return False
+
+    def _for_a_while(self, method: str, path: str, body: dict[str, Any]) -> bool:
+        self._http.json(method, path, body)
+        return True
 
     def _connect(self) -> bool:
         headers = {**self._http.headers(), "Accept": "text/event-stream"}
@@ -129,25 +147,29 @@ class Subscription:
                     except OSError:
                         pass  # The server was faster.
                 return
-            if self._unacknowledged and time.monotonic() - self._last_ack > 0.2:
+            if self._handled > self._acknowledged and time.monotonic() - self._last_ack > 0.2:
                 try:
-                    self._acknowledge()
+                    self._acknowledge(self._for_a_while)
                 except Exception:  # noqa: BLE001 - the next acknowledgement covers it
                     continue
 
     @staticmethod
     def _frames(response: httpx.Response) -> Iterator[dict[str, str]]:
         fields: dict[str, str] = {}
-        for line in response.iter_lines():
-            line = line.rstrip("\r\n")
-            if not line:
-                yield fields
-                fields = {}
-                continue
-            name, _, value = line.partition(":")
-            value = value[1:] if value.startswith(" ") else value
-            if name:
-                fields[name] = f"{fields[name]}\n{value}" if name == "data" and name in fields else value
+        rest = b""
+        # Not iter_lines(): it also ends lines at characters that JSON allows within a text, such as U+2028.
+        for part in response.iter_bytes():
+            *lines, rest = (rest + part).split(b"\n")
+            for raw in lines:
+                line = raw.rstrip(b"\r").decode()
+                if not line:
+                    yield fields
+                    fields = {}
+                    continue
+                name, _, value = line.partition(":")
+                value = value[1:] if value.startswith(" ") else value
+                if name:
+                    fields[name] = f"{fields[name]}\n{value}" if name == "data" and name in fields else value
 
     def _read(self, frames: Iterator[dict[str, str]]) -> bool:
         handled = False
@@ -171,16 +193,16 @@ class Subscription:
                         _log.warning("Event %s failed and comes again", event.id, exc_info=e)
                     return handled
             self._last_id, self._last_number = fields["id"], max(number, self._last_number)
-            self._unacknowledged += 1
+            self._handled += 1
             handled = True
-            if self._unacknowledged >= self._ack_every:
-                self._acknowledge()
+            if self._handled - self._acknowledged >= self._ack_every:
+                self._acknowledge(self._until_stopped)
         return handled
 
-    def _acknowledge(self) -> None:
-        if self._unacknowledged == 0 or self._last_id is None:
-            return
-        self._unacknowledged = 0
-        self._last_ack = time.monotonic()
-        path = f"{self._path()}/subscribers/{seg(self._name)}/ack"
-        self._http.json("POST", path, {"lastEventId": self._last_id})
+    def _acknowledge(self, call: Callable[[str, str, dict[str, Any]], bool]) -> None:
+        with self._acknowledging:
+            handled, last_id = self._handled, self._last_id
+            self._last_ack = time.monotonic()
+            path = f"{self._path()}/subscribers/{seg(self._name)}/ack"
+            if handled > self._acknowledged and last_id and call("POST", path, {"lastEventId": last_id}):
+                self._acknowledged = handled

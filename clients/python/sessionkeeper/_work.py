@@ -141,10 +141,16 @@ class Worker:
         try:
             loop()
         except BaseException as e:  # noqa: BLE001 - told by join()
-            self._failure = self._failure or e
-            self._stopping.set()
-            with self._changed:
-                self._changed.notify_all()
+            self._fail(e)
+
+    def _fail(self, failure: BaseException) -> None:
+        """Ends the worker. It is logged, because not every program waits with join()."""
+        if self._failure is None:
+            self._failure = failure
+            _log.error("The worker of queue %s ends: %r", self._queue, failure)
+        self._stopping.set()
+        with self._changed:
+            self._changed.notify_all()
 
     def _poll(self) -> None:
         while not self._stopping.is_set():
@@ -222,6 +228,10 @@ class Worker:
                 if settlement["action"] == "retry" or self._stopping.is_set():
                     is_whole = False
                     break
+        except BaseException as e:  # noqa: BLE001 - sys.exit() in a handler; told by join()
+            # The message was not handled: nothing behind it may be, and its next owner begins with it.
+            is_whole = False
+            self._fail(e)
         finally:
             with self._changed:
                 self._running -= 1
@@ -245,17 +255,23 @@ class Worker:
             reason = str(e) or "rejected by its receiver"
             return {"sequence": message.sequence, "action": "deadLetter", "reason": reason[:1000]}
         except Exception as e:  # noqa: BLE001 - the handler's failure becomes a retry
-            if isinstance(e, RetryLater):
-                delay = e.delay
-            else:
-                delay = self._retry_delay(message.attempt)
-                if self._on_error:
-                    self._on_error(e, message, session)
-                else:
-                    text = "Message %s of session %s failed in attempt %d; it comes again in %.1f s"
-                    _log.warning(text, message.id, session.id, message.attempt, delay, exc_info=e)
+            delay = e.delay if isinstance(e, RetryLater) else self._tell(e, message, session)
             reason = (str(e) or type(e).__name__)[:1000]
             return {"sequence": message.sequence, "action": "retry", "delay": f"PT{delay:.3f}S", "reason": reason}
+
+    def _tell(self, error: Exception, message: Message, session: Session) -> float:
+        """Tells of a failure; returns the seconds until the next attempt."""
+        try:
+            delay = self._retry_delay(message.attempt)
+            if self._on_error:
+                self._on_error(error, message, session)
+            else:
+                text = "Message %s of session %s failed in attempt %d; it comes again in %.1f s"
+                _log.warning(text, message.id, session.id, message.attempt, delay, exc_info=error)
+            return delay
+        except Exception as e:  # noqa: BLE001 - the failure of the message counts, not this one
+            _log.warning("on_error or retry_delay failed: %r", e, exc_info=e)
+            return usual_delay(message.attempt)
 
     def _settle(self) -> None:
         while True:
@@ -272,6 +288,13 @@ class Worker:
             again = [
                 entry for entry, settled in zip(batch, answer["settled"]) if settled["outcome"] == "unavailable"
             ]
+            for entry, settled in zip(batch, answer["settled"]):
+                if settled["outcome"] in ("lost", "outOfOrder", "staleState"):
+                    session = self._held.get(entry["leaseId"])
+                    text = "Settlements of session %s changed nothing (%s); its messages come again"
+                    _log.warning(text, session.id if session else entry["leaseId"], settled["outcome"])
+                    if settled["outcome"] != "lost":
+                        again.append({"leaseId": entry["leaseId"], "then": "release"})
             with self._changed:
                 for entry in batch:
                     self._held.pop(entry["leaseId"], None)

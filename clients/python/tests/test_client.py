@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import hmac
+import json
 import os
 import pathlib
 import sys
@@ -140,6 +141,66 @@ class ClientTest(unittest.TestCase):
             with self.keeper.work(queue, handle, wait=1, retry_delay=lambda n: 0.01):
                 until(lambda: self.keeper.queue(queue)["depth"] == 0)
         self.assertIn("ValueError: on purpose", logs.output[0])
+
+    def test_a_handler_that_exits_ends_the_worker_and_its_message_is_handled_first(self):
+        queue = self.queue()
+        self.keeper.send(queue, *[{"sessionId": "s", "body": n} for n in range(8)])
+        seen = []
+
+        def exits(message, session):
+            if message.body == 2:
+                sys.exit("the ledger is not configured")
+            seen.append(message.body)
+
+        worker = self.keeper.work(queue, exits, messages=4, wait=1)
+        with self.assertLogs("sessionkeeper", "ERROR"), self.assertRaises(SystemExit):
+            worker.join()
+        self.assertEqual(seen, [0, 1])
+        with self.keeper.work(queue, lambda message, session: seen.append(message.body), wait=1):
+            until(lambda: len(seen) == 8)
+        self.assertEqual(seen, list(range(8)))
+
+    def test_an_error_of_on_error_costs_no_order(self):
+        queue = self.queue()
+        self.keeper.send(queue, *[{"sessionId": "s", "body": n} for n in range(8)])
+        seen = []
+
+        def fails_once(message, session):
+            if message.body == 2 and message.attempt == 1:
+                raise ValueError("on purpose")
+            seen.append(message.body)
+
+        def breaks(error, message, session):
+            raise TypeError("on_error is broken")
+
+        with self.assertLogs("sessionkeeper", "WARNING") as logs:
+            options = {"messages": 4, "wait": 1, "retry_delay": lambda n: 0.01, "on_error": breaks}
+            with self.keeper.work(queue, fails_once, **options):
+                until(lambda: len(seen) == 8)
+        self.assertEqual(seen, list(range(8)))
+        self.assertIn("on_error is broken", str(logs.output))
+
+    def test_a_worker_that_the_server_refuses_says_so(self):
+        with self.assertLogs("sessionkeeper", "ERROR") as logs:
+            worker = self.keeper.work("nobody-declared-it", lambda message, session: None)
+            with self.assertRaises(ProblemError) as refused:
+                worker.join()
+        self.assertEqual(refused.exception.type, "unknown-queue")
+        self.assertIn("nobody-declared-it", logs.output[0])
+
+    def test_events_with_unusual_line_ends_arrive_whole(self):
+        stream = f"py-{uuid.uuid4()}"
+        text = "a\u2028b\u2029c\u0085d\re\nf"
+        body = f'{{"events":[{{"data":"{text[:6]}"}},{{"data":{json.dumps(text)}}}]}}'.encode()
+        self.keeper._http.client.post(
+            self.keeper._http.url(f"/streams/{stream}/events/batch"),
+            content=body,
+            headers={"Content-Type": "application/json"},
+        ).raise_for_status()
+        seen = []
+        with self.keeper.subscribe(stream, "ann", lambda event: seen.append(event.data), from_="start"):
+            until(lambda: len(seen) == 2)
+        self.assertEqual(seen, [text[:6], text])
 
     def test_refusals_are_typed(self):
         with self.assertRaises(ProblemError) as caught:

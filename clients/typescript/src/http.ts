@@ -59,19 +59,19 @@ export class Http {
 
   /** The answer as JSON; undefined for 204. */
   async json<T>(call: Call): Promise<T> {
-    const response = await this.send(call);
-    const text = await response.text();
+    const text = await this.send(call);
     if (text === "") return undefined as T;
     return call.decimals ? parseExact<T>(text, call.decimals) : (JSON.parse(text) as T);
   }
 
-  async send(call: Call): Promise<Response> {
+  /** The text of a good answer. An answer that breaks off counts as none. */
+  private async send(call: Call): Promise<string> {
     const start = Date.now();
     for (let failures = 0; ; failures++) {
       let failure: Error;
       try {
         const response = await this.once(call);
-        if (response.ok) return response;
+        if (response.ok) return await response.text();
         const problem = await ProblemError.of(response);
         if (!problem.isTransient || !call.repeatable) throw problem;
         failure = problem;

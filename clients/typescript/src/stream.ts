@@ -47,7 +47,8 @@ export class Subscription {
     private readonly options: SubscribeOptions = {},
   ) {
     this.loop = this.run();
-    this.loop.catch(() => undefined);
+    // Told, because not every program awaits `ended`.
+    this.loop.catch((e: unknown) => console.error(`The subscription ${name} of stream ${stream} ends:`, e));
   }
 
   /** Resolves when the subscription has ended; rejects when the server refuses it for good. */
@@ -72,6 +73,10 @@ export class Subscription {
         path: `${this.path}/subscribers/${seg(this.name)}`,
         body: { from: this.options.from ?? "end" },
         repeatable: true,
+        forever: true, // A server that is away for long ends no subscription.
+        signal: this.stopping.signal,
+      }).catch((e: unknown) => {
+        if (!this.stopping.signal.aborted) throw e;
       });
     }
     for (let failures = 0; !this.stopping.signal.aborted; failures++) {
@@ -91,7 +96,7 @@ export class Subscription {
           failures = 0;
         }
       } catch (e) {
-        if (e instanceof ProblemError) throw e;
+        if (e instanceof ProblemError && !e.isTransient) throw e;
       }
       this.http.next();
       await sleep(backoff(failures), this.stopping.signal);
@@ -160,15 +165,18 @@ export class Subscription {
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   private acknowledgeSoon(): void {
-    this.timer ??= setTimeout(() => void this.acknowledge().catch(() => undefined), 200);
+    const again = () => {
+      if (!this.stopping.signal.aborted) this.acknowledgeSoon();
+    };
+    this.timer ??= setTimeout(() => void this.acknowledge().catch(again), 200);
   }
 
   private acknowledge(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
     this.acknowledging = this.acknowledging.catch(() => undefined).then(async () => {
-      if (this.unacknowledged === 0 || this.lastId === undefined) return;
-      this.unacknowledged = 0;
+      const handled = this.unacknowledged;
+      if (handled === 0 || this.lastId === undefined) return;
       const token = await this.options.token?.();
       await this.http.json({
         method: "POST",
@@ -176,6 +184,7 @@ export class Subscription {
         body: { lastEventId: this.lastId },
         repeatable: true,
       });
+      this.unacknowledged -= handled;
     });
     return this.acknowledging;
   }

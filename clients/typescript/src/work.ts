@@ -72,6 +72,7 @@ export class Worker {
   private readonly done: WorkSettle[] = [];
   private polled = 0;
   private settling: Promise<void> | undefined;
+  private failure: { readonly reason: unknown } | undefined;
   private readonly loops: Promise<unknown>;
 
   constructor(
@@ -80,13 +81,24 @@ export class Worker {
     private readonly handler: Handler,
     private readonly options: WorkOptions = {},
   ) {
-    this.loops = Promise.all([this.poll(), this.renew()]);
-    this.loops.catch(() => this.stopping.abort());
+    this.loops = Promise.all([this.poll(), this.renew()].map((loop) => loop.catch((e: unknown) => this.fail(e))));
+  }
+
+  /** Ends the worker. It is told, because not every program awaits `ended`. */
+  private fail(reason: unknown): void {
+    if (!this.failure) {
+      this.failure = { reason };
+      console.error(`The worker of queue ${this.queue} ends:`, reason);
+    }
+    this.stopping.abort();
   }
 
   /** Resolves when the worker has ended; rejects when the server refuses it for good. */
   get ended(): Promise<void> {
-    return this.loops.then(() => this.drained());
+    return this.loops.then(async () => {
+      await this.drained();
+      if (this.failure) throw this.failure.reason;
+    });
   }
 
   /** Takes no new session, finishes the messages in hand, settles them and gives all leases back. */
@@ -214,14 +226,25 @@ export class Worker {
   private failed(message: Message, session: Session, error: unknown): Settlement {
     const reason = String(error instanceof Error ? error.message || error.name : error).slice(0, 1_000);
     if (error instanceof DeadLetter) return { sequence: message.sequence, action: "deadLetter", reason };
-    if (!(error instanceof RetryLater)) (this.options.onError ?? tellConsole)(error, message, session);
-    const usual = this.options.retryDelayMs ?? ((n: number) => Math.min(60_000, 1_000 * 2 ** (n - 1)));
-    const delay = error instanceof RetryLater ? error.delayMs : usual(message.attempt);
+    const delay = error instanceof RetryLater ? error.delayMs : this.tell(message, session, error);
     return { sequence: message.sequence, action: "retry", delay: `PT${delay / 1_000}S`, reason };
   }
 
+  /** Tells of a failure; returns the delay before the next attempt. */
+  private tell(message: Message, session: Session, error: unknown): number {
+    try {
+      (this.options.onError ?? tellConsole)(error, message, session);
+      return (this.options.retryDelayMs ?? usualDelayMs)(message.attempt);
+    } catch (e) {
+      console.error("onError or retryDelayMs failed:", e); // The failure of the message counts, not this one.
+      return usualDelayMs(message.attempt);
+    }
+  }
+
   private settle(): void {
-    this.settling ??= this.settleAll().finally(() => (this.settling = undefined));
+    this.settling ??= this.settleAll()
+      .catch((e: unknown) => this.fail(e))
+      .finally(() => (this.settling = undefined));
   }
 
   /** Settles what is done, and takes as many sessions as it gives back. */
@@ -234,8 +257,16 @@ export class Worker {
       const places = this.most - this.held.size - this.polled + freed;
       const take = this.stopping.signal.aborted ? 0 : Math.max(0, Math.min(freed, places));
       const answer = await this.round(crypto.randomUUID(), batch, [], take, "PT0S");
-      for (const { leaseId } of batch) this.held.delete(leaseId);
       const open = batch.filter((_, i) => answer.settled[i]?.outcome === "unavailable");
+      for (const [i, { leaseId }] of batch.entries()) {
+        const outcome = answer.settled[i]?.outcome;
+        if (outcome === "lost" || outcome === "outOfOrder" || outcome === "staleState") {
+          const session = this.held.get(leaseId)?.id ?? leaseId;
+          console.error(`Settlements of session ${session} changed nothing (${outcome}); its messages come again`);
+          if (outcome !== "lost") open.push({ leaseId, then: "release" });
+        }
+        this.held.delete(leaseId);
+      }
       if (open.length > 0) {
         this.done.push(...open);
         await sleep(500);
@@ -270,6 +301,7 @@ export class Worker {
   }
 }
 
+const usualDelayMs = (attempt: number): number => Math.min(60_000, 1_000 * 2 ** (attempt - 1));
 const tellConsole = (error: unknown, message: Message, session: Session): void =>
   console.error(`Message ${message.messageId} of session ${session.id} failed in attempt ${message.attempt}:`, error);
 const toBase64 = (bytes: Uint8Array): string =>

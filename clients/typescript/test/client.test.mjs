@@ -78,6 +78,63 @@ test("stopping finishes what is in hand and gives the rest back", async () => {
   assert.equal(rest[0], handled);
 });
 
+test("an error of onError costs neither the worker nor the order", async () => {
+  const queue = await newQueue();
+  await keeper.send(queue, Array.from({ length: 8 }, (_, body) => ({ sessionId: "s", body })));
+  const seen = [];
+  const worker = keeper.work(
+    queue,
+    (message) => {
+      if (message.body === 2 && message.attempt === 1) throw new Error("on purpose");
+      seen.push(message.body);
+    },
+    {
+      messages: 4,
+      retryDelayMs: () => 10,
+      onError: () => {
+        throw new TypeError("onError is broken");
+      },
+    },
+  );
+  await until(() => seen.length === 8);
+  await worker.stop();
+  assert.deepEqual(seen, [0, 1, 2, 3, 4, 5, 6, 7]);
+});
+
+test("a worker that the server refuses says so, and ended rejects", async (t) => {
+  const told = t.mock.method(console, "error", () => undefined);
+  const worker = keeper.work("nobody-declared-it", () => undefined);
+  await assert.rejects(worker.ended, (e) => e instanceof ProblemError && e.type === "unknown-queue");
+  assert.match(String(told.mock.calls[0]?.arguments[0]), /nobody-declared-it/);
+});
+
+test("an answer that breaks off is asked for again, with the same request id", async () => {
+  const queue = await newQueue();
+  await keeper.send(queue, Array.from({ length: 6 }, (_, body) => ({ sessionId: "s", body })));
+  let broken = 0;
+  const fragile = new KeeperClient({
+    servers: process.env.KEEPER_SERVERS.split(","),
+    fetch: async (url, request) => {
+      const response = await fetch(url, request);
+      if (!url.endsWith("/work") || ++broken % 2 === 0) return response;
+      const whole = new Uint8Array(await response.arrayBuffer());
+      const body = new ReadableStream({
+        start(controller) {
+          controller.enqueue(whole.subarray(0, whole.length / 2));
+          controller.error(new TypeError("terminated"));
+        },
+      });
+      return new Response(body, { status: response.status, headers: response.headers });
+    },
+  });
+  const seen = [];
+  const worker = fragile.work(queue, (message) => void seen.push(message.body), { messages: 4 });
+  await until(() => seen.length === 6);
+  await worker.stop();
+  assert.deepEqual(seen, [0, 1, 2, 3, 4, 5]);
+  assert.ok(broken >= 4, `${broken} answers`);
+});
+
 test("a repeated send stores nothing twice", async () => {
   const queue = await newQueue();
   const message = { messageId: "m-1", sessionId: "s", body: 1 };

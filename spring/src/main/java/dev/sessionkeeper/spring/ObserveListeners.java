@@ -9,6 +9,8 @@ import dev.sessionkeeper.processor.BatchHandler;
 import dev.sessionkeeper.processor.BatchSettlement;
 import dev.sessionkeeper.processor.MessageHandler;
 import dev.sessionkeeper.processor.SessionContext;
+import io.micrometer.common.KeyValue;
+import io.micrometer.common.KeyValues;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.transport.ReceiverContext;
@@ -39,8 +41,9 @@ final class ObserveListeners {
     if (registry.isNoop()) {
       return handler;
     }
+    var about = About.of(listener, queue);
     return (delivery, session) -> {
-      var observation = begin(listener, queue, delivery, session);
+      var observation = begin(about, delivery, session);
       try (var scope = observation.openScope()) {
         var settlement = handler.handle(delivery, session);
         observation.lowCardinalityKeyValue(OUTCOME, word(settlement));
@@ -59,8 +62,9 @@ final class ObserveListeners {
     if (registry.isNoop()) {
       return handler;
     }
+    var about = About.of(listener, queue);
     return (deliveries, session) -> {
-      var observation = begin(listener, queue, deliveries.get(0), session);
+      var observation = begin(about, deliveries.get(0), session);
       try (var scope = observation.openScope()) {
         var settlement = handler.handle(deliveries, session);
         observation.lowCardinalityKeyValue(
@@ -117,19 +121,32 @@ final class ObserveListeners {
     return carrying;
   }
 
-  private Observation begin(
-      String listener, QueueName queue, Delivery delivery, SessionContext session) {
-    var context =
-        new ReceiverContext<Map<String, String>>(
-            (properties, name) -> properties == null ? null : properties.get(name));
-    context.setCarrier(delivery.message().properties());
-    return Observation.createNotStarted("keeper.listener", () -> context, registry)
-        .contextualName("process " + queue)
-        .lowCardinalityKeyValue(QUEUE, queue.value())
-        .lowCardinalityKeyValue("listener", listener)
-        .highCardinalityKeyValue("session", session.id().value())
-        .highCardinalityKeyValue("message", delivery.id().value())
+  /** What all observations of a listener have in common. */
+  private record About(String title, KeyValues keys) {
+    static About of(String listener, QueueName queue) {
+      return new About(
+          "process " + queue, KeyValues.of(QUEUE, queue.value(), "listener", listener));
+    }
+  }
+
+  private Observation begin(About about, Delivery delivery, SessionContext session) {
+    return Observation.createNotStarted(
+            "keeper.listener",
+            () -> {
+              var context = new ReceiverContext<Map<String, String>>(ObserveListeners::get);
+              context.setCarrier(delivery.message().properties());
+              context.setContextualName(about.title());
+              context.addLowCardinalityKeyValues(about.keys());
+              context.addHighCardinalityKeyValue(KeyValue.of("session", session.id().value()));
+              context.addHighCardinalityKeyValue(KeyValue.of("message", delivery.id().value()));
+              return context;
+            },
+            registry)
         .start();
+  }
+
+  private static @Nullable String get(@Nullable Map<String, String> properties, String name) {
+    return properties == null ? null : properties.get(name);
   }
 
   private static void failed(Observation observation, Exception failure) {

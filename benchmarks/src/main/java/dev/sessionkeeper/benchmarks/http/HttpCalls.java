@@ -8,15 +8,10 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.util.List;
-import tools.jackson.databind.DeserializationFeature;
-import tools.jackson.databind.json.JsonMapper;
+import java.nio.charset.StandardCharsets;
 
 /** Calls the HTTP API as a client without a library would. Threads: any. */
 final class HttpCalls implements AutoCloseable {
-  private static final JsonMapper JSON =
-      JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
-
   private final HttpClient client =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private final String address;
@@ -40,23 +35,8 @@ final class HttpCalls implements AutoCloseable {
     call("POST", "/queues/" + queue.value() + "/messages", body.append("]}").toString());
   }
 
-  /** The part of an answer that a worker needs. */
-  record WorkAnswer(List<Settled> settled, List<Session> sessions) {}
-
-  record Settled(String leaseId, String outcome) {}
-
-  record Session(String leaseId, List<Delivery> messages) {}
-
-  /**
-   * A message.
-   *
-   * @param body as Java values
-   */
-  record Delivery(long sequence, Object body) {}
-
-  WorkAnswer work(QueueName queue, String round) {
-    var answer = call("POST", "/queues/" + queue.value() + "/work", round);
-    return JSON.readValue(answer, WorkAnswer.class);
+  ReadWorkAnswer.Answer work(QueueName queue, String round) {
+    return ReadWorkAnswer.from(call("POST", "/queues/" + queue.value() + "/work", round));
   }
 
   private byte[] call(String method, String path, String json) {
@@ -75,7 +55,7 @@ final class HttpCalls implements AutoCloseable {
                 + " answered "
                 + answer.statusCode()
                 + " "
-                + new String(answer.body(), java.nio.charset.StandardCharsets.UTF_8));
+                + new String(answer.body(), StandardCharsets.UTF_8));
       }
       return answer.body();
     } catch (IOException e) {

@@ -57,7 +57,7 @@ record WorkWay(HttpCalls http, int consumers, int sessions, String patience) imp
       }
     }
 
-    private HttpCalls.WorkAnswer round(String take, IntConsumer completed) {
+    private ReadWorkAnswer.Answer round(String take, IntConsumer completed) {
       var answer =
           http.work(
               queue,
@@ -68,10 +68,8 @@ record WorkWay(HttpCalls http, int consumers, int sessions, String patience) imp
                   + "]"
                   + take
                   + "}");
-      for (var each : answer.settled()) {
-        if (!each.outcome().equals("settled")) {
-          throw new IllegalStateException("Not settled: " + each);
-        }
+      if (!answer.refused().isEmpty()) {
+        throw new IllegalStateException("Not settled: " + answer.refused());
       }
       completed.accept(inHand);
       settle = "";
@@ -80,14 +78,14 @@ record WorkWay(HttpCalls http, int consumers, int sessions, String patience) imp
       return answer;
     }
 
-    private void handle(List<HttpCalls.Session> taken, Consumer<Supplier<String>> handler) {
+    private void handle(List<ReadWorkAnswer.Session> taken, Consumer<Supplier<String>> handler) {
       var next = new StringBuilder();
       for (var session : taken) {
         next.append(next.isEmpty() ? "" : ",").append("{\"leaseId\":\"");
         next.append(session.leaseId()).append("\",\"completed\":[");
         var comma = "";
         for (var message : session.messages()) {
-          handler.accept(() -> message.body().toString());
+          handler.accept(message::body);
           next.append(comma).append(message.sequence());
           comma = ",";
           inHand++;

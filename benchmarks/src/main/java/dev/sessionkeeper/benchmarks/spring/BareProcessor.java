@@ -2,13 +2,15 @@ package dev.sessionkeeper.benchmarks.spring;
 
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.micrometer.ProcessorMeters;
 import dev.sessionkeeper.processor.MessageHandler;
 import dev.sessionkeeper.processor.SessionProcessor;
 import dev.sessionkeeper.spi.QueueProvider;
+import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
-/** A processor with a handler, and no Spring. */
+/** A processor with a handler, and no Spring; observed or not. */
 final class BareProcessor implements Contender {
   private final String name;
   private final QueueProvider provider;
@@ -16,21 +18,41 @@ final class BareProcessor implements Contender {
   private final LongAdder handled = new LongAdder();
   private final SessionProcessor processor;
 
-  BareProcessor(
+  private BareProcessor(
       String name,
       QueueProvider provider,
       QueueName queue,
-      Function<LongAdder, MessageHandler> handler) {
+      Function<LongAdder, MessageHandler> handler,
+      Optional<Observing> observing) {
     this.name = name;
     this.provider = provider;
     this.queue = queue;
     provider.declare(queue, QueueSettings.ordered());
-    this.processor =
-        SessionProcessor.builder(provider, queue, handler.apply(handled))
-            .maxConcurrentSessions(SESSIONS_AT_ONCE)
-            .build()
-            .start();
+    var plain = handler.apply(handled);
+    var builder =
+        SessionProcessor.builder(
+                provider, queue, observing.map(by -> by.observed(queue, plain)).orElse(plain))
+            .maxConcurrentSessions(SESSIONS_AT_ONCE);
+    observing.ifPresent(by -> builder.listener(ProcessorMeters.of(by.meters(), queue, "bench")));
+    this.processor = builder.build().start();
     pause();
+  }
+
+  static BareProcessor of(
+      String name,
+      QueueProvider provider,
+      QueueName queue,
+      Function<LongAdder, MessageHandler> handler) {
+    return new BareProcessor(name, provider, queue, handler, Optional.empty());
+  }
+
+  /** Returns a processor with the meters and the observation that the starter adds. */
+  static BareProcessor observed(
+      String name,
+      QueueProvider provider,
+      QueueName queue,
+      Function<LongAdder, MessageHandler> handler) {
+    return new BareProcessor(name, provider, queue, handler, Optional.of(Observing.asActuator()));
   }
 
   @Override

@@ -6,8 +6,6 @@ import dev.sessionkeeper.spring.RunningListener;
 import dev.sessionkeeper.spring.SessionListener;
 import dev.sessionkeeper.spring.SessionListeners;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
@@ -132,13 +130,10 @@ final class StarterListener implements Contender {
     return new StarterListener(name, application);
   }
 
-  /** Observes as Boot's actuator does: meters, and a timer for each observation. */
   private static void observe(GenericApplicationContext context) {
-    var meters = new SimpleMeterRegistry();
-    var observations = ObservationRegistry.create();
-    observations.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
-    context.registerBean(MeterRegistry.class, () -> meters);
-    context.registerBean(ObservationRegistry.class, () -> observations);
+    var observing = Observing.asActuator();
+    context.registerBean(MeterRegistry.class, observing::meters);
+    context.registerBean(ObservationRegistry.class, observing::observations);
   }
 
   @Override

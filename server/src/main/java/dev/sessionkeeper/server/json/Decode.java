@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
 
 /** Decoders of the types used in the API's JSON. */
 public final class Decode {
-  private static final Pattern INTEGER = Pattern.compile("-?(0|[1-9][0-9]{0,18})");
+  private static final int MAX_DIGITS = 19;
   private static final Pattern DECIMAL = Pattern.compile("-?[0-9]{1,12}([.][0-9]{1,6})?");
   private static final Map<String, Boolean> BOOLEANS = Map.of("true", true, "false", false);
   private static final Pattern GUID =
@@ -97,7 +97,8 @@ public final class Decode {
 
   private static long parseInteger(String literal, long least, long most) {
     try {
-      if (INTEGER.matcher(literal).matches()) {
+      // Checked by hand, because a work request may hold thousands of sequence numbers.
+      if (isInteger(literal)) {
         long number = Long.parseLong(literal);
         if (number >= least && number <= most) {
           return number;
@@ -108,6 +109,21 @@ public final class Decode {
     }
     throw new InvalidInput(
         "", "must be a whole number from " + least + " to " + most + ", was " + shown(literal));
+  }
+
+  /** Returns whether this is a whole number without leading zeros, of at most nineteen digits. */
+  private static boolean isInteger(String literal) {
+    int first = literal.startsWith("-") ? 1 : 0;
+    int digits = literal.length() - first;
+    if (digits < 1 || digits > MAX_DIGITS || (digits > 1 && literal.charAt(first) == '0')) {
+      return false;
+    }
+    for (int i = first; i < literal.length(); i++) {
+      if (literal.charAt(i) < '0' || literal.charAt(i) > '9') {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** A number with at most six decimal places. */

@@ -3,6 +3,7 @@ package dev.sessionkeeper.server.json;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
@@ -20,6 +21,10 @@ public final class Json {
   private static final DateTimeFormatter MICROS =
       DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
 
+  private static final int TIME_LENGTH = "2000-01-01T00:00:00.000000Z".length();
+  private static final Instant YEAR_0 = Instant.parse("0000-01-01T00:00:00Z");
+  private static final Instant YEAR_10000 = Instant.parse("+10000-01-01T00:00:00Z");
+
   private static final JsonMapper MAPPER =
       JsonMapper.builder()
           .changeDefaultPropertyInclusion(
@@ -30,6 +35,8 @@ public final class Json {
                   .addSerializer(new IsoDuration())
                   .addSerializer(new AsItWas()))
           .build();
+
+  private static final int[] POWERS_OF_TEN = {1, 10, 100, 1_000, 10_000, 100_000};
 
   private Json() {}
 
@@ -50,7 +57,26 @@ public final class Json {
 
   /** Formats a time as the API does. */
   public static String time(Instant time) {
-    return MICROS.format(time.truncatedTo(ChronoUnit.MICROS));
+    if (time.isBefore(YEAR_0) || !time.isBefore(YEAR_10000)) {
+      return MICROS.format(time.truncatedTo(ChronoUnit.MICROS));
+    }
+    // By hand: each message of an answer has a time, and the formatter costs as much as its body.
+    var at = LocalDateTime.ofEpochSecond(time.getEpochSecond(), time.getNano(), ZoneOffset.UTC);
+    var text = new StringBuilder(TIME_LENGTH);
+    digits(text, at.getYear(), 4).append('-');
+    digits(text, at.getMonthValue(), 2).append('-');
+    digits(text, at.getDayOfMonth(), 2).append('T');
+    digits(text, at.getHour(), 2).append(':');
+    digits(text, at.getMinute(), 2).append(':');
+    digits(text, at.getSecond(), 2).append('.');
+    return digits(text, at.getNano() / 1_000, 6).append('Z').toString();
+  }
+
+  private static StringBuilder digits(StringBuilder text, int number, int least) {
+    for (int bound = POWERS_OF_TEN[least - 1]; bound > 1 && number < bound; bound /= 10) {
+      text.append('0');
+    }
+    return text.append(number);
   }
 
   private static final class InstantWithMicros extends StdSerializer<Instant> {

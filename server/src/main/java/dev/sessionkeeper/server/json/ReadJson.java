@@ -9,8 +9,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import tools.jackson.core.JacksonException;
-import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.json.JsonFactory;
@@ -33,10 +31,11 @@ final class ReadJson {
   /** The most values of one document. Values inside an unparsed payload do not count. */
   static final int MAX_VALUES = 100_000;
 
-  private static final JsonFactory FACTORY = factory(MAX_DEPTH);
+  /** The depth of answers of this API, in which a payload of the deepest nesting may be. */
+  private static final int AROUND_BODIES = 2 * MAX_DEPTH;
 
-  /** For answers of this API, in which a payload of the deepest nesting may be embedded. */
-  private static final JsonFactory AROUND_BODIES = factory(2 * MAX_DEPTH);
+  private static final JsonFactory FACTORY = factory(MAX_DEPTH);
+  private static final int BYTE_ORDER_MARK = 3;
 
   private final byte[] source;
   private int values;
@@ -58,7 +57,7 @@ final class ReadJson {
   }
 
   static JsonValue parse(byte[] source) {
-    return parse(source, FACTORY);
+    return parse(source, MAX_DEPTH);
   }
 
   /** Parses an answer of this server's own API. */
@@ -66,103 +65,134 @@ final class ReadJson {
     return parse(source, AROUND_BODIES);
   }
 
-  private static JsonValue parse(byte[] source, JsonFactory factory) {
+  private static JsonValue parse(byte[] source, int maxDepth) {
     if (source.length == 0) {
       throw new InvalidInput("$", "must be a JSON document, was empty");
     }
     if (!isUtf8(source)) {
       throw new InvalidInput("$", "is not UTF-8");
     }
-    try (var parser = factory.createParser(ObjectReadContext.empty(), source)) {
+    int start = hasByteOrderMark(source) ? BYTE_ORDER_MARK : 0;
+    if (!new ScanJson(source, start, maxDepth).isDocument()) {
+      throw refused(source, maxDepth);
+    }
+    return new ReadJson(source).value(new ScanJson(source, start, maxDepth));
+  }
+
+  private static boolean hasByteOrderMark(byte[] source) {
+    return source.length > BYTE_ORDER_MARK
+        && source[0] == (byte) 0xEF
+        && source[1] == (byte) 0xBB
+        && source[2] == (byte) 0xBF;
+  }
+
+  /** Asks the parser of the library what is wrong, because it names the place and the reason. */
+  private static InvalidInput refused(byte[] source, int maxDepth) {
+    try (var parser = factory(maxDepth).createParser(ObjectReadContext.empty(), source)) {
       if (parser.nextToken() == null) {
-        throw new InvalidInput("$", "must be a JSON document, was empty");
+        return new InvalidInput("$", "must be a JSON document, was empty");
       }
-      var root = new ReadJson(source).value(parser, 0);
+      parser.skipChildren();
+      parser.finishToken();
       if (parser.nextToken() != null) {
-        throw new InvalidInput("$", "has more behind the end of the JSON document");
+        return new InvalidInput("$", "has more behind the end of the JSON document");
       }
-      return root;
+      return new InvalidInput("$", "is not valid JSON");
     } catch (JacksonException e) {
-      throw refused(e);
+      return refused(e);
     }
   }
 
   /** Returns whether these bytes are one valid document, without building it. */
   static boolean isDocument(byte[] source) {
-    try (var parser = FACTORY.createParser(ObjectReadContext.empty(), source)) {
-      if (parser.nextToken() == null) {
-        return false;
-      }
-      parser.skipChildren();
-      parser.finishToken();
-      return parser.nextToken() == null && isUtf8(source);
-    } catch (JacksonException e) {
-      return false;
-    }
+    return new ScanJson(source, 0, MAX_DEPTH).isDocument() && isUtf8(source);
   }
 
-  /** Returns the value at the parser's position, and moves the parser to its last token. */
-  private JsonValue value(JsonParser parser, int offset) {
-    var token = parser.currentToken();
-    int start = offset + (int) parser.currentTokenLocation().getByteOffset();
-    parser.skipChildren();
-    parser.finishToken();
-    var span = new Span(source, start, offset + (int) parser.currentLocation().getByteOffset());
-    return switch (token) {
-      case START_OBJECT -> new JsonValue.Obj(() -> members(span), span);
-      case START_ARRAY -> new JsonValue.Arr(() -> items(span), span);
-      case VALUE_STRING -> new JsonValue.Text(() -> text(span), span);
-      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> number(parser, start);
-      case VALUE_TRUE -> new JsonValue.Bool(true, new Span(source, start, start + 4));
-      case VALUE_FALSE -> new JsonValue.Bool(false, new Span(source, start, start + 5));
-      case VALUE_NULL -> new JsonValue.Null(new Span(source, start, start + 4));
-      case NOT_AVAILABLE, END_OBJECT, END_ARRAY, PROPERTY_NAME, VALUE_EMBEDDED_OBJECT ->
-          throw new IllegalStateException("A parser over bytes gave " + token);
+  /** Returns the value at the scanner's position, and moves the scanner behind it. */
+  private JsonValue value(ScanJson scan) {
+    int first = scan.next();
+    int start = scan.at();
+    require(scan.value());
+    var span = new Span(source, start, scan.at());
+    return switch (first) {
+      case '{' -> new JsonValue.Obj(() -> members(span), span);
+      case '[' -> new JsonValue.Arr(() -> items(span), span);
+      case '"' -> new JsonValue.Text(() -> text(span), span);
+      case 't' -> new JsonValue.Bool(true, span);
+      case 'f' -> new JsonValue.Bool(false, span);
+      case 'n' -> new JsonValue.Null(span);
+      default -> new JsonValue.Num(ascii(span), span);
     };
   }
 
-  private JsonValue number(JsonParser parser, int start) {
-    var literal = parser.getString();
-    return new JsonValue.Num(literal, new Span(source, start, start + literal.length()));
+  private String ascii(Span span) {
+    return new String(
+        source, span.start(), span.end() - span.start(), StandardCharsets.ISO_8859_1);
   }
 
   private Map<String, JsonValue> members(Span span) {
     var members = new LinkedHashMap<String, JsonValue>();
-    try (var parser = parserOf(span)) {
-      parser.nextToken();
-      while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-        var name = parser.currentName();
-        parser.nextToken();
-        count();
-        if (members.put(name, value(parser, span.start())) != null) {
-          throw new InvalidInput(Decode.shown(name), "is given twice");
-        }
-        if (members.size() > MAX_NAMES) {
-          throw new InvalidInput("", "must have at most " + MAX_NAMES + " names");
-        }
+    var scan = inside(span);
+    while (scan.next() != '}') {
+      int start = scan.at();
+      require(scan.text());
+      var name = text(new Span(source, start, scan.at()));
+      scan.next();
+      scan.take(); // The colon.
+      count();
+      if (members.put(name, value(scan)) != null) {
+        throw new InvalidInput(Decode.shown(name), "is given twice");
       }
-    } catch (JacksonException e) {
-      throw refused(e);
+      if (members.size() > MAX_NAMES) {
+        throw new InvalidInput("", "must have at most " + MAX_NAMES + " names");
+      }
+      takeComma(scan);
     }
     return members;
   }
 
   private List<JsonValue> items(Span span) {
     var items = new ArrayList<JsonValue>();
-    try (var parser = parserOf(span)) {
-      parser.nextToken();
-      while (parser.nextToken() != JsonToken.END_ARRAY) {
-        count();
-        items.add(value(parser, span.start()));
-      }
-    } catch (JacksonException e) {
-      throw refused(e);
+    var scan = inside(span);
+    while (scan.next() != ']') {
+      count();
+      items.add(value(scan));
+      takeComma(scan);
     }
     return items;
   }
 
+  /** Returns a scanner behind the opening bracket. The grammar of the content was checked. */
+  private ScanJson inside(Span span) {
+    return new ScanJson(source, span.start() + 1, Integer.MAX_VALUE);
+  }
+
+  private static void takeComma(ScanJson scan) {
+    if (scan.next() == ',') {
+      scan.take();
+    }
+  }
+
+  private static void require(boolean isThere) {
+    if (!isThere) {
+      throw new IllegalStateException("The document was checked before");
+    }
+  }
+
   private String text(Span span) {
-    try (var parser = parserOf(span)) {
+    for (int i = span.start(); i < span.end(); i++) {
+      if (source[i] == '\\') {
+        return unescaped(span);
+      }
+    }
+    return new String(
+        source, span.start() + 1, span.end() - span.start() - 2, StandardCharsets.UTF_8);
+  }
+
+  private String unescaped(Span span) {
+    try (var parser =
+        FACTORY.createParser(
+            ObjectReadContext.empty(), source, span.start(), span.end() - span.start())) {
       parser.nextToken();
       return parser.getString();
     } catch (JacksonException e) {
@@ -178,11 +208,6 @@ final class ReadJson {
     }
   }
 
-  private JsonParser parserOf(Span span) {
-    return FACTORY.createParser(
-        ObjectReadContext.empty(), source, span.start(), span.end() - span.start());
-  }
-
   private static InvalidInput refused(JacksonException e) {
     var at = e.getLocation();
     var where = at == null ? "" : " (line " + at.getLineNr() + ", column " + at.getColumnNr() + ")";
@@ -195,7 +220,19 @@ final class ReadJson {
     return text.length() > 200 ? text.substring(0, 200) + "…" : text;
   }
 
+  private static boolean isAscii(byte[] bytes) {
+    for (byte each : bytes) {
+      if (each < 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   private static boolean isUtf8(byte[] bytes) {
+    if (isAscii(bytes)) {
+      return true; // Nearly every body, and a decoder has buffers of its own.
+    }
     var decoder = StandardCharsets.UTF_8.newDecoder();
     var in = ByteBuffer.wrap(bytes);
     var out = CharBuffer.allocate(Math.min(bytes.length, 8192));
