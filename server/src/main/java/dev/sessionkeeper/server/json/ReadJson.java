@@ -135,7 +135,7 @@ final class ReadJson {
         parser.nextToken();
         count();
         if (members.put(name, value(parser, span.start())) != null) {
-          throw new InvalidInput(Decode.shown(name), "is given twice");
+          throw new InvalidInput(Decode.shown(name), "is there twice");
         }
         if (members.size() > MAX_NAMES) {
           throw new InvalidInput("", "must have at most " + MAX_NAMES + " names");
