@@ -141,7 +141,7 @@ final class ReadJson {
       scan.take(); // The colon.
       count();
       if (members.put(name, value(scan)) != null) {
-        throw new InvalidInput(Decode.shown(name), "is given twice");
+        throw new InvalidInput(Decode.shown(name), "is there twice");
       }
       if (members.size() > MAX_NAMES) {
         throw new InvalidInput("", "must have at most " + MAX_NAMES + " names");
