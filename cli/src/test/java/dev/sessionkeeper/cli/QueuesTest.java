@@ -66,7 +66,7 @@ class QueuesTest {
   void aShownQueueHasItsSettings() {
     createStrict();
     assertThat(queues("show", "strict").out())
-        .contains("strict", "ORDERED", "PARK_SESSION")
+        .contains("strict", "ORDERED", "park-session")
         .containsPattern("max-delivery-count +20")
         .containsPattern("lock-duration +5m")
         .containsPattern("message-ttl +1d")

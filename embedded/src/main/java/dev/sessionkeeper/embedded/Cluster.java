@@ -11,6 +11,9 @@ import java.util.List;
 
 /** The database files of one folder, and the programs that create and serve them. */
 record Cluster(Path binaries, DataFolder folder, RunAsUser runAs) {
+  /** Of util-linux; other systems may not have it. */
+  private static final Path SETSID = Path.of("/usr/bin/setsid");
+
   private static final Duration START_PATIENCE = Duration.ofSeconds(60);
 
   /**
@@ -79,12 +82,27 @@ record Cluster(Path binaries, DataFolder folder, RunAsUser runAs) {
     var arguments = new ArrayList<>(List.of("-D", folder.database().toString()));
     arguments.addAll(settings.with(endpoint.settings()).asArguments());
     try {
-      var process = builder("postgres", arguments).start();
+      var builder = builder("postgres", arguments);
+      builder.command(inOwnGroup(builder.command()));
+      var process = builder.start();
       waitUntilItAnswers(process, endpoint);
       return process;
     } catch (IOException e) {
       throw cannotStart("the program did not run: " + e.getMessage());
     }
+  }
+
+  /**
+   * Ctrl-C in a terminal interrupts all processes of the group; the database must live until the
+   * server has ended. The command replaces itself by the program, so that the process keeps its id.
+   */
+  private static List<String> inOwnGroup(List<String> command) {
+    if (!Files.isExecutable(SETSID)) {
+      return command;
+    }
+    var alone = new ArrayList<>(List.of(SETSID.toString()));
+    alone.addAll(command);
+    return alone;
   }
 
   private void waitUntilItAnswers(Process process, Endpoint endpoint) {

@@ -54,6 +54,16 @@ class EmbeddedPostgresTest {
   }
 
   @Test
+  void anInterruptOfTheTerminalDoesNotReachIt() throws Exception {
+    assumeThat(Path.of("/usr/bin/setsid")).isExecutable();
+    try (var postgres = EmbeddedPostgres.start(data)) {
+      var stat = Files.readString(Path.of("/proc/" + postgres.pid() + "/stat"));
+      var fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+      assertThat(fields[2]).as("its process group").isEqualTo(String.valueOf(postgres.pid()));
+    }
+  }
+
+  @Test
   void itWaitsForTheDisk() throws Exception {
     try (var postgres = EmbeddedPostgres.start(data)) {
       assertThat(read(postgres, "SHOW fsync")).isEqualTo("on");

@@ -90,6 +90,19 @@ class StoreTroubleTest {
   }
 
   @Test
+  void whatNeedsADroppedFunctionIsUnavailableAndNotRefusedForGood() throws SQLException {
+    try (var server = TestServer.start("", database.environment())) {
+      server.put("/queues/q", "{\"mode\":\"ORDERED\"}");
+      execute("ALTER FUNCTION keeper.send RENAME TO send_of_the_next_release");
+      var refused =
+          server.post(
+              "/queues/q/messages", "{\"messages\":[{\"sessionId\":\"s\",\"body\":1}]}");
+      assertThat(refused.status()).isEqualTo(503);
+      assertThat(refused.body()).contains("A newer release has changed the database");
+    }
+  }
+
+  @Test
   void aServerIsNotReadyWhileNothingCanBeWritten() throws SQLException {
     try (var server = TestServer.start("", database.environment())) {
       assertThat(server.get("/health/ready").status()).isEqualTo(200);

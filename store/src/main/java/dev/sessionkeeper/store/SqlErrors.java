@@ -16,6 +16,7 @@ public final class SqlErrors {
   private static final String UNIQUE_VIOLATION = "23505";
   private static final String DISK_FULL = "53100";
   private static final String READ_ONLY = "25006";
+  private static final String UNDEFINED_FUNCTION = "42883";
   private static final String IDLE_IN_TRANSACTION = "25P03";
   private static final String TRANSACTION_TIMEOUT = "25P04";
 
@@ -51,7 +52,16 @@ public final class SqlErrors {
         || state.equals(QUERY_CANCELED)
         || state.equals(READ_ONLY)
         || state.equals(IDLE_IN_TRANSACTION)
-        || state.equals(TRANSACTION_TIMEOUT);
+        || state.equals(TRANSACTION_TIMEOUT)
+        || isOfNewerRelease(e);
+  }
+
+  /**
+   * Returns whether a function of the product is gone: a newer release has dropped it while this
+   * process runs. A process of that release can do what was asked.
+   */
+  private static boolean isOfNewerRelease(SQLException e) {
+    return state(e).equals(UNDEFINED_FUNCTION) && said(e).contains("keeper.");
   }
 
   /** Returns whether a lock was not available within its time limit. */
@@ -77,6 +87,13 @@ public final class SqlErrors {
     if (state(e).equals(READ_ONLY)) {
       return KeeperException.Unavailable.because(
           "The database takes no writes: " + said(e) + ". Connect to the primary server", e);
+    }
+    if (isOfNewerRelease(e)) {
+      return KeeperException.Unavailable.because(
+          "A newer release has changed the database: "
+              + said(e)
+              + ". Replace this process by one of that release",
+          e);
     }
     if (isTransient(e)) {
       return new KeeperException.Unavailable("The database", e);

@@ -23,6 +23,18 @@ class SqlErrorsTest {
   }
 
   @Test
+  void aFunctionOfTheProductThatIsGoneMeansANewerReleaseAndAnyOtherAMistake() {
+    var ours = new SQLException("ERROR: function keeper.send(integer) does not exist", "42883");
+    assertThat(SqlErrors.isTransient(ours)).isTrue();
+    assertThat(SqlErrors.translate(ours))
+        .isInstanceOf(KeeperException.Unavailable.class)
+        .hasMessageContaining("A newer release has changed the database: function keeper.send");
+    var theirs = new SQLException("ERROR: function total(integer) does not exist", "42883");
+    assertThat(SqlErrors.isTransient(theirs)).isFalse();
+    assertThat(SqlErrors.translate(theirs)).isInstanceOf(KeeperException.Rejected.class);
+  }
+
+  @Test
   void aStandbyIsUnavailableForWrites() {
     var standby =
         new SQLException("ERROR: cannot execute INSERT in a read-only transaction", "25006");
