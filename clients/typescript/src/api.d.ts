@@ -1002,7 +1002,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The newest numbers every two seconds as server-sent events, and when others than ages changed */
+        /** The newest numbers every two seconds as server-sent events, and an event when they changed */
         get: operations["getSamplesLive"];
         put?: never;
         post?: never;
