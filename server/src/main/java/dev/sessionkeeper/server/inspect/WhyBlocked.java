@@ -83,9 +83,12 @@ final class WhyBlocked {
   private static String parked(SessionView view, Known known) {
     var reason = view.blockedReason().orElse("");
     var why =
-        known.last().isPresent() && reason.startsWith(PoisonPolicy.USED_UP)
-            ? failed(known.last().get(), known)
-            : "It was parked" + because(reason) + ".";
+        !reason.startsWith(PoisonPolicy.USED_UP)
+            ? "It was parked" + because(reason) + "."
+            : view.attempts() > 0 && known.last().isPresent()
+                ? failed(known.last().get(), known)
+                : "A message failed too often, so it was parked; the message that is first now has"
+                      + " not been tried.";
     return why + " It stays parked until a person resumes it. " + behind(view);
   }
 
