@@ -300,7 +300,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All jobs: owner, epoch, lease, next run, the last five runs */
+        /** All jobs: owner, epoch, lease, next run, the last runs */
         get: operations["getJobs"];
         put?: never;
         post?: never;
@@ -1002,7 +1002,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The newest numbers every two seconds, as server-sent events */
+        /** The newest numbers every two seconds as server-sent events, and an event when they changed */
         get: operations["getSamplesLive"];
         put?: never;
         post?: never;
@@ -3999,6 +3999,26 @@ export interface components {
              */
             keepRetrying?: boolean;
         };
+        StoreNumbersReader: {
+            /**
+             * @description The queue
+             * @example orders
+             */
+            queue: string;
+            /** @description The process */
+            node: string;
+            /**
+             * Format: int32
+             * @description The percentage of the queue's sessions that the process reads
+             * @example 50
+             */
+            share: number;
+            /**
+             * Format: date-time
+             * @description When the process began to read them
+             */
+            since: string;
+        };
         StoreNumbersStore: {
             /** @description The version of PostgreSQL */
             version: string;
@@ -4019,6 +4039,8 @@ export interface components {
             connections: number;
             /** @description The largest tables */
             tables: components["schemas"]["StoreNumbersTable"][];
+            /** @description The processes that read queues into their memory */
+            readers: components["schemas"]["StoreNumbersReader"][];
         };
         StoreNumbersTable: {
             /**
@@ -5589,7 +5611,10 @@ export interface operations {
     };
     getJobs: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Runs of each job, 1 to 100; the default is 5 */
+                history?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6850,7 +6875,10 @@ export interface operations {
     postQueuesQueueDeadLettersReplay: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why, for the audit log: at most 500 characters, percent-encoded UTF-8 */
+                "Keeper-Reason"?: string;
+            };
             path: {
                 /** @description The queue */
                 queue: string;
@@ -7109,7 +7137,10 @@ export interface operations {
     deleteQueuesQueueDeadLettersId: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why, for the audit log: at most 500 characters, percent-encoded UTF-8 */
+                "Keeper-Reason"?: string;
+            };
             path: {
                 /** @description The queue */
                 queue: string;
@@ -8671,7 +8702,7 @@ export interface operations {
             query?: {
                 /** @description The session */
                 sessionId?: string;
-                /** @description Only what happened before this time */
+                /** @description Only what happened before this time: that of the last moment of the page before */
                 before?: string;
             };
             header?: never;

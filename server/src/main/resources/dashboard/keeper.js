@@ -160,7 +160,7 @@ async function startCharts() {
     plot.replaceChildren();
     // @ts-ignore
     charts.set(key, new uPlot({
-      width: plot.clientWidth, height: 120, padding: [6, 8, 0, 0], legend: { show: false }, cursor: { y: false, points: { size: 5 } },
+      width: plot.clientWidth, height: 120, padding: [6, 26, 0, 0], legend: { show: false }, cursor: { y: false, points: { size: 5 } },
       scales: { x: { range: (/** @type {any} */ u, /** @type {number} */ min, /** @type {number} */ max) => [Math.min(min ?? Infinity, (max ?? Date.now() / 1000) - 120), max ?? Date.now() / 1000] }, y: { range: (/** @type {any} */ u, /** @type {number} */ min, /** @type {number} */ max) => [0, Math.max(1, (max ?? 1) * 1.1)] } },
       axes: [{ ...axis, space: 84, size: 22, values: (/** @type {any} */ u, /** @type {number[]} */ values) => values.map((value) => clock(value, u.scales.x.max - u.scales.x.min < 600)) }, { ...axis, size: 48, space: 24, ...(key !== 'rates' && { incrs: key === 'age' ? STEPS : WHOLE }), values: (/** @type {any} */ u, /** @type {number[]} */ values) => values.map((value) => key === 'age' ? span(value).replace(' 0 min', '') : value >= 1e6 ? value / 1e6 + ' M' : value >= 1e4 ? value / 1e3 + ' k' : String(value)) }],
       series: [{}, ...names.map((name) => ({ label: name, stroke: () => colour(colours[/** @type {'in'} */ (name)]), fill: () => colour(colours[/** @type {'in'} */ (name)]) + '1f', width: 1.5, points: { show: false } }))],

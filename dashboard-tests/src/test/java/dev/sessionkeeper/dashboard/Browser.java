@@ -72,11 +72,21 @@ final class Browser implements AutoCloseable {
       page.setViewportSize(look.width, look.height);
     }
 
+    /** Keeps a picture of the whole page. */
     void shoot(String name) {
+      shoot(name, true);
+    }
+
+    /** Keeps a picture of what a person sees without scrolling. */
+    void shootWindow(String name) {
+      shoot(name, false);
+    }
+
+    private void shoot(String name, boolean isWhole) {
       page.screenshot(
           new Page.ScreenshotOptions()
               .setPath(Path.of("target", "screens", name + ".png"))
-              .setFullPage(true));
+              .setFullPage(isWhole));
     }
 
     @Override

@@ -310,18 +310,6 @@ final class Keeper implements AutoCloseable {
     }
   }
 
-  /** Removes the hostile sessions. */
-  void calm() {
-    for (var session : java.util.List.of(HOSTILE, "cust-102")) {
-      ok(
-          "POST",
-          "/queues/orders/sessions/actions",
-          "{\"sessionId\":\"%s\",\"action\":\"resume\",\"reason\":\"done\"}"
-              .formatted(session.replace("\"", "\\\"")));
-    }
-    ok("DELETE", "/queues/mails/dead-letters/7", "");
-  }
-
   /** Returns the answers of pages that are requested concurrently. */
   Map<String, HttpResponse<String>> callAll(java.util.Collection<String> paths) {
     var answers = new java.util.concurrent.ConcurrentHashMap<String, HttpResponse<String>>();

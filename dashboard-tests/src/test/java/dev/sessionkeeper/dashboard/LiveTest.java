@@ -52,7 +52,8 @@ class LiveTest {
         response -> response.url().contains("/ui/queues/orders"),
         () ->
             page.evaluate(
-                "document.getElementById('live').dispatchEvent(new CustomEvent('keeper-refresh'))"));
+                "document.getElementById('live').dispatchEvent(new"
+                    + " CustomEvent('keeper-refresh'))"));
   }
 
   @Test
@@ -143,6 +144,21 @@ class LiveTest {
         "Object.defineProperty(document, 'hidden', {get: () => %s, configurable: true});"
                 .formatted(isHidden)
             + "document.dispatchEvent(new Event('visibilitychange'))");
+  }
+
+  @Test
+  void theHeadOfAColumnSortsQueuesByIt() {
+    try (var tab = browser.open(Browser.Look.LIGHT, keeper.url("/"))) {
+      var page = tab.page();
+      keeper.queue("a-quiet-one", "ORDERED", 2, "PARK_SESSION");
+      await().until(() -> keeper.ok("GET", "/samples/queues", "").contains("\"a-quiet-one\""));
+      page.navigate(keeper.url("/ui/queues"));
+      assertThat(page.locator("tbody th").first()).containsText("a-quiet-one");
+      page.locator("thead a.sort", new Page.LocatorOptions().setHasText("Parked")).click();
+      assertThat(page.locator("tbody th").first()).containsText("orders");
+      assertThat(page.locator("th[aria-sort=descending]")).containsText("Parked");
+      tab.requireNoComplaint();
+    }
   }
 
   @Test

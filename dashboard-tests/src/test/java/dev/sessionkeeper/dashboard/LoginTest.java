@@ -64,6 +64,8 @@ class LoginTest {
       tab.page().locator("main button").click();
       assertThat(tab.page()).hasURL(keeper.url("/ui/queues/orders?tab=held"));
       assertThat(tab.page().locator(".who")).hasText("anna");
+      assertThat(keeper.ok("GET", "/audit?action=dashboard.login", ""))
+          .contains("\"actor\":\"anna\"");
       var cookie = tab.context().cookies().getFirst();
       assertThat(cookie.httpOnly).isTrue();
       assertThat(String.valueOf(cookie.sameSite)).isEqualTo("STRICT");

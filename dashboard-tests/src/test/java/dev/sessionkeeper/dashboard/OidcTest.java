@@ -92,7 +92,7 @@ class OidcTest {
           .as("the token is bound to a tenant")
           .isEqualTo(403);
       assertThat(keeper.ok("GET", "/audit?action=dashboard.login", ""))
-          .contains("with a token of the identity provider");
+          .contains("with a token of the identity provider", "\"actor\":\"token:ann\"");
       assertThat(
               tab.complaints().stream()
                   .filter(one -> !one.startsWith("foreign request " + issuer.address()))

@@ -80,7 +80,8 @@ class PicturesTest {
                 page.waitForSelector("h1");
                 for (var look : Browser.Look.values()) {
                   tab.look(look);
-                  tab.shoot("docs-" + name + "-" + look);
+                  tab.shoot("shop-" + name + "-" + look);
+                  tab.shootWindow("docs-" + name + "-" + look);
                   assertThat(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
                       .as("nothing of " + name + " sticks out at the right in " + look)
                       .isEqualTo(true);

@@ -41,6 +41,7 @@ class PoisonWalkTest {
       reason(page, "comma became a point");
       click(page, AriaRole.BUTTON, "Save and replay");
       assertThat(page.locator(".told")).containsText("back in its old place");
+      assertThat(page.locator(".whybox")).containsText("has not been tried");
       tab.shoot("walk-replayed-" + hasScripts);
       click(page, AriaRole.BUTTON, "Resume");
       reason(page, "repaired");

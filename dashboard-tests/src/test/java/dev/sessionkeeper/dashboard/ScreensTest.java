@@ -93,23 +93,6 @@ class ScreensTest {
             assertThat(tab.page().title()).as("a hostile text must not run").isNotEqualTo("owned");
             tab.requireNoComplaint();
           });
-      // For the documentation's pictures; charts have a history by now.
-      keeper.calm();
-      for (var picture :
-          Map.of(
-                  "overview",
-                  "/",
-                  "queue",
-                  "/ui/queues/orders",
-                  "session",
-                  "/ui/queues/orders/session?id=cust-42",
-                  "dead-letters",
-                  "/ui/queues/mails/dead-letters")
-              .entrySet()) {
-        tab.page().navigate(keeper.url(picture.getValue()));
-        assertThat(tab.page().locator("#live")).isVisible();
-        tab.shoot("docs-" + picture.getKey());
-      }
     }
   }
 

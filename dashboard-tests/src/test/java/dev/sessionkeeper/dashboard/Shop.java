@@ -124,18 +124,14 @@ final class Shop implements AutoCloseable {
         "POST",
         "/streams/prices/events",
         "{\"event\":\"price.changed\",\"data\":{\"sku\":\"A-17\"}}");
-    keeper.call(
-        "GET",
-        "/streams/shipments/events?subscriber=tracking-page&limit=12",
-        "",
-        "Accept",
-        "application/json");
-    keeper.call(
-        "GET",
-        "/streams/shipments/events?subscriber=warehouse-board&limit=30",
-        "",
-        "Accept",
-        "application/json");
+    subscribe("tracking-page", 12);
+    subscribe("warehouse-board", 30);
+  }
+
+  private void subscribe(String name, int position) {
+    var path = "/streams/shipments/subscribers/" + name;
+    keeper.ok("PUT", path, "{\"from\":\"0\"}");
+    keeper.ok("POST", path + "/ack", "{\"lastEventId\":\"%d\"}".formatted(position));
   }
 
   private static String tenant(int number) {

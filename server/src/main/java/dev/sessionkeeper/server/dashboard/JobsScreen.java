@@ -37,7 +37,7 @@ final class JobsScreen {
         request,
         "jobs.jte",
         new Pages.Head("Jobs", "jobs", "all"),
-        Map.of("data", api.get(request, Map.of(), "jobs"), "lease", lease));
+        Map.of("data", api.get(request, Map.of("history", "100"), "jobs"), "lease", lease));
   }
 
   private Response show(Request request) throws Exception {

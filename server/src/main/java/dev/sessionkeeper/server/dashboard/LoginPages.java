@@ -109,7 +109,10 @@ final class LoginPages {
     var next = Links.local(fields.getOrDefault("next", Links.OVERVIEW));
     try {
       var login = guard.login(fields.getOrDefault("key", "").strip());
-      note(request, "with " + (login instanceof BrowserSessions.Login.ByKey ? "a key" : "a token"));
+      note(
+          request,
+          login,
+          "with " + (login instanceof BrowserSessions.Login.ByKey ? "a key" : "a token"));
       return withLogin(Pages.redirect(next), login);
     } catch (ProblemException e) {
       // The HTTP kernel counts refused requests in the audit log. A row for each attempt would let
@@ -153,9 +156,9 @@ final class LoginPages {
    * A failed audit write must not fail the login: while the store is away, the dashboard is needed
    * most.
    */
-  void note(Request request, String detail) {
+  void note(Request request, BrowserSessions.Login login, String detail) {
     try {
-      var actor = new Actor(request.actor().name(), request.actor().source());
+      var actor = new Actor(guard.nameOf(login), request.actor().source());
       audit.record(AuditLog.Entry.of(actor, ACTION, "dashboard", detail));
     } catch (KeeperException e) {
       log.warn("A login has no audit entry: {}", e.getMessage());

@@ -189,7 +189,7 @@ final class ProviderLogin {
           return refuse(
               request, state.next(), "Your account has no role here. Ask an administrator.");
         }
-        login.note(request, "with a token of the identity provider");
+        login.note(request, known, "with a token of the identity provider");
         return login.withLogin(
             pages.open(200, "bounce.jte", "Log in", request, Map.of("link", state.next())), known);
       } catch (ProblemException e) {

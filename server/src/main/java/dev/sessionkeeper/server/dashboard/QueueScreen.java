@@ -168,7 +168,16 @@ final class QueueScreen {
     long number = found.at("counts").number(tab);
     // Sessions whose messages are in message batches have no row: they are ready, but not counted.
     boolean isMore = tab.equals("ready") && !found.isTrue("backlogIsExact");
+    if (isMore && number == 0) {
+      return "";
+    }
     return isMore && number <= 10_000 ? Show.count(number) + "+" : Show.bounded(number);
+  }
+
+  /** Returns for how long a session has been blocked or held; blank if unknown. */
+  static String since(Shell shell, Data session) {
+    var since = session.time("blockedSince").or(() -> session.time("heldSince"));
+    return since.isPresent() ? shell.since(since) : "";
   }
 
   static String empty(String tab, String prefix, boolean isMore) {

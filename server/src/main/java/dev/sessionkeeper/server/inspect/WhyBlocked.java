@@ -82,10 +82,17 @@ final class WhyBlocked {
 
   private static String parked(SessionView view, Known known) {
     var reason = view.blockedReason().orElse("");
-    var why =
-        known.last().isPresent() && reason.startsWith(PoisonPolicy.USED_UP)
-            ? failed(known.last().get(), known)
-            : "It was parked" + because(reason) + ".";
+    boolean isUsedUp = reason.startsWith(PoisonPolicy.USED_UP);
+    String why;
+    if (isUsedUp && view.attempts() == 0) {
+      why =
+          "A message failed too often, so it was parked; the message that is first now has not been"
+              + " tried.";
+    } else if (isUsedUp && known.last().isPresent()) {
+      why = failed(known.last().get(), known);
+    } else {
+      why = "It was parked" + because(reason) + ".";
+    }
     return why + " It stays parked until a person resumes it. " + behind(view);
   }
 

@@ -8,6 +8,7 @@ import dev.sessionkeeper.server.http.Response;
 import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.Scope;
+import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.store.Actor;
 import java.util.List;
 import java.util.function.BiPredicate;
@@ -27,7 +28,8 @@ public final class JobRoutes {
   public List<Route> routes() {
     return List.of(
         Route.get("/jobs", Role.READ, SCOPE, this::list)
-            .summary("All jobs: owner, epoch, lease, next run, the last five runs")
+            .summary("All jobs: owner, epoch, lease, next run, the last runs")
+            .query("history", "Runs of each job, 1 to 100; the default is 5")
             .answers(200, "The jobs", JobItem.Listing.class),
         Route.get("/jobs/{name}", Role.READ, SCOPE, this::show)
             .summary("One job with its last hundred runs")
@@ -57,9 +59,16 @@ public final class JobRoutes {
   }
 
   private Response list(Request request) {
+    int history =
+        request.query(
+            in -> {
+              var wish = in.optional("history", SHORT_HISTORY, Decode.integer(1, LONG_HISTORY));
+              in.check();
+              return wish.get();
+            });
     var items =
         jobs.views().stream()
-            .map(view -> JobItem.of(view, jobs.history(view.name(), SHORT_HISTORY)))
+            .map(view -> JobItem.of(view, jobs.history(view.name(), history)))
             .toList();
     return Response.ok(new JobItem.Listing(items));
   }

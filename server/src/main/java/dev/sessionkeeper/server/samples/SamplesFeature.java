@@ -65,8 +65,8 @@ public final class SamplesFeature implements Feature {
             .answers(200, "By name", Queues.class),
         Route.get("/samples/live", Role.READ, Scope.queues(), this::live)
             .summary(
-                "The newest numbers every two seconds as server-sent events, and when others than"
-                    + " ages changed")
+                "The newest numbers every two seconds as server-sent events, and an event when they"
+                    + " changed")
             .query("queue", "Only of this queue")
             .answers(200, "Events until either side ends", "text/event-stream")
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.OVERLOADED));

@@ -142,7 +142,7 @@ final class CredentialGate implements Gate {
     return new BrowserSessions.Login.ByToken(token.caller(), token.until());
   }
 
-  private Optional<Caller> callerOfDigest(String sha256) {
+  Optional<Caller> callerOfDigest(String sha256) {
     return Optional.ofNullable(byDigest.get(sha256)).or(() -> stored.callerOf(sha256));
   }
 

@@ -195,6 +195,17 @@ public final class Guard implements Gate, AutoCloseable {
     };
   }
 
+  /** Returns the name of the credential behind a login. */
+  public String nameOf(BrowserSessions.Login login) {
+    return switch (login) {
+      case BrowserSessions.Login.ByToken token -> token.caller().name();
+      case BrowserSessions.Login.ByKey key ->
+          current.gate() instanceof CredentialGate gate
+              ? gate.callerOfDigest(key.sha256()).orElse(Caller.ANONYMOUS).name()
+              : Caller.LOCAL.name();
+    };
+  }
+
   @Override
   public Caller admit(Visit visit) {
     return current.gate().admit(visit);

@@ -56,6 +56,15 @@ class WhyBlockedTest {
   }
 
   @Test
+  void aParkedSessionWhoseFirstMessageWasRepairedDoesNotNameTheOldError() {
+    assertThat(why(SessionStatus.PARKED, 3, 0, "max delivery count reached: NPE", FAILED))
+        .isEqualTo(
+            "A message failed too often, so it was parked; the message that is first now has not"
+                + " been tried. It stays parked until a person resumes it."
+                + " 2 messages wait behind it.");
+  }
+
+  @Test
   void aSessionThatAPersonParkedOrPausedNamesTheReason() {
     assertThat(why(SessionStatus.PARKED, 1, 0, "bad data", Optional.empty()))
         .startsWith("It was parked: “bad data”.")
