@@ -128,11 +128,19 @@ public final class BrowserSessions {
         .map(parts -> parts[1]);
   }
 
+  /**
+   * Returns the cookie that only this host can have set, if there is one: the network may plant a
+   * cookie of the plain name, with a login of somebody else.
+   */
   private static Optional<String> value(String cookieHeader) {
+    return value(cookieHeader, SECURE_NAME).or(() -> value(cookieHeader, PLAIN_NAME));
+  }
+
+  private static Optional<String> value(String cookieHeader, String name) {
     return Arrays.stream(cookieHeader.split(";", -1))
         .map(String::strip)
-        .filter(pair -> pair.startsWith(SECURE_NAME + "=") || pair.startsWith(PLAIN_NAME + "="))
-        .map(pair -> pair.substring(pair.indexOf('=') + 1))
+        .filter(pair -> pair.startsWith(name + "="))
+        .map(pair -> pair.substring(name.length() + 1))
         .findFirst();
   }
 

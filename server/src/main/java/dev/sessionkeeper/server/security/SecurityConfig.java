@@ -10,6 +10,7 @@ import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Decoder;
 import dev.sessionkeeper.server.json.Fields;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -62,8 +63,37 @@ public record SecurityConfig(
             Duration.ofDays(400),
             Decode.duration(Duration.ofMinutes(1), Duration.ofDays(36_500)));
     in.check();
+    refuseAmbiguous(in, keys.get(), certificates.get());
+    in.check();
     return new SecurityConfig(
         keys.get(), certificates.get(), jwt.get(), limit.get(), retention.get());
+  }
+
+  /**
+   * Leases, receipts, tokens, limits and the audit log know a credential by its name. So two keys
+   * may share a name, for a rotation, only if they share their rights.
+   */
+  private static void refuseAmbiguous(
+      Fields in, List<ApiKey> keys, List<Certificate> certificates) {
+    var rights = new HashMap<String, Caller>();
+    var digests = new HashSet<String>();
+    for (var key : keys) {
+      if (!digests.add(key.sha256())) {
+        in.reject("keys", "name the same key twice: " + key.caller().name());
+      }
+      refuseOtherRights(in, "keys", key.caller(), rights);
+    }
+    for (var certificate : certificates) {
+      refuseOtherRights(in, "certificates", certificate.caller(), rights);
+    }
+  }
+
+  private static void refuseOtherRights(
+      Fields in, String list, Caller caller, Map<String, Caller> rights) {
+    var other = rights.putIfAbsent(caller.name(), caller);
+    if (other != null && !other.equals(caller)) {
+      in.reject(list, "must not give one name different rights: " + caller.name());
+    }
   }
 
   /** A key that was shown once and is stored as its digest. */

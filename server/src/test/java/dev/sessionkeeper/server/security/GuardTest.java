@@ -51,6 +51,32 @@ class GuardTest {
     }
   }
 
+  /** Leases, receipts and tokens know a credential by its name. */
+  @Test
+  void twoKeysShareANameOnlyIfTheyShareTheirRights() {
+    var one = ApiKeys.generate().sha256();
+    var two = ApiKeys.generate().sha256();
+    var key = "security: { keys: [ { name: a, sha256: %s, roles: [read] }, { %s } ]%s }";
+    for (var yaml :
+        List.of(
+            key.formatted(one, "name: a, sha256: " + two + ", roles: [admin]", ""),
+            key.formatted(one, "name: a, sha256: " + two + ", roles: [read], queues: [q]", ""),
+            key.formatted(one, "name: b, sha256: " + one + ", roles: [admin]", ""),
+            key.formatted(
+                one,
+                "name: b, sha256: " + two + ", roles: [read]",
+                ", certificates: [ { subject: a, roles: [admin] } ]"))) {
+      assertThatThrownBy(() -> TestServer.start(yaml))
+          .as(yaml)
+          .isInstanceOf(InvalidConfig.class)
+          .hasMessageMatching("(?s).*(different rights|the same key twice).*");
+    }
+    var rotation = key.formatted(one, "name: a, sha256: " + two + ", roles: [read]", "");
+    try (var server = TestServer.start(rotation)) {
+      assertThat(server.get("/health/live").status()).isEqualTo(200);
+    }
+  }
+
   @Test
   void anotherAddressThanLoopbackNeedsAuthentication() {
     assertThatThrownBy(() -> TestServer.start("server: { host: 0.0.0.0 }"))
