@@ -6361,7 +6361,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description false: only the settings, which takes no time in large queues */
-                numbers?: string;
+                numbers?: boolean;
             };
             header?: never;
             path: {
@@ -8964,11 +8964,11 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description attention (waiting, parked or paused; the default) or one status */
-                status?: string;
+                status?: "attention" | "ready" | "held" | "waiting" | "parked" | "paused";
                 /** @description Only sessions whose id begins like this */
                 prefix?: string;
                 /** @description true: also how many sessions there are, exact up to 10,000 */
-                counts?: string;
+                counts?: boolean;
                 /** @description Sessions per page, 1 to 1000 */
                 limit?: number;
                 /** @description nextCursor of the page before */
@@ -10993,7 +10993,7 @@ export interface operations {
                 /** @description Only of this tenant */
                 tenantObjectId?: string;
                 /** @description false: only whether metering is held, which takes no time */
-                sums?: string;
+                sums?: boolean;
             };
             header?: never;
             path?: never;
