@@ -4,13 +4,19 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** One page of all that runs wrote down in {@code docs/reference/proof}. */
+/**
+ * The index of the pages that runs write into {@code docs/reference/proof}. Each of them begins
+ * with a heading, a line about the run, and the result in one line.
+ */
 final class ComposeProof {
   private static final String HEAD =
       """
       # Proof
-      What was run to show that promises are kept. Each section is written by the run itself, on the commit that it
-      names; [Prove it](../how-to/prove-it.md) repeats them.
+      Runs write these pages themselves: what was run, how often, on which commit, with which result.
+      [Prove it](../how-to/prove-it.md) repeats them.
+
+      | page | result | run |
+      |---|---|---|
       """;
 
   private ComposeProof() {}
@@ -19,9 +25,23 @@ final class ComposeProof {
     var text = new StringBuilder(HEAD);
     try (var files = Files.list(folder)) {
       for (var file : files.filter(each -> each.toString().endsWith(".md")).sorted().toList()) {
-        text.append('\n').append("#").append(Files.readString(file).strip()).append('\n');
+        text.append(row(file));
       }
     }
     return text.toString();
+  }
+
+  private static String row(Path file) throws IOException {
+    var lines = Files.readAllLines(file).stream().filter(line -> !line.isBlank()).toList();
+    if (lines.size() < 3 || !lines.get(0).startsWith("# ")) {
+      throw new IOException(file + " does not begin with a heading, a run and a result");
+    }
+    return "| [%s](proof/%s) | %s | %s |%n"
+        .formatted(
+            lines.get(0).substring(2), file.getFileName(), cell(lines.get(2)), cell(lines.get(1)));
+  }
+
+  private static String cell(String line) {
+    return line.replace("|", "\\|");
   }
 }

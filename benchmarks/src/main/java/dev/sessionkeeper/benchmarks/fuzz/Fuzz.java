@@ -78,7 +78,13 @@ public final class Fuzz {
     var table = table(time, results);
     OUT.println(table);
     if (proof.isPresent()) {
-      Proof.write(proof.get(), "Fuzzing", "keeper fuzz --seconds " + time.toSeconds(), table);
+      long found = results.values().stream().filter(Result::hasFound).count();
+      var summary =
+          found == 0
+              ? "Nothing was found in " + results.size() + " targets."
+              : "**Something was found** in " + found + " of " + results.size() + " targets.";
+      Proof.write(
+          proof.get(), "Fuzzing", "keeper fuzz --seconds " + time.toSeconds(), summary, table);
     }
     System.exit(results.values().stream().anyMatch(Result::hasFound) ? 1 : 0);
   }

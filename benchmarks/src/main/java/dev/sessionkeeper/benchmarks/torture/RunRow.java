@@ -53,22 +53,28 @@ record RunRow(Path folder, long seed) {
     command.add("--enable-native-access=ALL-UNNAMED");
     var arguments = new ArrayList<>(run.options());
     arguments.addAll(List.of("--seed", Long.toString(seed), "--folder", own.toString()));
-    var disk = own.resolveSibling(row.name() + "-disk");
     if (run.needs() == Needs.SMALL_DISK) {
-      Files.createDirectories(disk);
+      return onSmallDisk(command, arguments, own.resolve("run.log"));
+    }
+    return judge(command, arguments, own.resolve("run.log"));
+  }
+
+  private static Seen onSmallDisk(List<String> command, List<String> arguments, Path log)
+      throws IOException, InterruptedException {
+    // Not below the folder of logs: the user of the database must be able to enter it.
+    var disk = Files.createTempDirectory("keeper-disk-");
+    try {
       call(
           List.of("mount", "-t", "tmpfs", "-o", "mode=1777,size=" + DISK_SIZE, "tmpfs", disk + ""));
       command.add("-Djava.io.tmpdir=" + disk);
       arguments.addAll(List.of("--disk", disk.toString()));
-    }
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), FAULT_RUN));
-    command.addAll(arguments);
-    try {
-      return judge(command, own.resolve("run.log"));
-    } finally {
-      if (run.needs() == Needs.SMALL_DISK) {
+      try {
+        return judge(command, arguments, log);
+      } finally {
         call(List.of("umount", "-l", disk.toString()));
       }
+    } finally {
+      Files.delete(disk);
     }
   }
 
@@ -87,8 +93,11 @@ record RunRow(Path folder, long seed) {
     };
   }
 
-  private static Seen judge(List<String> command, Path log)
+  private static Seen judge(List<String> java, List<String> arguments, Path log)
       throws IOException, InterruptedException {
+    var command = new ArrayList<>(java);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), FAULT_RUN));
+    command.addAll(arguments);
     int code = call(command, log, Path.of(""));
     var lines = Files.readAllLines(log);
     var counts = new ArrayList<String>();

@@ -145,8 +145,12 @@ public final class Torture {
       out.println(json(results, green));
     }
     if (asked.proof.isPresent()) {
-      var text = green + " of " + asked.times + " times without a broken row.\n\n" + table(results);
-      Proof.write(asked.proof.get(), "Fault matrix", "keeper torture", text);
+      Proof.write(
+          asked.proof.get(),
+          "Fault matrix",
+          "keeper torture " + String.join(" ", arguments),
+          summary(results, green, asked.times),
+          table(results));
     }
     return results.stream().anyMatch(Torture::isBroken) ? 1 : 0;
   }
@@ -186,6 +190,19 @@ public final class Torture {
 
   private static boolean isBroken(Result result) {
     return result.seen().verdict() == Verdict.BROKEN;
+  }
+
+  private static String summary(List<Result> results, int green, int times) {
+    long kept = results.stream().filter(each -> each.seen().verdict() == Verdict.KEPT).count();
+    long broken = results.stream().filter(Torture::isBroken).count();
+    return String.format(
+        Locale.ROOT,
+        "%d of %d times without a broken row: %d rows kept, %d broken, %d skipped.",
+        green,
+        times,
+        kept,
+        broken,
+        results.size() - kept - broken);
   }
 
   private static String word(Verdict verdict) {
