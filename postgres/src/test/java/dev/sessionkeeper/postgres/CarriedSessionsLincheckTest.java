@@ -47,8 +47,8 @@ class CarriedSessionsLincheckTest {
 
   private static StressOptions options() {
     return new StressOptions()
-        .iterations(10)
-        .invocationsPerIteration(300)
+        .iterations(8)
+        .invocationsPerIteration(150)
         .minimizeFailedScenario(false)
         .threads(2)
         .actorsPerThread(3)

@@ -291,8 +291,14 @@ final class CursorRun {
       long began = world.now();
       if (bugs.contains(CursorBug.CLOSE_FORGETS)) {
         isSaved = true;
-        closed++;
-        world.kill(machine);
+        var gone = machine;
+        world.after(
+            Duration.ZERO,
+            world.environment(),
+            () -> {
+              world.kill(gone);
+              closed++;
+            });
         return;
       }
       var report = writer.closeAsync(DEADLINE).toCompletableFuture();

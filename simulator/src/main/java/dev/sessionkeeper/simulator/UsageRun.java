@@ -247,17 +247,33 @@ final class UsageRun {
       pause(Duration.ofMillis(random.nextInt(2500)));
       int tenant = random.nextInt(2);
       int key = random.nextInt(2);
-      try {
-        switch (random.nextInt(4)) {
-          case 0 -> end(tenant, key);
-          case 1 -> put(tenant, key, 1 + random.nextInt(3), true);
-          default -> put(tenant, key, 1 + random.nextInt(3), false);
-        }
-      } catch (Tables.Broken e) {
-        world.note("caller", e.getMessage() == null ? "broken" : e.getMessage());
+      int kind = random.nextInt(4);
+      long factor = 1 + random.nextInt(3);
+      if (random.nextInt(3) == 0) {
+        // The same request again, by another process at the same time.
+        callers++;
+        world.start(
+            world.environment(),
+            () -> {
+              tryCall(1, tenant, key, factor);
+              callers--;
+            });
       }
+      tryCall(kind, tenant, key, factor);
     }
     callers--;
+  }
+
+  private void tryCall(int kind, int tenant, int key, long factor) {
+    try {
+      switch (kind) {
+        case 0 -> end(tenant, key);
+        case 1 -> put(tenant, key, factor, true);
+        default -> put(tenant, key, factor, false);
+      }
+    } catch (Tables.Broken e) {
+      world.note("caller", e.getMessage() == null ? "broken" : e.getMessage());
+    }
   }
 
   private @Nullable Session active(int tenant, int key) {
@@ -295,7 +311,7 @@ final class UsageRun {
           if (before.tenant != tenant) {
             broken("I14", "tenant " + tenant + " got the session of tenant " + before.tenant);
           }
-          if (isUpgrade && before.factor != factor) {
+          if (isUpgrade && before.factor != factor && clockOffset == 0) {
             long at = now();
             if (bugs.contains(UsageBug.UPGRADE_READS_CLOCK_TWICE)) {
               t.statement();
@@ -304,7 +320,7 @@ final class UsageRun {
             t.lock("session " + before.id, Mode.EXCLUSIVE);
             long expires = begin + expiry();
             // The wait for the lock may have taken so long that metering or the end went past it.
-            if (before.endThatCounts() <= at || before.meteredThrough > at) {
+            if (before.endThatCounts() <= at || before.meteredThrough > at || clockOffset != 0) {
               return true;
             }
             int id = ++ids;
@@ -327,6 +343,9 @@ final class UsageRun {
   }
 
   private boolean insert(Tables.Transaction t, int tenant, int key, long factor) {
+    if (clockOffset != 0) {
+      return false; // The clock has jumped meanwhile.
+    }
     long at = now();
     long expires = at + expiry();
     int id = ++ids;

@@ -3,6 +3,7 @@ package dev.sessionkeeper.benchmarks.fuzz;
 import dev.sessionkeeper.benchmarks.processes.DatabaseAddress;
 import dev.sessionkeeper.benchmarks.proof.Proof;
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
+import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -16,11 +17,16 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
-/** Lets Jazzer look for input that a target cannot take, for a while each. */
+/** Runs Jazzer on each target for some time; it looks for input that the target cannot take. */
 public final class Fuzz {
   private static final PrintStream OUT = System.out;
   private static final Pattern PROGRESS = Pattern.compile("#(\\d+)\\s.*cov: (\\d+)");
+
+  /** The exit code of Jazzer when it has found something. */
+  private static final int FOUND = 77;
+
   private static final String HELP =
       "Usage: keeper fuzz [--target %s] [--seconds N | --minutes N] [--keep] [--proof FILE]%n"
           + "Each target for so long (default: 60 seconds). --keep adds input that reached new code"
@@ -34,7 +40,7 @@ public final class Fuzz {
     this.work = checkout.resolve("benchmarks/target/fuzz");
   }
 
-  /** What was done to a target. */
+  /** The result for one target. */
   record Result(Target target, long runs, long reached, boolean hasFound, Path log) {
     private String row() {
       return String.format(
@@ -100,7 +106,7 @@ public final class Fuzz {
     return target.name().toLowerCase(Locale.ROOT);
   }
 
-  /** In a process of its own: input may end it. */
+  /** Runs a process of its own, because input may end it. */
   Result run(Target target, Duration time, boolean isKept)
       throws IOException, InterruptedException {
     if (target != Target.SQL) {
@@ -123,7 +129,7 @@ public final class Fuzz {
     command.add("--enable-native-access=ALL-UNNAMED");
     command.add("-D" + FuzzOne.PROPERTY + "=" + name(target));
     command.add("-Dlogback.statusListenerClass=ch.qos.logback.core.status.NopStatusListener");
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of("-cp", absolute(System.getProperty("java.class.path"))));
     command.add("com.code_intelligence.jazzer.Jazzer");
     command.add("--target_class=" + FuzzOne.class.getName());
     command.add("--instrumentation_includes=dev.sessionkeeper.**");
@@ -144,6 +150,9 @@ public final class Fuzz {
     builder.environment().putAll(environment);
     var process = builder.start();
     int code = process.waitFor();
+    if (code != 0 && code != FOUND) {
+      throw new IOException("Jazzer ended with code " + code + "; see " + log);
+    }
     long runs = 0;
     long reached = 0;
     try (var lines = Files.lines(log, java.nio.charset.StandardCharsets.ISO_8859_1)) {
@@ -155,6 +164,13 @@ public final class Fuzz {
         }
       }
     }
-    return new Result(target, runs, reached, code != 0, log);
+    return new Result(target, runs, reached, code == FOUND, log);
+  }
+
+  /** The fuzzing process has a working folder of its own. */
+  private static String absolute(String classPath) {
+    return Arrays.stream(classPath.split(File.pathSeparator, -1))
+        .map(entry -> Path.of(entry).toAbsolutePath().toString())
+        .collect(Collectors.joining(File.pathSeparator));
   }
 }
