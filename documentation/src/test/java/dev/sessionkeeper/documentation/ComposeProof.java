@@ -23,6 +23,9 @@ final class ComposeProof {
 
   static String page(Path folder) throws IOException {
     var text = new StringBuilder(HEAD);
+    if (!Files.isDirectory(folder)) {
+      return text.toString(); // No run has written anything yet.
+    }
     try (var files = Files.list(folder)) {
       for (var file : files.filter(each -> each.toString().endsWith(".md")).sorted().toList()) {
         text.append(row(file));
