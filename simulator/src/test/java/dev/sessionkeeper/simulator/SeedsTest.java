@@ -102,6 +102,9 @@ class SeedsTest {
     for (long seed = 1; seed <= UNTIL_FOUND; seed++) {
       var violations = SeededRun.of(subject, seed).with(bug).run().violations();
       if (!violations.isEmpty()) {
+        assertThat(SeededRun.of(subject, seed).run().violations())
+            .as("seed %d without the bug", seed)
+            .isEmpty();
         WriteProof.found(subject, bug, seed, violations.get(0).invariant());
         return;
       }
