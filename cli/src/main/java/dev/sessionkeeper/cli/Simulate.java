@@ -6,6 +6,7 @@ import dev.sessionkeeper.simulator.Simulation;
 import dev.sessionkeeper.simulator.SimulationReport;
 import dev.sessionkeeper.simulator.Subject;
 import dev.sessionkeeper.time.TimeSource;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -43,7 +44,8 @@ final class Simulate implements Callable<Integer> {
       paramLabel = "WHAT",
       defaultValue = "nodes",
       description =
-          "nodes: the session processor on a modelled store. owners: the memory provider."
+          "nodes: the session processor on a modelled store. cursors: cursors and the coalescing"
+              + " writer. usage: a model of metering and delivery. owners: the memory provider."
               + " Default: nodes")
   String what = "nodes";
 
@@ -98,9 +100,9 @@ final class Simulate implements Callable<Integer> {
   }
 
   private Subject subject() {
-    // The other subjects have not run often enough to be useful to users.
-    return Optional.of(Subject.NODES)
+    return Arrays.stream(Subject.values())
         .filter(subject -> subject.text().equals(what))
+        .findFirst()
         .orElseThrow(
             () ->
                 new ParameterException(
@@ -108,7 +110,9 @@ final class Simulate implements Callable<Integer> {
                     "There is nothing named "
                         + what
                         + " to simulate; choose "
-                        + Subject.NODES.text()
+                        + Arrays.stream(Subject.values())
+                            .map(Subject::text)
+                            .collect(Collectors.joining(", "))
                         + " or "
                         + OWNERS));
   }

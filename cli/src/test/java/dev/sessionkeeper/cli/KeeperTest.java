@@ -123,6 +123,8 @@ class KeeperTest {
     assertThat(found.err)
         .contains("breaks I1", "What must happen for it", "Again: keeper simulate nodes --seed");
     assertThat(runRaw("simulate", "nodes", "--plant", "nonsense").code).isEqualTo(Exit.USAGE);
+    assertThat(runRaw("simulate", "cursors", "--runs", "3").code).isEqualTo(Exit.OK);
+    assertThat(runRaw("simulate", "usage", "--runs", "3").code).isEqualTo(Exit.OK);
     assertThat(runRaw("simulate", "nothing").code).isEqualTo(Exit.USAGE);
   }
 

@@ -58,6 +58,11 @@ class ReferenceTest {
   }
 
   @Test
+  void proof() throws Exception {
+    check("proof.md", ComposeProof.page(Manual.DOCS.resolve("reference/proof")));
+  }
+
+  @Test
   void everyMetricOfARunningServerIsDescribed() throws Exception {
     var described = DescribeMetrics.all().keySet();
     assertThat(server.metricFamilies())

@@ -29,6 +29,7 @@ import java.util.TreeSet;
 final class CursorRun {
   private static final Duration ACTIVE = Duration.ofSeconds(6);
   private static final Duration DEADLINE = Duration.ofSeconds(4);
+  private static final Duration ON_THE_WAY = Duration.ofMillis(6);
   private static final long MOST_STEPS = 100_000;
 
   private final World world;
@@ -289,8 +290,14 @@ final class CursorRun {
       long began = world.now();
       if (bugs.contains(CursorBug.CLOSE_FORGETS)) {
         isSaved = true;
-        closed++;
-        world.kill(machine);
+        var gone = machine;
+        world.after(
+            Duration.ZERO,
+            world.environment(),
+            () -> {
+              world.kill(gone);
+              closed++;
+            });
         return;
       }
       var report = writer.closeAsync(DEADLINE).toCompletableFuture();
@@ -346,7 +353,9 @@ final class CursorRun {
       while (at < last) {
         var process = processes.get(world.choices().nextInt(processes.size()));
         at = connect(process);
-        world.await(() -> false, Duration.ofMillis(20 + world.choices().nextInt(200)));
+        if (at < last) {
+          world.await(() -> false, Duration.ofMillis(20 + world.choices().nextInt(200)));
+        }
       }
       subscribers--;
     }
@@ -384,6 +393,8 @@ final class CursorRun {
         }
       }
       acknowledge(connection, tracker, inHand);
+      // A subscriber that is done leaves as soon as its last acknowledgement has arrived.
+      world.await(() -> contiguous(events()) >= last, ON_THE_WAY);
       return contiguous(events());
     }
 

@@ -55,7 +55,7 @@ final class Link {
         return;
       }
       if (store.isLockedByOther(node)) {
-        world.after(Duration.ofMillis(10), store.machine(), () -> execute(statement));
+        world.after(Duration.ofMillis(50), store.machine(), () -> execute(statement));
         return;
       }
       boolean locks = bugs.contains(Bug.LOCK_UNTIL_ANSWER_IS_READ);

@@ -105,8 +105,9 @@ record NodePlan(
             case CLOCK_JUMP -> Duration.ofHours(random.nextInt(49) - 24);
             case PROMOTION -> within(random, Duration.ofSeconds(1));
             case STORE_CRASH -> within(random, Duration.ofSeconds(2));
-            case CRASH, FREEZE, PARTITION, SLOW_LINK, RESTART ->
-                within(random, Duration.ofSeconds(5));
+            // Some stand still for longer than anybody may have to wait for them.
+            case FREEZE -> within(random, Duration.ofSeconds(random.nextInt(3) == 0 ? 40 : 5));
+            case CRASH, PARTITION, SLOW_LINK, RESTART -> within(random, Duration.ofSeconds(5));
           };
       steps.add(new Fault(within(random, LENGTH), kind, random.nextInt(nodes), length));
     }

@@ -33,6 +33,18 @@ public enum Subject {
     SimulationReport run(long seed, Optional<String> bug, boolean keepsTrace, BitSet skipped) {
       return CursorRun.run(seed, planted(CursorBug.class, bug), keepsTrace, skipped);
     }
+  },
+  /** The protocol of registry, metering job and delivery; a model, not the product's code. */
+  USAGE("a model of registered sessions, the metering job and the delivery of usage") {
+    @Override
+    public List<String> bugs() {
+      return names(UsageBug.values());
+    }
+
+    @Override
+    SimulationReport run(long seed, Optional<String> bug, boolean keepsTrace, BitSet skipped) {
+      return UsageRun.run(seed, planted(UsageBug.class, bug), keepsTrace, skipped);
+    }
   };
 
   private final String description;

@@ -28,7 +28,7 @@ public final class FaultyNetwork implements AutoCloseable {
   private static final int BUFFER = 1 << 16;
 
   private final ServerSocket listener;
-  private final int target;
+  private volatile int target;
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
   private final Set<Link> links = ConcurrentHashMap.newKeySet();
   private final AtomicInteger cuts = new AtomicInteger();
@@ -95,6 +95,12 @@ public final class FaultyNetwork implements AutoCloseable {
   /** Returns how many connections were cut. */
   public int cuts() {
     return cuts.get();
+  }
+
+  /** Connects to another port from now on, and cuts all open connections. */
+  public void redirect(int port) {
+    target = port;
+    List.copyOf(links).forEach(Link::cutNow);
   }
 
   /** Delays each piece of data by a random time of at most this. */

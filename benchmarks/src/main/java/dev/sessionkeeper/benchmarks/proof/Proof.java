@@ -15,14 +15,17 @@ public final class Proof {
    * Writes the page.
    *
    * @param command that repeats the run
-   * @param result as Markdown
+   * @param result in one line
+   * @param details as Markdown
    */
-  public static void write(Path file, String title, String command, String result)
+  public static void write(Path file, String title, String command, String result, String details)
       throws IOException, InterruptedException {
     var text =
         """
         # %s
         Written by `%s` on %s, on commit `%s`, with Java %s on %d processors.
+
+        %s
 
         %s
         """
@@ -33,7 +36,8 @@ public final class Proof {
                 commit(),
                 Runtime.version().feature(),
                 Runtime.getRuntime().availableProcessors(),
-                result.strip());
+                result,
+                details.strip());
     Files.createDirectories(file.toAbsolutePath().getParent());
     Files.writeString(file, text);
   }

@@ -76,7 +76,11 @@ public final class Soak {
     OUT.println(soak.table());
     if (proof.isPresent()) {
       Proof.write(
-          proof.get(), "Soak", "keeper soak --seconds " + duration.toSeconds(), soak.table());
+          proof.get(),
+          "Soak",
+          "keeper soak --seconds " + duration.toSeconds(),
+          soak.result(),
+          soak.table());
     }
     System.exit(soak.notFlat().isEmpty() ? 0 : 1);
   }
@@ -175,6 +179,13 @@ public final class Soak {
     var names = new ArrayList<String>();
     all().stream().filter(series -> !series.isFlat()).forEach(series -> names.add(series.name()));
     return names;
+  }
+
+  private String result() {
+    var moved = notFlat();
+    return moved.isEmpty()
+        ? "All " + all().size() + " figures stayed flat for " + duration.toSeconds() + " s."
+        : "**Not flat**: " + String.join(", ", moved) + ".";
   }
 
   String table() {

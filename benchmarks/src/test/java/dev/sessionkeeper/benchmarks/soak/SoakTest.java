@@ -13,7 +13,7 @@ class SoakTest {
 
   @Test
   void memoryConnectionsTablesAndRateStayFlat() throws Exception {
-    var soak = new Soak(Duration.ofSeconds(90));
+    var soak = new Soak(Duration.ofSeconds(50));
 
     soak.run();
 

@@ -1,0 +1,36 @@
+package dev.sessionkeeper.benchmarks.fuzz;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Every kept input again, and some seconds of new ones for each target. */
+@Tag("slow")
+class FuzzTest {
+  private static final Path CHECKOUT = Path.of("").toAbsolutePath().getParent();
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "CANARY")
+  void noInputIsMoreThanATargetCanTake(Target target) throws Exception {
+    var result = new Fuzz(CHECKOUT).run(target, Duration.ofSeconds(4), false);
+
+    var log = Files.readString(result.log(), ISO_8859_1);
+    assertThat(result.hasFound()).as(log).isFalse();
+    assertThat(result.runs()).as(log).isGreaterThan(10);
+  }
+
+  @Test
+  void aPlantedFindIsFound() throws Exception {
+    var result = new Fuzz(CHECKOUT).run(Target.CANARY, Duration.ofSeconds(20), false);
+
+    assertThat(result.hasFound()).isTrue();
+    assertThat(Files.readString(result.log(), ISO_8859_1)).contains("As planted");
+  }
+}
