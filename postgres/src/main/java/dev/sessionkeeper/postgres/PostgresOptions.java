@@ -1,5 +1,6 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.postgres.read.ReaderLease;
 /**
  * How a provider uses its database.
  *
@@ -19,7 +20,7 @@ public record PostgresOptions(
     int prefetch,
     boolean migrate,
     boolean keepHouse,
-    Reading reading,
+    ReaderLease reading,
     long bodyMemory) {
   /** For {@code carryFrom}. */
   public static final int NEVER = Integer.MAX_VALUE;
@@ -32,8 +33,8 @@ public record PostgresOptions(
    * @param page the messages that it reads first from a backlog; later pages are four times as
    *     large
    */
-  public record Reading(int carryFrom, int page) {
-    public Reading {
+  public record ReaderLease(int carryFrom, int page) {
+    public ReaderLease {
       if (carryFrom < 0) {
         throw new IllegalArgumentException("carryFrom must not be negative, was " + carryFrom);
       }
@@ -57,7 +58,7 @@ public record PostgresOptions(
 
   /** 12 connections, 32 messages, 64 MB of bodies, tables are kept up to date. */
   public static PostgresOptions ofDefaults() {
-    return new PostgresOptions(12, 32, true, true, new Reading(32, 4096), 64L << 20);
+    return new PostgresOptions(12, 32, true, true, new ReaderLease(32, 4096), 64L << 20);
   }
 
   public PostgresOptions withMaxConnections(int count) {
@@ -81,12 +82,12 @@ public record PostgresOptions(
 
   public PostgresOptions withCarryFrom(int sessions) {
     return new PostgresOptions(
-        maxConnections, prefetch, migrate, keepHouse, new Reading(sessions, reading.page), bodyMemory);
+        maxConnections, prefetch, migrate, keepHouse, new ReaderLease(sessions, reading.page), bodyMemory);
   }
 
   public PostgresOptions withPage(int messages) {
     return new PostgresOptions(
-        maxConnections, prefetch, migrate, keepHouse, new Reading(reading.carryFrom, messages), bodyMemory);
+        maxConnections, prefetch, migrate, keepHouse, new ReaderLease(reading.carryFrom, messages), bodyMemory);
   }
 
   /** Bytes of bodies that are read ahead of handlers. The default is 64 MB. */

@@ -1,5 +1,22 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.postgres.batch.ReaderBuckets;
+import dev.sessionkeeper.postgres.jdbc.Connections;
+import dev.sessionkeeper.postgres.operate.ActOnSession;
+import dev.sessionkeeper.postgres.operate.DeadLetterTable;
+import dev.sessionkeeper.postgres.operate.Housekeeping;
+import dev.sessionkeeper.postgres.operate.InspectQueue;
+import dev.sessionkeeper.postgres.operate.RemoveQueue;
+import dev.sessionkeeper.postgres.prefetch.PrefetchBudget;
+import dev.sessionkeeper.postgres.queue.KnownQueue;
+import dev.sessionkeeper.postgres.queue.Node;
+import dev.sessionkeeper.postgres.queue.Notifications;
+import dev.sessionkeeper.postgres.queue.ProviderContext;
+import dev.sessionkeeper.postgres.queue.QueueContext;
+import dev.sessionkeeper.postgres.queue.QueueTable;
+import dev.sessionkeeper.postgres.read.ReadingOptions;
+import dev.sessionkeeper.postgres.send.SendMessages;
+import dev.sessionkeeper.postgres.unordered.UnorderedQueue;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Limits;
 import dev.sessionkeeper.Message;
@@ -61,12 +78,12 @@ public final class PostgresQueueProvider
   private final Optional<Notices> ownNotices;
   private final ProviderContext setup;
   private final PostgresOptions options;
-  private final BodyMemory memory;
+  private final PrefetchBudget memory;
   private final QueueTable table;
-  private final Keep keep;
+  private final Housekeeping keep;
   private final ConcurrentHashMap<Integer, OpenQueue> queues = new ConcurrentHashMap<>();
   private final ConcurrentHashMap<Integer, SendMessages> senders = new ConcurrentHashMap<>();
-  private final ConcurrentHashMap<Integer, PartsOfReaders> parts = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Integer, ReaderBuckets> parts = new ConcurrentHashMap<>();
   private volatile boolean closed;
 
   private PostgresQueueProvider(
@@ -80,9 +97,9 @@ public final class PostgresQueueProvider
     var notifications = new Notifications(notices, node, new Listening());
     this.setup = new ProviderContext(connections, node, time, notifications, log);
     this.options = options;
-    this.memory = new BodyMemory(options.bodyMemory());
+    this.memory = new PrefetchBudget(options.bodyMemory());
     this.table = new QueueTable(connections, this::drop);
-    this.keep = new Keep(setup, options.keepHouse());
+    this.keep = new Housekeeping(setup, options.keepHouse());
   }
 
   /**
@@ -444,9 +461,9 @@ public final class PostgresQueueProvider
                 areSendersHeldUp -> local(known).queue().sent(areSendersHeldUp)));
   }
 
-  private PartsOfReaders parts(KnownQueue known) {
+  private ReaderBuckets parts(KnownQueue known) {
     return parts.computeIfAbsent(
-        known.id(), id -> new PartsOfReaders(id, setup.connections(), setup.time()));
+        known.id(), id -> new ReaderBuckets(id, setup.connections(), setup.time()));
   }
 
   private void announce(KnownQueue known) {

@@ -1,5 +1,10 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.postgres.jdbc.Connections;
+import dev.sessionkeeper.postgres.lease.OwnedSessions;
+import dev.sessionkeeper.postgres.queue.QueueContext;
+import dev.sessionkeeper.postgres.settle.SettleCall;
+import dev.sessionkeeper.postgres.settle.SettleEach;
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;

@@ -1,5 +1,8 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.postgres.jdbc.Instants;
+import dev.sessionkeeper.postgres.row.MessageRow;
+import dev.sessionkeeper.postgres.row.StoredCodes;
 import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
@@ -225,7 +228,7 @@ public final class SearchDeadLetters {
           int changed;
           try (var statement = connection.prepareStatement(REPAIR)) {
             statement.setBytes(1, after.unsafeBytes());
-            statement.setInt(2, Codes.of(after.form()));
+            statement.setInt(2, StoredCodes.of(after.form()));
             statement.setString(3, after.contentType());
             statement.setString(4, queue.value());
             statement.setLong(5, Long.parseLong(id));

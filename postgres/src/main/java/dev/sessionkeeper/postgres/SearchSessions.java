@@ -1,5 +1,9 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.postgres.jdbc.Instants;
+import dev.sessionkeeper.postgres.jdbc.SqlArray;
+import dev.sessionkeeper.postgres.row.MessageRow;
+import dev.sessionkeeper.postgres.row.StoredCodes;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Comparator.comparing;
 
@@ -301,7 +305,7 @@ public final class SearchSessions {
       Connection connection, QueueName queue, Filter filter, String behind, int limit)
       throws SQLException {
     var codes =
-        SqlArray.of(connection, "int4", filter.statuses().stream().mapToInt(Codes::of).toArray());
+        SqlArray.of(connection, "int4", filter.statuses().stream().mapToInt(StoredCodes::of).toArray());
     var from = List.of(behind, filter.prefix(), filter.prefix() + LAST);
     if (Filter.ATTENTION.containsAll(filter.statuses())) {
       var values = new ArrayList<Object>(List.of(codes, queue.value()));
@@ -506,7 +510,7 @@ public final class SearchSessions {
   }
 
   private static SessionView view(ResultSet row) throws SQLException {
-    var status = Codes.status(row.getInt(2));
+    var status = StoredCodes.status(row.getInt(2));
     boolean waits = status == SessionStatus.WAITING;
     var failedAt = Instants.optional(row, 12);
     var lastError = Optional.ofNullable(row.getString(11)).orElse("");

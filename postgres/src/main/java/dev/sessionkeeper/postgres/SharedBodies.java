@@ -1,5 +1,6 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.postgres.row.RowKind;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sessionkeeper.Message;

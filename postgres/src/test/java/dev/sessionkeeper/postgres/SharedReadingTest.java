@@ -1,5 +1,6 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.postgres.batch.Buckets;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;

@@ -1,0 +1,91 @@
+package dev.sessionkeeper.postgres.batch;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.ToLongFunction;
+import java.util.stream.LongStream;
+
+/**
+ * What a settlement of carried sessions completes, told apart by how it is stored. Made by {@link
+ * OpenBatches}, under its lock; what is not private does not change any more then.
+ */
+public final class CompletedMessages {
+  public final long note;
+
+  /** Messages that are rows. */
+  public final List<String> sessions = new ArrayList<>();
+
+  public final List<Long> sequences = new ArrayList<>();
+
+  /** Bundles that have more than it completes: what the note says of them. */
+  public Bits incomplete = Bits.NONE;
+
+  /** Bundles that are complete with it; those that were before have no bits. */
+  public Bits complete = Bits.NONE;
+
+  /** Bundles that other readers have messages of, too. */
+  public Bits shared = Bits.NONE;
+
+  /** Bundles with old notes, and all that was completed of them before. */
+  public Bits late = Bits.NONE;
+
+  /** The same bundles, and the notes that they do not need any more then. */
+  List<CompletionRecords.Fold> folds = List.of();
+
+  /** Notes that are over. */
+  public long[] over = {};
+
+  private final List<MessageBatch> touched = new ArrayList<>();
+
+  /**
+   * Bundles by their first numbers, and bits of each.
+   *
+   * @param bundles without those that are not known any more, which stand at the end
+   */
+  record Bits(List<MessageBatch> bundles, long[] firsts, long[] masks) {
+    static final Bits NONE = new Bits(List.of(), new long[0], new long[0]);
+
+    static Bits of(List<MessageBatch> bundles, ToLongFunction<MessageBatch> mask) {
+      return new Bits(
+          bundles,
+          bundles.stream().mapToLong(bundle -> bundle.first).toArray(),
+          bundles.stream().mapToLong(mask).toArray());
+    }
+
+    private Bits and(Collection<Long> others) {
+      var all = LongStream.concat(Arrays.stream(firsts), others.stream().mapToLong(n -> n));
+      return new Bits(bundles, all.toArray(), Arrays.copyOf(masks, masks.length + others.size()));
+    }
+  }
+
+  CompletedMessages(long note) {
+    this.note = note;
+  }
+
+  void add(MessageBatch bundle, long sequence) {
+    if (bundle.complete(sequence, this)) {
+      touched.add(bundle);
+    }
+  }
+
+  /** Lets these bundles say what is completed of them now. */
+  void fold(List<CompletionRecords.Fold> old) {
+    folds = old;
+    late = Bits.of(old.stream().map(CompletionRecords.Fold::bundle).toList(), MessageBatch::done);
+  }
+
+  /** Nothing is added any more. */
+  void end(Collection<Long> leftOver) {
+    var parts = new ArrayList<MessageBatch>();
+    var wholes = new ArrayList<MessageBatch>();
+    var ofOthersToo = new ArrayList<MessageBatch>();
+    for (var bundle : touched) {
+      (bundle.isShared ? ofOthersToo : bundle.isWhole() ? wholes : parts).add(bundle);
+    }
+    shared = Bits.of(ofOthersToo, MessageBatch::mask);
+    incomplete = Bits.of(parts, MessageBatch::mask);
+    complete = Bits.of(wholes, MessageBatch::mask).and(leftOver);
+  }
+}

@@ -1,0 +1,103 @@
+package dev.sessionkeeper.postgres.lease;
+
+import dev.sessionkeeper.postgres.jdbc.Futures;
+import dev.sessionkeeper.postgres.poll.ChangeSignal;
+import dev.sessionkeeper.postgres.queue.QueueContext;
+import dev.sessionkeeper.postgres.row.SessionNews;
+import dev.sessionkeeper.SessionId;
+import java.util.Collection;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The sessions of one queue that consumers of this process hold. */
+public final class OwnedSessions {
+  private final QueueContext queue;
+  private final ChangeSignal changes;
+  private final ReturnUnreceived drops;
+  private final ConcurrentHashMap<SessionId, OwnedSession> held = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Object, CompletableFuture<Void>> givingBack =
+      new ConcurrentHashMap<>();
+
+  /**
+   * Registers.
+   *
+   * @param beforeDrop runs regularly while sessions are held
+   */
+  public OwnedSessions(QueueContext queue, ChangeSignal changes, Runnable beforeDrop) {
+    this.queue = queue;
+    this.changes = changes;
+    this.drops = new ReturnUnreceived(queue, held::values, beforeDrop);
+  }
+
+  public Collection<OwnedSession> all() {
+    return held.values();
+  }
+
+  public boolean isEmpty() {
+    return held.isEmpty();
+  }
+
+  public void add(OwnedSession lane) {
+    var before = held.put(lane.id(), lane);
+    if (before != null && before.epoch() < lane.epoch()) {
+      before.superseded();
+    }
+    drops.start();
+  }
+
+  void forget(OwnedSession lane) {
+    held.remove(lane.id(), lane);
+  }
+
+  void forget(SessionId session, long epoch) {
+    held.computeIfPresent(session, (id, lane) -> lane.epoch() == epoch ? null : lane);
+  }
+
+  public Optional<OwnedSession> find(SessionId session, long epoch) {
+    return Optional.ofNullable(held.get(session)).filter(lane -> lane.epoch() == epoch);
+  }
+
+  /** Passes news on to the process that holds the session. */
+  void tellNews(SessionNews news) {
+    if (news.node().equals(queue.node().id())) {
+      tellNews(news.session());
+    } else {
+      queue.provider().notifications().news(news.node(), queue.id(), news.session());
+    }
+  }
+
+  /** Tells the holder of the session, if this process has it, that messages have come. */
+  void tellNews(SessionId session) {
+    var lane = held.get(session);
+    if (lane != null) {
+      lane.tellNews();
+    }
+    changes.signal();
+  }
+
+  /** Makes the holder ask the database first: an operator may have taken the session. */
+  public void doubt(SessionId session) {
+    var lane = held.get(session);
+    if (lane != null) {
+      lane.doubt();
+    }
+  }
+
+  /** Makes all holders ask the database first. */
+  public void doubtAll() {
+    held.values().forEach(OwnedSession::doubt);
+  }
+
+  /** Remembers a session that no consumer wanted and that is on its way back. */
+  void givesBack(CompletableFuture<Void> answer) {
+    var key = new Object();
+    givingBack.put(key, answer);
+    var unused = answer.whenComplete((done, error) -> givingBack.remove(key));
+  }
+
+  /** Returns when all sessions that were on their way back have arrived. */
+  public void awaitGivenBack() {
+    givingBack.values().forEach(Futures::quietly);
+  }
+}
