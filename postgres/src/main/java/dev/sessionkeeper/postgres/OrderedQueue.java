@@ -90,8 +90,8 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
             new FetchMessages(queue, room),
             new StateTable(queue));
     this.parts = new HoldParts(queue, calls, polling, room, owned);
-    this.reader = new ReadBuckets(parts, reading, readers);
-    this.claims = new ClaimSessions(parts, reader);
+    this.reader = new ReadBuckets(parts, owned, reading, readers);
+    this.claims = new ClaimSessions(parts, owned, reader);
     this.asks = new AskReader(queue, reader, polling);
   }
 
@@ -139,7 +139,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
       throws InterruptedException {
     queue.listen();
     long started = queue.time().nanoTime();
-    var named = new AcceptByName(parts);
+    var named = new AcceptByName(parts, owned);
     while (true) {
       requireOpen();
       long seen = polling.changes().count();

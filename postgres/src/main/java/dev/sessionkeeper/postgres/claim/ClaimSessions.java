@@ -2,6 +2,7 @@ package dev.sessionkeeper.postgres.claim;
 
 import dev.sessionkeeper.postgres.lease.HoldParts;
 import dev.sessionkeeper.postgres.lease.OwnedSession;
+import dev.sessionkeeper.postgres.lease.OwnedSessions;
 import dev.sessionkeeper.postgres.poll.LastPoll;
 import dev.sessionkeeper.postgres.poll.PollRequests;
 import dev.sessionkeeper.postgres.poll.Polling;
@@ -42,6 +43,7 @@ public final class ClaimSessions implements PollRequests {
 
   private final QueueContext queue;
   private final HoldParts parts;
+  private final OwnedSessions owned;
   private final Polling polling;
   private final ReadBuckets reader;
   private final TimeSource time;
@@ -62,9 +64,10 @@ public final class ClaimSessions implements PollRequests {
 
   private int newsTold;
 
-  public ClaimSessions(HoldParts parts, ReadBuckets reader) {
+  public ClaimSessions(HoldParts parts, OwnedSessions owned, ReadBuckets reader) {
     this.queue = parts.queue();
     this.parts = parts;
+    this.owned = owned;
     this.polling = parts.polling();
     this.reader = reader;
     this.time = queue.time();
@@ -383,13 +386,13 @@ public final class ClaimSessions implements PollRequests {
     if (summary.left().areLocked()) {
       polling.timer().fireWithin(Polling.RETRY_LOCKED);
     }
-    result.news.forEach(parts.owned()::tellNews);
+    result.news.forEach(owned::tellNews);
     newsTold += result.news.size();
     last.told(askedAt);
     int served = 0;
     var next = waiting.iterator();
     for (var lane : result.sessions.values()) {
-      var held = OwnedSession.claimed(parts, lane, summary.moment(), askedAt, batch);
+      var held = OwnedSession.claimed(parts, owned, lane, summary.moment(), askedAt);
       if (held.isWorthServing() && serve(held, next)) {
         served++;
       } else {
@@ -404,7 +407,7 @@ public final class ClaimSessions implements PollRequests {
   }
 
   private boolean serve(OwnedSession held, java.util.Iterator<WaitingConsumer> waiting) {
-    parts.owned().add(held);
+    owned.add(held);
     while (waiting.hasNext()) {
       var acceptor = waiting.next();
       remove(acceptor);

@@ -22,10 +22,12 @@ public final class AcceptByName {
       """;
 
   private final HoldParts parts;
+  private final OwnedSessions owned;
   private final QueueContext queue;
 
-  public AcceptByName(HoldParts parts) {
+  public AcceptByName(HoldParts parts, OwnedSessions owned) {
     this.parts = parts;
+    this.owned = owned;
     this.queue = parts.queue();
   }
 
@@ -75,8 +77,8 @@ public final class AcceptByName {
   }
 
   private OwnedSession hold(SessionId session, Lease lease, Instant moment, long askedAt) {
-    var lane = OwnedSession.claimed(parts, new ClaimedSession(session, lease), moment, askedAt, 0);
-    parts.owned().add(lane);
+    var lane = OwnedSession.accepted(parts, owned, new ClaimedSession(session, lease), moment, askedAt);
+    owned.add(lane);
     return lane;
   }
 }

@@ -9,4 +9,4 @@ public record HoldParts(
     SessionCalls calls,
     Polling polling,
     PrefetchRoom room,
-    OwnedSessions owned) {}
+    ForgetHold forget) {}

@@ -30,40 +30,74 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OwnedSession implements HeldSession {
   private final HoldParts parts;
+  private final HoldRegistry registry;
   private final Hold hold;
   private final SettleSession settling;
   private final ReceiveMessages receiving;
 
   /**
    * A session that was claimed as a row.
-   *
-   * @param batch how many messages it could bring
    */
   public static OwnedSession claimed(
-      HoldParts parts, ClaimedSession claimed, Instant moment, long askedAt, int batch) {
-    var held = new OwnedSession(parts, claimed, moment, askedAt, new SessionLease.InRow());
-    if (claimed.messages.size() >= batch || claimed.isCut()) {
+      HoldParts parts,
+      OwnedSessions owned,
+      ClaimedSession claimed,
+      Instant moment,
+      long askedAt) {
+    var held = new OwnedSession(parts, owned, claimed, moment, askedAt, new SessionLease.InRow());
+    if (claimed.messages.size() >= parts.room().messages() || claimed.isCut()) {
       held.hold.fetched.suspectMore();
     }
     return held;
   }
 
+  /** A session that was accepted by name, without its messages. */
+  static OwnedSession accepted(
+      HoldParts parts,
+      OwnedSessions owned,
+      ClaimedSession claimed,
+      Instant moment,
+      long askedAt) {
+    var held = new OwnedSession(parts, owned, claimed, moment, askedAt, new SessionLease.InRow());
+    held.hold.fetched.suspectMore();
+    return held;
+  }
+
   /** A session that is carried: everything that is known of it comes without being asked for. */
   public static OwnedSession cached(
-      HoldParts parts, ClaimedSession claimed, SessionLease.InMemory lease, Instant moment, long now) {
-    return new OwnedSession(parts, claimed, moment, now, lease);
+      HoldParts parts,
+      OwnedSessions owned,
+      ClaimedSession claimed,
+      SessionLease.InMemory lease,
+      Instant moment,
+      long now) {
+    return new OwnedSession(parts, owned, claimed, moment, now, lease);
   }
 
   private OwnedSession(
-      HoldParts parts, ClaimedSession claimed, Instant moment, long askedAt, SessionLease lease) {
+      HoldParts parts,
+      HoldRegistry registry,
+      ClaimedSession claimed,
+      Instant moment,
+      long askedAt,
+      SessionLease lease) {
     this.parts = parts;
+    this.registry = registry;
     this.hold =
-        new Hold(
-            claimed, moment, askedAt, lease, parts.room().memory(), () -> parts.owned().forget(this));
+        new Hold(claimed, moment, askedAt, lease, parts.room().memory(), this::forget);
     this.settling = new SettleSession(parts.calls().settles(), parts.polling().requests(), hold);
     this.receiving = new ReceiveMessages(parts, hold, settling, this::requireRow);
     hold.fetched.beginRead(askedAt);
     settling.expire(hold.fetched.take(claimed.messages, moment, askedAt, parts.queue().time().nanoTime()));
+  }
+
+  private void forget() {
+    registry.forget(hold);
+  }
+
+  /** Returns what is known of this hold. */
+  public Hold hold() {
+    return hold;
   }
 
   /** Whether there is anything to do in it, as far as is known. */
@@ -73,116 +107,17 @@ public final class OwnedSession implements HeldSession {
 
   /** Nobody wants it after all. */
   public void giveBackUnused() {
-    parts.owned().forget(this);
-    var leftover = endReceiving();
+    registry.forget(hold);
+    var leftover = hold.endReceiving();
     if (!isReleased(leftover)) {
-      parts.owned().givesBack(parts.calls().settles().free(hold.id, hold.epoch));
-    }
-  }
-
-  /** Returns whether it has a row; else it is only in memory. */
-  public boolean hasRow() {
-    return !hold.isInMemory();
-  }
-
-  public long heldSince() {
-    return hold.heldSince;
-  }
-
-  /** When something was last handed out. */
-  public long lastMoved() {
-    return hold.lastMoved;
-  }
-
-  /** Whether nothing has moved since then. One that is being given back moves. */
-  public boolean isQuietSince(long then) {
-    return !hold.isClosed && hold.lastMoved - then < 0;
-  }
-
-  /** Returns whether it has been given back, or its lease has ended. */
-  public boolean isOver(long now) {
-    hold.lock.lock();
-    try {
-      return hold.isClosed || now - hold.leaseEnd >= 0;
-    } finally {
-      hold.lock.unlock();
-    }
-  }
-
-  /** How many messages of it are in memory and in nobody's hands. */
-  public int notHandedOut() {
-    hold.lock.lock();
-    try {
-      return hold.fetched.size();
-    } finally {
-      hold.lock.unlock();
+      registry.givesBack(parts.calls().settles().free(hold.id, hold.epoch));
     }
   }
 
   /** Lets it have a lane, for what only lanes can do. */
   public void requireRow() {
     if (hold.kept instanceof SessionLease.InMemory in) {
-      in.cache().persist(this);
-    }
-  }
-
-  /** Returns what its row must say. */
-  public HoldSnapshot snapshot() {
-    hold.lock.lock();
-    try {
-      var left = Duration.ofNanos(Math.max(0, hold.leaseEnd - parts.queue().time().nanoTime()));
-      return new HoldSnapshot(
-          hold.id, hold.epoch, hold.lease.owner().name(), left, hold.lastHandedOut);
-    } finally {
-      hold.lock.unlock();
-    }
-  }
-
-  /**
-   * It has a lane now, and is read as one.
-   *
-   * @param leaseEnd when the lease runs out; null when that is not known
-   */
-  public void written(@Nullable Instant leaseEnd) {
-    hold.lock.lock();
-    try {
-      if (leaseEnd != null) {
-        hold.lease = hold.lease.until(leaseEnd);
-      }
-      if (hold.isInMemory()) {
-        hold.kept = new SessionLease.InRow();
-      }
-      hold.fetched.forget();
-      hold.news.signalAll();
-    } finally {
-      hold.lock.unlock();
-    }
-  }
-
-  /** A message has come for it; false when it takes no more. */
-  public boolean feed(FoundMessage found) {
-    hold.lock.lock();
-    try {
-      if (hold.isClosed || hold.isLost || !hold.isInMemory()) {
-        return false;
-      }
-      hold.fetched.feed(found);
-      hold.news.signalAll();
-      return true;
-    } finally {
-      hold.lock.unlock();
-    }
-  }
-
-  /** What was never handed out. */
-  private List<FoundMessage> endReceiving() {
-    hold.lock.lock();
-    try {
-      hold.isClosed = true;
-      hold.news.signalAll();
-      return hold.fetched.takeAll();
-    } finally {
-      hold.lock.unlock();
+      in.cache().persist(hold);
     }
   }
 
@@ -191,14 +126,7 @@ public final class OwnedSession implements HeldSession {
     if (!(hold.kept instanceof SessionLease.InMemory in)) {
       return false;
     }
-    boolean isClean;
-    hold.lock.lock();
-    try {
-      isClean = hold.inHand.size() == 0;
-    } finally {
-      hold.lock.unlock();
-    }
-    boolean isDone = in.cache().release(this, leftover, isClean);
+    boolean isDone = in.cache().release(hold, leftover, hold.isClean());
     parts.polling().requests().serveCached();
     return isDone;
   }
@@ -216,53 +144,6 @@ public final class OwnedSession implements HeldSession {
   @Override
   public Duration takenFor(Duration lockDuration) {
     return hold.takenFor(lockDuration);
-  }
-
-  long epoch() {
-    return hold.epoch;
-  }
-
-  /** New messages have come for it. */
-  void tellNews() {
-    hold.suspectMore();
-  }
-
-  /** Somebody may have taken it: nothing is handed out before the database was asked. */
-  void doubt() {
-    hold.lock.lock();
-    try {
-      hold.fetched.forget();
-      hold.news.signalAll();
-    } finally {
-      hold.lock.unlock();
-    }
-  }
-
-  /** This process has taken the session again, so the lease of this hold is gone. */
-  public void superseded() {
-    hold.lock.lock();
-    try {
-      hold.lost();
-    } finally {
-      hold.lock.unlock();
-    }
-  }
-
-  /**
-   * Whether its first messages were hold.fetched but nobody wanted them for a while; then they are
-   * not in hand, and the caller says so to the database.
-   */
-  boolean dropUnreceived(long now, CompletableFuture<?> said) {
-    hold.lock.lock();
-    try {
-      if (hold.isClosed || hold.isLost || hold.isInMemory() || !hold.fetched.dropUnreceived(now)) {
-        return false;
-      }
-      hold.before = said;
-      return true;
-    } finally {
-      hold.lock.unlock();
-    }
   }
 
   @Override
@@ -375,7 +256,7 @@ public final class OwnedSession implements HeldSession {
         return Optional.empty();
       }
       hold.kept = new SessionLease.Shared(other);
-      parts.owned().forget(this);
+      registry.forget(hold);
       hold.news.signalAll();
       return Optional.of(other);
     } finally {
@@ -405,12 +286,12 @@ public final class OwnedSession implements HeldSession {
       parts.polling().requests().wake();
       return;
     }
-    parts.owned().forget(this);
+    registry.forget(hold);
     try {
       if (hold.isInMemory()) {
         // Behind its settlements; whoever sent one that failed was told.
         Futures.quietly(parts.calls().settles().free(hold.id, hold.epoch, hold::fence));
-        if (isReleased(endReceiving())) {
+        if (isReleased(hold.endReceiving())) {
           return;
         }
       }

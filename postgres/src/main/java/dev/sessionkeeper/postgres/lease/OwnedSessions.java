@@ -6,12 +6,13 @@ import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.postgres.row.SessionNews;
 import dev.sessionkeeper.SessionId;
 import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** The sessions of one queue that consumers of this process hold. */
-public final class OwnedSessions {
+public final class OwnedSessions implements ForgetHold, HoldRegistry {
   private final QueueContext queue;
   private final ChangeSignal changes;
   private final ReturnUnreceived drops;
@@ -27,11 +28,15 @@ public final class OwnedSessions {
   public OwnedSessions(QueueContext queue, ChangeSignal changes, Runnable beforeDrop) {
     this.queue = queue;
     this.changes = changes;
-    this.drops = new ReturnUnreceived(queue, held::values, beforeDrop);
+    this.drops = new ReturnUnreceived(queue, this::holds, beforeDrop);
   }
 
   public Collection<OwnedSession> all() {
     return held.values();
+  }
+
+  private List<Hold> holds() {
+    return held.values().stream().map(OwnedSession::hold).toList();
   }
 
   public boolean isEmpty() {
@@ -40,22 +45,24 @@ public final class OwnedSessions {
 
   public void add(OwnedSession lane) {
     var before = held.put(lane.id(), lane);
-    if (before != null && before.epoch() < lane.epoch()) {
-      before.superseded();
+    if (before != null && before.hold().epoch < lane.hold().epoch) {
+      before.hold().superseded();
     }
     drops.start();
   }
 
-  void forget(OwnedSession lane) {
-    held.remove(lane.id(), lane);
+  @Override
+  public void forget(Hold hold) {
+    held.computeIfPresent(hold.id, (id, session) -> session.hold() == hold ? null : session);
   }
 
-  void forget(SessionId session, long epoch) {
-    held.computeIfPresent(session, (id, lane) -> lane.epoch() == epoch ? null : lane);
+  @Override
+  public void forget(SessionId session, long epoch) {
+    held.computeIfPresent(session, (id, lane) -> lane.hold().epoch == epoch ? null : lane);
   }
 
   public Optional<OwnedSession> find(SessionId session, long epoch) {
-    return Optional.ofNullable(held.get(session)).filter(lane -> lane.epoch() == epoch);
+    return Optional.ofNullable(held.get(session)).filter(lane -> lane.hold().epoch == epoch);
   }
 
   /** Passes news on to the process that holds the session. */
@@ -71,7 +78,7 @@ public final class OwnedSessions {
   void tellNews(SessionId session) {
     var lane = held.get(session);
     if (lane != null) {
-      lane.tellNews();
+      lane.hold().suspectMore();
     }
     changes.signal();
   }
@@ -80,17 +87,17 @@ public final class OwnedSessions {
   public void doubt(SessionId session) {
     var lane = held.get(session);
     if (lane != null) {
-      lane.doubt();
+      lane.hold().doubt();
     }
   }
 
   /** Makes all holders ask the database first. */
   public void doubtAll() {
-    held.values().forEach(OwnedSession::doubt);
+    holds().forEach(Hold::doubt);
   }
 
-  /** Remembers a session that no consumer wanted and that is on its way back. */
-  void givesBack(CompletableFuture<Void> answer) {
+  @Override
+  public void givesBack(CompletableFuture<Void> answer) {
     var key = new Object();
     givingBack.put(key, answer);
     var unused = answer.whenComplete((done, error) -> givingBack.remove(key));

@@ -4,7 +4,6 @@ import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import dev.sessionkeeper.postgres.queue.QueueContext;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -20,12 +19,12 @@ public final class ReturnUnreceived {
   private static final Duration LOOK_EVERY = Duration.ofMillis(150);
 
   private final QueueContext queue;
-  private final Supplier<Collection<OwnedSession>> held;
+  private final Supplier<List<Hold>> held;
   private final Runnable beforeLook;
   private final AtomicBoolean isScheduled = new AtomicBoolean();
 
   ReturnUnreceived(
-      QueueContext queue, Supplier<Collection<OwnedSession>> held, Runnable beforeLook) {
+      QueueContext queue, Supplier<List<Hold>> held, Runnable beforeLook) {
     this.queue = queue;
     this.held = held;
     this.beforeLook = beforeLook;
@@ -46,20 +45,20 @@ public final class ReturnUnreceived {
     beforeLook.run();
     long now = queue.time().nanoTime();
     var said = new CompletableFuture<Void>();
-    var dropped = new ArrayList<OwnedSession>();
-    for (var lane : held.get()) {
-      if (lane.dropUnreceived(now, said)) {
-        dropped.add(lane);
+    var dropped = new ArrayList<Hold>();
+    for (var hold : held.get()) {
+      if (hold.dropUnreceived(now, said)) {
+        dropped.add(hold);
       }
     }
     if (!dropped.isEmpty()) {
       // Not on the timer's thread, which is everybody's.
-      dropped.sort(Comparator.comparing(OwnedSession::id));
+      dropped.sort(Comparator.comparing(Hold::id));
       var unused = Thread.ofVirtual().name("keeper-drop").start(() -> say(dropped, said));
     }
   }
 
-  private void say(List<OwnedSession> lanes, CompletableFuture<Void> said) {
+  private void say(List<Hold> holds, CompletableFuture<Void> said) {
     try {
       queue
           .connections()
@@ -72,11 +71,11 @@ public final class ReturnUnreceived {
                       SqlArray.of(
                           connection,
                           "text",
-                          lanes.stream().map(lane -> lane.id().value()).toArray(String[]::new)));
+                          holds.stream().map(hold -> hold.id().value()).toArray(String[]::new)));
                   statement.setArray(
                       3,
                       SqlArray.of(
-                          connection, "int8", lanes.stream().mapToLong(OwnedSession::epoch).toArray()));
+                          connection, "int8", holds.stream().mapToLong(hold -> hold.epoch).toArray()));
                   return statement.execute();
                 }
               });

@@ -8,7 +8,7 @@ import java.util.List;
 /** The reader that keeps sessions in memory, as the holds of these sessions need to know it. */
 public interface SessionCache extends Reader {
   /** Gives a held session its row, for what only rows can do. */
-  void persist(OwnedSession session);
+  void persist(Hold hold);
 
   /**
    * Takes a session back from its owner.
@@ -17,7 +17,7 @@ public interface SessionCache extends Reader {
    * @param isClean whether no delivery of it is open
    * @return false when the session has a row by now and is given back there
    */
-  boolean release(OwnedSession session, List<FoundMessage> leftover, boolean isClean);
+  boolean release(Hold hold, List<FoundMessage> leftover, boolean isClean);
 
   /** Returns whether sessions in memory may be handed out: the lease of the reader has not ended. */
   boolean isSafe(long now);

@@ -235,7 +235,7 @@ public final class SharedSession implements HeldSession {
   public void close() {
     try {
       Futures.join(parts.calls().settles().free(id, epoch));
-      parts.owned().forget(id, epoch);
+      parts.forget().forget(id, epoch);
     } catch (KeeperException.LockLost e) {
       // Somebody else has it, which is what closing is for.
     }

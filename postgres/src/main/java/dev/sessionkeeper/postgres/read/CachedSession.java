@@ -1,6 +1,6 @@
 package dev.sessionkeeper.postgres.read;
 
-import dev.sessionkeeper.postgres.lease.OwnedSession;
+import dev.sessionkeeper.postgres.lease.Hold;
 import dev.sessionkeeper.postgres.row.FoundMessage;
 import dev.sessionkeeper.postgres.row.SequenceOrder;
 import dev.sessionkeeper.SessionId;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class CachedSession {
   final SessionId id;
   final ArrayDeque<FoundMessage> messages = new ArrayDeque<>();
-  @Nullable OwnedSession holder;
+  @Nullable Hold holder;
   boolean isInLine;
 
   /** Where it stands among those that wait, lanes included. */

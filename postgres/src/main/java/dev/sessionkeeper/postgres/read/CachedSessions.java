@@ -1,7 +1,9 @@
 package dev.sessionkeeper.postgres.read;
 
 import dev.sessionkeeper.postgres.jdbc.Futures;
+import dev.sessionkeeper.postgres.lease.Hold;
 import dev.sessionkeeper.postgres.lease.HoldParts;
+import dev.sessionkeeper.postgres.lease.OwnedSessions;
 import dev.sessionkeeper.postgres.lease.OwnedSession;
 import dev.sessionkeeper.postgres.lease.SessionCache;
 import dev.sessionkeeper.postgres.lease.SessionLease;
@@ -41,6 +43,7 @@ public final class CachedSessions {
   private static final int EPOCHS = 4096;
 
   private final HoldParts parts;
+  private final OwnedSessions owned;
   private final SessionCache cache;
   private final TimeSource time;
   private final ReentrantLock lock = new ReentrantLock();
@@ -51,7 +54,7 @@ public final class CachedSessions {
   private final WatchedHolds holds = new WatchedHolds(this::isCarried);
 
   /** Holds of a reading that was lost, which may still be at work. */
-  private final List<OwnedSession> lost = new ArrayList<>();
+  private final List<Hold> lost = new ArrayList<>();
 
   private int waiting;
   private long lastSequence;
@@ -66,8 +69,9 @@ public final class CachedSessions {
    *
    * @param cache the reader that hands them out
    */
-  CachedSessions(HoldParts parts, SessionCache cache) {
+  CachedSessions(HoldParts parts, OwnedSessions owned, SessionCache cache) {
     this.parts = parts;
+    this.owned = owned;
     this.cache = cache;
     this.time = parts.queue().time();
   }
@@ -117,7 +121,7 @@ public final class CachedSessions {
             if (holder != null) {
               held.put(
                   session.id,
-                  new CachedHold(holder.lease(), holder.snapshot().lastHandedOut() > 0));
+                  new CachedHold(holder.lease(), holder.snapshot(time.nanoTime()).lastHandedOut() > 0));
             }
           }
           return held;
@@ -181,12 +185,12 @@ public final class CachedSessions {
       parts.room().memory().remove(next.bytes());
       next.messages.clear();
       var held = OwnedSession.cached(
-              parts, claimed, new SessionLease.InMemory(cache, reading.epoch()), begins, now);
-      next.holder = held;
-      holds.add(held, now);
+              parts, owned, claimed, new SessionLease.InMemory(cache, reading.epoch()), begins, now);
+      next.holder = held.hold();
+      holds.add(held.hold(), now);
       takenAt = now;
       taken++;
-      parts.owned().add(held);
+      owned.add(held);
       return held;
     } finally {
       lock.unlock();
@@ -200,14 +204,14 @@ public final class CachedSessions {
    * @param isClean whether nothing of it is in hand; else it is written down and read again
    * @return false when it has been written down: it is given back there
    */
-  boolean release(OwnedSession lane, List<FoundMessage> leftover, boolean isClean) {
+  boolean release(Hold lane, List<FoundMessage> leftover, boolean isClean) {
     while (true) {
       CompletableFuture<Void> writing;
       lock.lock();
       try {
         var session = sessions.get(lane.id());
         if (session == null || session.holder != lane) {
-          return !lane.hasRow();
+          return lane.isInMemory();
         }
         writing = session.writing;
         if (writing == null) {
@@ -337,7 +341,7 @@ public final class CachedSessions {
     }
   }
 
-  private boolean isCarried(OwnedSession lane) {
+  private boolean isCarried(Hold lane) {
     var session = sessions.get(lane.id());
     return session != null && session.holder == lane;
   }
@@ -384,7 +388,7 @@ public final class CachedSessions {
         waiting -= session.messages.size();
         parts.room().memory().remove(session.bytes());
         if (session.holder != null) {
-          session.holder.written(leaseEnds.get(session.id));
+          session.holder.persisted(leaseEnds.get(session.id));
         }
       }
     } finally {
@@ -416,7 +420,7 @@ public final class CachedSessions {
   }
 
   /** Marks the session of this hold, if it is carried still. */
-  boolean mark(OwnedSession lane) {
+  boolean mark(Hold lane) {
     lock.lock();
     try {
       var session = sessions.get(lane.id());

@@ -4,6 +4,7 @@ import dev.sessionkeeper.postgres.batch.OpenBatches;
 import dev.sessionkeeper.postgres.batch.ReaderBuckets;
 import dev.sessionkeeper.postgres.claim.ClaimSessions;
 import dev.sessionkeeper.postgres.jdbc.Futures;
+import dev.sessionkeeper.postgres.lease.Hold;
 import dev.sessionkeeper.postgres.lease.HoldParts;
 import dev.sessionkeeper.postgres.lease.HoldSnapshot;
 import dev.sessionkeeper.postgres.lease.OwnedSession;
@@ -95,11 +96,12 @@ public final class ReadBuckets implements SessionCache {
   /** The answer to a look that let lanes go was lost: no other look tells what they had. */
   private boolean mayHaveLostRelieved;
 
-  public ReadBuckets(HoldParts hold, ReadingOptions options, ReaderBuckets parts) {
+  public ReadBuckets(
+      HoldParts hold, OwnedSessions owned, ReadingOptions options, ReaderBuckets parts) {
     this.queue = hold.queue();
     this.polling = hold.polling();
     this.prefetch = hold.room();
-    this.owned = hold.owned();
+    this.owned = owned;
     this.parts = parts;
     this.time = queue.time();
     this.worth = new ReadingPolicy(time, options.from());
@@ -107,7 +109,7 @@ public final class ReadBuckets implements SessionCache {
     this.table = new ReaderTable(queue);
     this.persist = new PersistSessions(queue);
     this.asks = new AskTable(queue);
-    this.sessions = new CachedSessions(hold, this);
+    this.sessions = new CachedSessions(hold, owned, this);
     long now = time.nanoTime();
     this.relievedAt = now - RELIEVE_NANOS;
     this.lookedAtAsks = now - LOOK_AT_ASKS_NANOS;
@@ -163,7 +165,7 @@ public final class ReadBuckets implements SessionCache {
   }
 
   @Override
-  public boolean release(OwnedSession lane, List<FoundMessage> leftover, boolean isClean) {
+  public boolean release(Hold lane, List<FoundMessage> leftover, boolean isClean) {
     boolean isDone = sessions.release(lane, leftover, isClean);
     if (isDone && !isClean) {
       polling.requests().ask();
@@ -177,7 +179,7 @@ public final class ReadBuckets implements SessionCache {
   }
 
   @Override
-  public void persist(OwnedSession lane) {
+  public void persist(Hold lane) {
     if (sessions.mark(lane)) {
       worth.neededLane();
       Futures.join(polling.requests().join());
@@ -540,7 +542,7 @@ public final class ReadBuckets implements SessionCache {
           persist.persist(
               new PersistSessions.Request(
                   current.epoch(),
-                  lines(lines),
+                  lines(lines, began),
                   bundles.of(ids),
                   wishes,
                   given,
@@ -580,7 +582,7 @@ public final class ReadBuckets implements SessionCache {
     return isAllDone ? Optional.of(current.knownTo()) : Optional.empty();
   }
 
-  private static List<PersistSessions.Row> lines(List<CachedSession> chosen) {
+  private static List<PersistSessions.Row> lines(List<CachedSession> chosen, long now) {
     var lines = new ArrayList<PersistSessions.Row>();
     for (var session : chosen) {
       var holder = session.holder;
@@ -588,7 +590,7 @@ public final class ReadBuckets implements SessionCache {
           holder == null
               ? new PersistSessions.Row(
                   session.id, 0, "", Duration.ZERO, session.isToBePlaced ? 0 : session.place)
-              : rowOf(holder.snapshot()));
+              : rowOf(holder.snapshot(now)));
     }
     return lines;
   }

@@ -1,6 +1,6 @@
 package dev.sessionkeeper.postgres.read;
 
-import dev.sessionkeeper.postgres.lease.OwnedSession;
+import dev.sessionkeeper.postgres.lease.Hold;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -16,16 +16,16 @@ public final class WatchedHolds {
   static final long LONGEST_NANOS = Duration.ofSeconds(2).toNanos();
 
   private final ArrayDeque<Watched> line = new ArrayDeque<>();
-  private final Predicate<OwnedSession> isCarried;
+  private final Predicate<Hold> isCarried;
 
   /** A hold, and since when nothing had been handed out in it when it was looked at. */
-  private record Watched(OwnedSession lane, long since) {}
+  private record Watched(Hold lane, long since) {}
 
-  WatchedHolds(Predicate<OwnedSession> isCarried) {
+  WatchedHolds(Predicate<Hold> isCarried) {
     this.isCarried = isCarried;
   }
 
-  void add(OwnedSession lane, long now) {
+  void add(Hold lane, long now) {
     line.addLast(new Watched(lane, now));
   }
 
@@ -64,8 +64,8 @@ public final class WatchedHolds {
   }
 
   /** Those in which nothing has moved since then, and those that have lasted too long anyway. */
-  List<OwnedSession> takeQuiet(long before) {
-    var quiet = new ArrayList<OwnedSession>();
+  List<Hold> takeQuiet(long before) {
+    var quiet = new ArrayList<Hold>();
     while (hasQuiet(before)) {
       var lane = line.removeFirst().lane;
       if (lane.isQuietSince(before) || before - lane.heldSince() >= LONGEST_NANOS) {
