@@ -3,7 +3,7 @@ package dev.sessionkeeper.postgres.lease;
 import java.util.concurrent.CompletableFuture;
 
 /** The register of the holds of this process, as one hold needs to know it. */
-interface HoldRegistry {
+public interface HoldRegistry {
   /** Forgets this hold, and no later one of the same session. */
   void forget(Hold hold);
 

@@ -35,12 +35,10 @@ public final class OwnedSession implements HeldSession {
   private final SettleSession settling;
   private final ReceiveMessages receiving;
 
-  /**
-   * A session that was claimed as a row.
-   */
+  /** A session that was claimed as a row. */
   public static OwnedSession claimed(
       HoldParts parts,
-      OwnedSessions owned,
+      HoldRegistry owned,
       ClaimedSession claimed,
       Instant moment,
       long askedAt) {
@@ -54,7 +52,7 @@ public final class OwnedSession implements HeldSession {
   /** A session that was accepted by name, without its messages. */
   static OwnedSession accepted(
       HoldParts parts,
-      OwnedSessions owned,
+      HoldRegistry owned,
       ClaimedSession claimed,
       Instant moment,
       long askedAt) {
@@ -66,7 +64,7 @@ public final class OwnedSession implements HeldSession {
   /** A session that is carried: everything that is known of it comes without being asked for. */
   public static OwnedSession cached(
       HoldParts parts,
-      OwnedSessions owned,
+      HoldRegistry owned,
       ClaimedSession claimed,
       SessionLease.InMemory lease,
       Instant moment,
