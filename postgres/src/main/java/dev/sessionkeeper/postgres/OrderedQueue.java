@@ -208,7 +208,10 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     polling.changes().signal();
   }
 
-  /** While this process reads all of the queue, no other one can take what was sent. */
+  /**
+   * Tells other processes only if one of them can take the messages: not while this process reads
+   * all buckets.
+   */
   @Override
   public void sent(boolean areSendersHeldUp) {
     polling.last().areSendersHeldUp(areSendersHeldUp);

@@ -59,9 +59,9 @@ import org.slf4j.LoggerFactory;
  * Queues in PostgreSQL: durable, ordered, for any number of processes.
  *
  * <p>The database is the only truth, and its clock the only one that decides. Producers append
- * messages and touch nothing else; consumers find them in batches and keep one row for each session
- * that has work. Sends, claims, settlements and renewals of one process leave in groups, each group
- * as one statement and one commit.
+ * messages and touch nothing else. A process that takes many sessions reads its buckets of the
+ * queue into memory; other sessions have a row while they have work. Sends, claims, settlements
+ * and renewals of one process leave in batches, each as one statement and one commit.
  */
 public final class PostgresQueueProvider
     implements QueueProvider,
@@ -103,8 +103,8 @@ public final class PostgresQueueProvider
   }
 
   /**
-   * Queues in this database; creates or updates their tables. A source that is a HikariCP pool is
-   * used as it is, over another one the provider keeps a small pool of its own.
+   * Creates a provider, and creates or updates its tables. The provider uses a HikariCP pool as it
+   * is; over any other source it keeps a small pool of its own.
    */
   public static PostgresQueueProvider create(DataSource source) {
     return create(source, PostgresOptions.ofDefaults());
@@ -342,7 +342,7 @@ public final class PostgresQueueProvider
     int replayed = new DeadLetterTable(context(known)).replay(selection, alongside::write);
     announce(known);
     if (local instanceof OpenQueue.Ordered(var ordered)) {
-      // Whoever carries newer messages of these sessions has put the replayed ones before them
+      // When the readers have answered, they have put the replayed messages before newer ones
       // (D-02).
       ordered.asks().awaitAnswers();
       ordered.awaitPoll();
@@ -388,7 +388,7 @@ public final class PostgresQueueProvider
       return false;
     }
     var known = table.known(queue);
-    // This process writes down what it carries; another one finds its lease gone.
+    // This process persists the sessions it has in memory. Another process finds its lease gone.
     drop(known);
     boolean isGone = new RemoveQueue(setup).delete(known, alongside::write);
     table.forget(known.id());
@@ -406,7 +406,7 @@ public final class PostgresQueueProvider
     }
   }
 
-  /** Bodies that were read and that no handler has yet, in bytes. */
+  /** Returns the bytes of payloads that were read and that no handler has yet. */
   long bodiesInMemory() {
     return memory.used();
   }

@@ -24,11 +24,11 @@ import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 
 /**
- * Calls transactional handlers and settles their messages on the handler's connection, right before
- * the commit: the lane is locked for no longer than that, and a lease that was lost meanwhile rolls
- * everything back.
+ * Calls transactional handlers and settles their messages on the handler's connection, right
+ * before the commit. The session's row is locked for no longer than that, and a lease that was
+ * lost meanwhile rolls everything back.
  *
- * <p>The processor settles what the handler returns; the lane knows then that it is done.
+ * <p>The processor then settles what the handler returned, and the hold knows that this is done.
  */
 final class RunInTransaction {
   /** Its counts go into a row of their own, so that handlers do not wait for each other. */

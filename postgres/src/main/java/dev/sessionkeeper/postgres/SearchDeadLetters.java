@@ -26,7 +26,10 @@ import java.util.Optional;
  * many threads.
  */
 public final class SearchDeadLetters {
-  /** How many of the newest dead letters are looked at where all of them would take too long. */
+  /**
+   * The number of the newest dead letters that a search reads where reading all of them would take
+   * too long.
+   */
   public static final int NEWEST = 5_000;
 
   /** The error without its numbers: letters that died of the same cause have the same one. */

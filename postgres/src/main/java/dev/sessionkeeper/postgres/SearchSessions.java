@@ -31,12 +31,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Looks at sessions for people. Reads only, locks nothing and tells no consumer, so looking does
- * not disturb those who work.
+ * Searches sessions for dashboards. A search only reads, locks nothing and tells no consumer, so
+ * it disturbs no work.
  *
- * <p>Lists are made of lanes and of the messages that have become rows, and of the sessions in the
- * oldest bundles. Other messages in bundles count only where one session is asked for. Safe for use
- * by many threads.
+ * <p>A list has the sessions with rows, and those of the oldest message batches. Other messages in
+ * batches count only in the answer about one session. Safe for use by many threads.
  */
 public final class SearchSessions {
   /** Behind every name that begins as asked for: names are sorted by their bytes. */
@@ -45,7 +44,7 @@ public final class SearchSessions {
   /** The most messages that a list counts of one session, and the most sessions of a count. */
   private static final int MOST_COUNTED = 10_001;
 
-  /** As the database sorts names. */
+  /** The order in which the database sorts names. */
   private static final Comparator<String> BY_BYTES =
       (one, other) -> Arrays.compareUnsigned(one.getBytes(UTF_8), other.getBytes(UTF_8));
 
@@ -65,10 +64,10 @@ public final class SearchSessions {
        ORDER BY l.session
       """;
 
-  /** A page looks through at most so many lanes for the ones that are asked for. */
+  /** The most sessions that a page reads to find those that the filter wants. */
   private static final int MOST_LOOKED_AT = 10_000;
 
-  /** A list of held sessions looks through so many lanes that are held or wait. */
+  /** The most sessions with an owner or a delay that a list of held sessions reads. */
   private static final int MOST_HELD = 20_000;
 
   private static final String LANES_IN_ORDER =
@@ -87,9 +86,7 @@ public final class SearchSessions {
   private static final String LOOKED_AT =
       "SELECT count(*), max(x.session) FROM " + LANES_IN_ORDER + " x";
 
-  /**
-   * Each status is read in the order of its sessions, so that no more lanes are read than shown.
-   */
+  /** Reads each status in the order of its sessions, so that no more rows are read than shown. */
   private static final String STUCK =
       """
       (SELECT s.* FROM (
@@ -131,7 +128,7 @@ public final class SearchSessions {
         WHERE x.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND x.session = ?)
       """; // lane_pkey
 
-  /** So many of the oldest bundles are looked through for sessions that have no lane yet. */
+  /** The number of the oldest batches that a list searches for sessions without a row. */
   private static final int BUNDLES = 200;
 
   private static final String WITHOUT_LANE =
@@ -214,12 +211,12 @@ public final class SearchSessions {
   /**
    * A list of sessions, by id.
    *
-   * @param isBacklogExact false while messages wait in bundles, which lists do not count
+   * @param isBacklogExact false while messages wait in batches, which lists do not count
    */
   public record Found(Page<SessionView> page, boolean isBacklogExact) {}
 
   /**
-   * Sessions that have a lane, each number exact up to 10,000.
+   * The sessions with rows, each number exact up to 10,000.
    *
    * @param attention waiting, parked or paused
    */
@@ -228,8 +225,8 @@ public final class SearchSessions {
   /**
    * One session, with all of its messages counted.
    *
-   * @param isReadAlone whether one process reads the whole queue and hands sessions out from its
-   *     memory; who holds a session without a lane is known only there
+   * @param isReadAlone whether a process reads the queue and hands sessions out from its memory;
+   *     only that process knows the owner of a session without a row
    */
   public record One(SessionView view, boolean isReadAlone) {}
 
@@ -276,7 +273,7 @@ public final class SearchSessions {
   }
 
   /**
-   * How many lanes there are of each kind.
+   * Returns how many sessions with rows there are of each kind.
    *
    * @return empty when there is no such queue
    */
@@ -295,9 +292,9 @@ public final class SearchSessions {
   }
 
   /**
-   * Lanes that were found.
+   * Sessions with rows that were found.
    *
-   * @param lookedUpTo the last lane that was looked at, if more lanes follow and no page is full
+   * @param lookedUpTo the last row that was read, if more rows follow and the page is not full
    */
   private record Lanes(List<SessionView> views, Optional<String> lookedUpTo) {}
 
@@ -377,7 +374,7 @@ public final class SearchSessions {
     }
   }
 
-  /** The session; empty when it has no lane and no message. */
+  /** Returns the session; empty when it has no row and no message. */
   public Optional<One> find(QueueName queue, SessionId session) {
     return database.withConnection(connection -> find(connection, queue, session));
   }

@@ -20,9 +20,9 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a bundle as a reader is handed it, message by message. */
+/** A message batch as a read returns it, message by message. */
 public final class BatchRow {
-  /** Its columns, behind those of a message. */
+  /** The columns of a batch, behind those of a message. */
   public static final String COLUMNS = ", sessions, ids, forms, types, bodies, props, ttls, not_befores";
 
   private final long first;
@@ -91,7 +91,7 @@ public final class BatchRow {
     return sessions[place];
   }
 
-  /** Whether it is completed, has become a row, or is another reader's. */
+  /** Returns whether the message is completed, has become a row, or belongs to another reader. */
   public boolean isDone(int place) {
     return (done >> place & 1) == 1;
   }

@@ -17,7 +17,7 @@ public final class Buckets {
 
   private Buckets() {}
 
-  /** The bucket of a session, from 0 to 63. */
+  /** Returns the bucket of a session, from 0 to 63. */
   public static int of(SessionId session) {
     try {
       var name = session.value().getBytes(StandardCharsets.UTF_8);
@@ -27,12 +27,12 @@ public final class Buckets {
     }
   }
 
-  /** The set of this one. */
+  /** Returns the set of one bucket. */
   public static long only(int bucket) {
     return 1L << bucket;
   }
 
-  /** Whether a set has the bucket of a session. */
+  /** Returns whether a set has the bucket of a session. */
   static boolean have(long buckets, SessionId session) {
     return buckets == ALL || (buckets >>> of(session) & 1) == 1;
   }

@@ -8,8 +8,8 @@ import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
 
 /**
- * What a settlement of carried sessions completes, told apart by how it is stored. Made by {@link
- * OpenBatches}, under its lock; what is not private does not change any more then.
+ * The messages that one settlement of cached sessions completes, by the way they are stored.
+ * {@link OpenBatches} makes it under its lock; what is not private does not change afterwards.
  */
 public final class CompletedMessages {
   public final long note;
@@ -19,30 +19,32 @@ public final class CompletedMessages {
 
   public final List<Long> sequences = new ArrayList<>();
 
-  /** Bundles that have more than it completes: what the note says of them. */
+  /** Batches with further open messages, and the bits that the completion record has for them. */
   public Bits incomplete = Bits.NONE;
 
-  /** Bundles that are complete with it; those that were before have no bits. */
+  /**
+   * Batches that this settlement makes complete. Batches that were complete before have no bits.
+   */
   public Bits complete = Bits.NONE;
 
-  /** Bundles that other readers have messages of, too. */
+  /** Batches that have messages of other readers too. */
   public Bits shared = Bits.NONE;
 
-  /** Bundles with old notes, and all that was completed of them before. */
+  /** Batches with old completion records, and all that was completed of them before. */
   public Bits late = Bits.NONE;
 
-  /** The same bundles, and the notes that they do not need any more then. */
+  /** The same batches, and the completion records that they do not need any more then. */
   List<CompletionRecords.Fold> folds = List.of();
 
-  /** Notes that are over. */
+  /** Completion records that no batch needs any more. */
   public long[] over = {};
 
   private final List<MessageBatch> touched = new ArrayList<>();
 
   /**
-   * Bundles by their first numbers, and bits of each.
+   * Batches by their first sequence numbers, and bits of each.
    *
-   * @param bundles without those that are not known any more, which stand at the end
+   * @param bundles without those that are not known any more, which stand at the end of the arrays
    */
   record Bits(List<MessageBatch> bundles, long[] firsts, long[] masks) {
     static final Bits NONE = new Bits(List.of(), new long[0], new long[0]);
@@ -70,13 +72,13 @@ public final class CompletedMessages {
     }
   }
 
-  /** Lets these bundles say what is completed of them now. */
+  /** Moves what is completed of these batches from completion records into their own bits. */
   void fold(List<CompletionRecords.Fold> old) {
     folds = old;
     late = Bits.of(old.stream().map(CompletionRecords.Fold::bundle).toList(), MessageBatch::done);
   }
 
-  /** Nothing is added any more. */
+  /** Ends the collection: no message is added any more. */
   void end(Collection<Long> leftOver) {
     var parts = new ArrayList<MessageBatch>();
     var wholes = new ArrayList<MessageBatch>();

@@ -7,11 +7,12 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The notes that the database has of this process: what is completed of bundles that have more. A
- * note is over when none of its bundles needs it. Guarded by the lock of {@link OpenBatches}.
+ * The completion records of this process in the database: what is completed of batches that still
+ * have open messages. A record is over when no batch needs it. Guarded by the lock of {@link
+ * OpenBatches}.
  */
 public final class CompletionRecords {
-  /** When there are more, the bundles of the oldest one are told what is completed of them. */
+  /** The most records. With more of them, the batches of the oldest record take its bits over. */
   private static final int MOST = 64;
 
   private final Set<Note> needed = new LinkedHashSet<>();
@@ -28,7 +29,7 @@ public final class CompletionRecords {
     }
   }
 
-  /** Was written down, and is about these. */
+  /** Adds a record that the database has now. */
   void add(long number, List<MessageBatch> bundles) {
     if (bundles.isEmpty()) {
       return;
@@ -41,17 +42,20 @@ public final class CompletionRecords {
   }
 
   /**
-   * A bundle whose own bits are about to say what these notes say. Notes that are written meanwhile
-   * are not among them: their bits are not part of the fold.
+   * A batch that is about to take over the bits of these records. Records that are written
+   * meanwhile are not among them: their bits are not part of the fold.
    */
   record Fold(MessageBatch bundle, List<Note> notes) {}
 
-  /** The bundle is gone, so it needs no note. */
+  /** Releases the records of a batch that is gone. */
   void release(MessageBatch bundle) {
     release(new Fold(bundle, List.copyOf(bundle.notes)));
   }
 
-  /** The bits of the bundle say what these notes say; it still needs all others. */
+  /**
+   * Releases the records whose bits a batch has taken over. The batch still needs its other
+   * records.
+   */
   void release(Fold fold) {
     for (var note : fold.notes) {
       if (fold.bundle.notes.remove(note) && --note.needs == 0) {
@@ -61,7 +65,7 @@ public final class CompletionRecords {
     }
   }
 
-  /** Those that are over, and still there. */
+  /** Returns the records that are over and still in the database. */
   long[] over() {
     return over.stream().mapToLong(Long::longValue).toArray();
   }
@@ -72,7 +76,7 @@ public final class CompletionRecords {
     }
   }
 
-  /** Bundles that have waited for their last message while many notes were written. */
+  /** Returns batches that have waited for their last message while many records were written. */
   List<Fold> late() {
     if (needed.size() <= MOST) {
       return List.of();

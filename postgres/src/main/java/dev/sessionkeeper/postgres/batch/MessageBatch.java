@@ -7,16 +7,19 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bundle as it was read, and which of its messages are neither completed nor rows of their own.
- * Guarded by the lock of {@link OpenBatches}.
+ * A message batch as it was read, and which of its messages are open: neither completed nor rows
+ * of their own. Guarded by the lock of {@link OpenBatches}.
  */
 public final class MessageBatch {
-  /** As many messages as a bundle can have: a bit for each. */
+  /** The most messages of a batch: a bit for each. */
   public static final int MOST_MESSAGES = Long.SIZE;
 
   final long first;
 
-  /** Whether other readers have messages of it, too: then its own bits say what is completed. */
+  /**
+   * Whether other readers have messages of this batch too. Then its own bits say what is
+   * completed.
+   */
   final boolean isShared;
 
   private final SessionId[] sessions;
@@ -27,14 +30,14 @@ public final class MessageBatch {
 
   private @Nullable CompletedMessages maskOf;
 
-  /** The notes in which the database has what is completed of it, but for its own bits. */
+  /** The completion records that have what is completed of this batch beside its own bits. */
   final List<CompletionRecords.Note> notes = new ArrayList<>(2);
 
   /**
-   * As it was read.
+   * A batch as it was read.
    *
-   * @param done what is completed, a row, or another reader's
-   * @param isShared whether other readers have messages of it, too
+   * @param done the messages that are completed, are rows, or belong to another reader
+   * @param isShared whether other readers have messages of it too
    */
   MessageBatch(long first, SessionId[] sessions, long done, boolean isShared) {
     this.first = first;
@@ -47,7 +50,7 @@ public final class MessageBatch {
     return -1L >>> (MOST_MESSAGES - sessions.length);
   }
 
-  /** What is completed, or a row. */
+  /** Returns the bits of messages that are completed or rows. */
   long done() {
     return ~open & all();
   }
@@ -72,7 +75,7 @@ public final class MessageBatch {
     return isFirst;
   }
 
-  /** What the settlement completes of it. */
+  /** Returns the bits that the settlement completes. */
   long mask() {
     return mask;
   }
@@ -86,7 +89,7 @@ public final class MessageBatch {
     open &= ~bits;
   }
 
-  /** Open messages of these sessions. */
+  /** Returns the bits of open messages of these sessions. */
   long bitsOf(Set<SessionId> chosen) {
     long bits = 0;
     for (int i = 0; i < sessions.length; i++) {

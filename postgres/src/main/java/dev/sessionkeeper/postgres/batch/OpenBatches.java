@@ -11,11 +11,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
 /**
- * Bundles of which this process has read messages, while it reads a queue alone: which of these are
- * neither completed nor rows of their own.
+ * The message batches that this process has read, and which of their messages are open.
  *
  * <p>The database knows better: a message may be completed there, or have become a row, and still
- * be open here for a moment. Then the statement that names it changes nothing, or says so.
+ * be open here for a moment. The statement that names such a message changes nothing, or says so.
  */
 public final class OpenBatches {
   private final ReentrantLock lock = new ReentrantLock();
@@ -23,19 +22,19 @@ public final class OpenBatches {
   private final CompletionRecords notes = new CompletionRecords();
   private final AtomicLong lastNote = new AtomicLong();
 
-  /** Nothing of them is open, but they may still be there. */
+  /** Batches without an open message that may still be in the database. */
   private final Set<Long> leftOver = new HashSet<>();
 
   public void add(Collection<MessageBatch> read) {
     locked(() -> read.forEach(bundle -> bundles.put(bundle.first, bundle)));
   }
 
-  /** Bundles that have open messages of these sessions. */
+  /** Returns the batches that have open messages of these sessions. */
   public long[] of(Set<SessionId> chosen) {
     return firsts(bundle -> bundle.bitsOf(chosen) != 0);
   }
 
-  /** Whether nothing is left of what was read. */
+  /** Returns whether no batch is left of those that were read. */
   public boolean isEmpty() {
     lock.lock();
     try {
@@ -58,13 +57,13 @@ public final class OpenBatches {
     }
   }
 
-  /** The open messages of these sessions are rows now. */
+  /** Records that the open messages of these sessions are rows now. */
   public void becameRows(Set<SessionId> chosen) {
     locked(
         () -> {
           for (var bundle : List.copyOf(bundles.values())) {
             bundle.close(bundle.bitsOf(chosen));
-            // It went when it was untied, unless its other messages were completed after that.
+            // Unpacking deleted the batch, unless its other messages were completed later.
             if (forgetIfDone(bundle) && !bundle.isShared) {
               leftOver.add(bundle.first);
             }
@@ -80,12 +79,12 @@ public final class OpenBatches {
     return true;
   }
 
-  /** The number of a settlement, which it keeps when it is repeated. */
+  /** Returns the number of a settlement. A repetition keeps it. */
   public long nextNote() {
     return lastNote.incrementAndGet();
   }
 
-  /** What is completed, told apart by how it is stored. */
+  /** Divides completed messages by the way they are stored. */
   CompletedMessages tellApart(List<? extends Completions> works, long note) {
     var completed = new CompletedMessages(note);
     locked(
@@ -114,7 +113,7 @@ public final class OpenBatches {
     }
   }
 
-  /** They are completed in the database. */
+  /** Records that the database has completed them. */
   void close(CompletedMessages completed) {
     locked(
         () -> {
@@ -134,7 +133,7 @@ public final class OpenBatches {
           notes.add(completed.note, completed.incomplete.bundles());
           for (var bundle : completed.incomplete.bundles()) {
             bundle.close(bundle.mask());
-            // What was open besides has become rows meanwhile.
+            // The other open messages have become rows meanwhile.
             if (forgetIfDone(bundle)) {
               leftOver.add(bundle.first);
             }
@@ -142,7 +141,7 @@ public final class OpenBatches {
         });
   }
 
-  /** Another reading begins, which knows nothing of these. */
+  /** Forgets all batches, because the process begins to read anew. */
   public void clear() {
     locked(
         () -> {

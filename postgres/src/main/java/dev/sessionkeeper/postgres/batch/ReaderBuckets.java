@@ -11,9 +11,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which buckets each reader of a queue has, for those who send: they store messages of one reader
- * together. What is known may be old; then a bundle has messages of several readers, which costs
- * them more and does no harm.
+ * The buckets of each reader of a queue, as senders need to know them: they store messages of one
+ * reader together. If this knowledge is old, a batch gets messages of several readers, which costs
+ * time and does no harm.
  */
 public final class ReaderBuckets {
   private static final String LOOK = "SELECT keeper.parts_of_readers(?)";
@@ -32,25 +32,25 @@ public final class ReaderBuckets {
     this.knownAt = time.nanoTime() - LOOK_AGAIN_NANOS;
   }
 
-  /** As far as is known. */
+  /** Returns the buckets of each reader, as far as this process knows. */
   public long[] known() {
     return parts;
   }
 
-  /** As they were a moment ago. */
+  /** Returns the buckets of each reader as they were a moment ago. */
   public long[] lately() {
     if (time.nanoTime() - knownAt >= LOOK_AGAIN_NANOS) {
       knownAt = time.nanoTime();
       try {
         parts = connections.tryCall(this::look);
       } catch (SQLException | KeeperException e) {
-        return parts; // Whoever sends learns what is wrong.
+        return parts; // The send that follows gets the error.
       }
     }
     return parts;
   }
 
-  /** This process has just seen them. */
+  /** Records what this process has just read. */
   public void told(long[] seen) {
     parts = seen;
     knownAt = time.nanoTime();

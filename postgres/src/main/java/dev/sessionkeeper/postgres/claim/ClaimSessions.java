@@ -21,21 +21,21 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Takes sessions for everybody in this process who waits for one: one round trip finds new
- * messages, claims as many lanes as there are waiters, and brings their first messages.
+ * Gives sessions to the waiting consumers of this process. One poll finds new messages, claims a
+ * session for each waiting consumer, and brings the first messages.
  *
- * <p>Rounds run one after the other, and only while somebody has asked for one: a new waiter, a
- * send, a notification, a timer. I1: who asks takes part in a round that begins after it asked, so
- * it sees everything whose send returned before. I2: a lane that was claimed for a waiter who is
- * gone goes to the next one or is given back.
+ * <p>Polls run one after the other, and only on request: of a new consumer, a send, a notification
+ * or a timer. I1: a request is answered by a poll that begins after it, so that poll sees every
+ * message whose send returned before. I2: a session that was claimed for a consumer that has gone
+ * is given to the next one, or back.
  */
 public final class ClaimSessions implements PollRequests {
   private static final int MOST_LANES = 256;
 
-  /** Sessions of one round that mean load. */
+  /** Sessions of one poll that mean load. */
   private static final int MANY = 8;
 
-  /** Of a round in which nothing was found that could be handed out. */
+  /** The most pages of one poll that finds nothing to hand out. */
   private static final int MOST_PAGES = 16;
 
   private static final Duration PACE = Duration.ofNanos(500_000);
@@ -59,7 +59,7 @@ public final class ClaimSessions implements PollRequests {
   private volatile boolean isUnderLoad;
   private volatile long wokenAt;
 
-  /** When the first lane is due that this process knows of. */
+  /** When the first session becomes due that this process knows of. */
   private final FirstDue due = new FirstDue();
 
   private int newsTold;
@@ -127,7 +127,7 @@ public final class ClaimSessions implements PollRequests {
     return joiner;
   }
 
-  /** Completes when the rounds that run now are over; at once where none does. */
+  /** Completes when the polls that run now are over; at once if none runs. */
   public CompletableFuture<Void> joinRunning() {
     lock.lock();
     try {
@@ -177,7 +177,7 @@ public final class ClaimSessions implements PollRequests {
     StoreThreads.start("keeper-claim-" + queue.name(), isUnderLoad, this::runRounds);
   }
 
-  /** Everybody who waits goes away empty-handed. */
+  /** Refuses all waiting consumers. */
   public void close() {
     lock.lock();
     try {
@@ -206,7 +206,7 @@ public final class ClaimSessions implements PollRequests {
         }
         int served = round(waiting);
         if (last.isReadyLeft() && !reader.isReading()) {
-          pace.end(); // Work waits for those who come, not the other way round.
+          pace.end(); // Sessions wait for consumers, so the next consumer must not wait.
         } else {
           pace.end(served, last.areSendersHeldUp() && joining.isEmpty());
         }
@@ -215,7 +215,7 @@ public final class ClaimSessions implements PollRequests {
       } catch (RuntimeException e) {
         fail(waiting, joining, e);
       } catch (Error e) {
-        // Whoever waits is told, and the next who asks has a round: this thread must not end here.
+        // All waiting consumers get the failure. This thread goes on, for the next request.
         fail(
             waiting,
             joining,
@@ -238,7 +238,9 @@ public final class ClaimSessions implements PollRequests {
         });
   }
 
-  /** Whether another round is wanted; if not, whoever asks next starts the rounds again. */
+  /**
+   * Returns whether another poll was requested. If not, the next request starts a thread again.
+   */
   private boolean isAsked() {
     lock.lock();
     try {
@@ -249,7 +251,7 @@ public final class ClaimSessions implements PollRequests {
     }
   }
 
-  /** How many lanes were served or had news. */
+  /** Polls once, and returns how many sessions were given out or had new messages. */
   private int round(List<WaitingConsumer> waiting) {
     newsTold = 0;
     if (!waiting.isEmpty()) {
@@ -287,7 +289,7 @@ public final class ClaimSessions implements PollRequests {
     return waiting.stream().filter(acceptor -> !acceptor.isDone()).toList();
   }
 
-  /** A round of a process that reads alone; -1 when it does not, after all. */
+  /** Polls as a reader. Returns -1 if this process does not read, or not any more. */
   private int read(List<WaitingConsumer> waiting) {
     long askedAt = last.begins();
     int news = reader.round();
@@ -334,7 +336,10 @@ public final class ClaimSessions implements PollRequests {
     unwanted.forEach(OwnedSession::giveBackUnused);
   }
 
-  /** Whoever came lately and got nothing must see leases that ran out before it came. */
+  /**
+   * Returns whether a consumer got nothing in its first poll: it must also see leases that ended
+   * before it came.
+   */
   private static boolean isAnybodyNew(List<WaitingConsumer> waiting) {
     return waiting.stream().anyMatch(acceptor -> !acceptor.isDone() && acceptor.isNew());
   }
@@ -342,7 +347,7 @@ public final class ClaimSessions implements PollRequests {
   @Override
   public void makeDueWithin(Duration delay) {
     long at = time.nanoTime() + delay.toNanos();
-    // Not the lock of the rounds: callers have locks of their own.
+    // Not the lock of the polls: callers hold locks of their own.
     synchronized (due) {
       due.add(at);
     }
@@ -365,7 +370,7 @@ public final class ClaimSessions implements PollRequests {
   private int wakeLanes() {
     wokenAt = time.nanoTime();
     synchronized (due) {
-      due.clear(); // The statement tells what is due next.
+      due.clear(); // The statement returns what is due next.
     }
     var woken = lanes.wake();
     woken.next().ifPresent(this::makeDueWithin);
@@ -374,7 +379,7 @@ public final class ClaimSessions implements PollRequests {
 
   private int claim(List<WaitingConsumer> waiting) {
     long askedAt = last.begins();
-    // Without room for bodies nothing is taken; whoever makes room lets the alarm ring.
+    // Without room for payloads nothing is claimed. The timer fires when there is room again.
     boolean isRoom = parts.room().bytes() > 0;
     var result = lanes.claim(isRoom ? waiting.stream().map(WaitingConsumer::owner).toList() : List.of(), batch);
     var summary = result.summary;

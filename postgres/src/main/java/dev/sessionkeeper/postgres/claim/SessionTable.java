@@ -24,7 +24,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The lanes of a queue: finds new messages, claims lanes, and makes those ready that are late. */
+/**
+ * The sessions of a queue that have rows: finds new messages, claims sessions, and makes them
+ * ready when they are due.
+ */
 public final class SessionTable {
   private static final String CLAIM =
       "SELECT " + HandedRow.COLUMNS + " FROM keeper.claim_lanes(?, ?, ?, ?, ?)";
@@ -48,7 +51,7 @@ public final class SessionTable {
     this.lookedFromTheStart = time.nanoTime() - LOOK_FROM_START_NANOS;
   }
 
-  /** Discovers, and claims as many lanes as there are waiters. */
+  /** Finds new messages, and claims a session for each owner. */
   Result claim(List<Owner> owners, int batch) {
     var result = queue.connections().call(connection -> claim(connection, owners, batch));
     lineBegins = result.summary.readyFrom();
@@ -89,8 +92,8 @@ public final class SessionTable {
   }
 
   /**
-   * Where the line of ready lanes begins; now and then from the very start, for those put before
-   * it.
+   * Returns where the order of ready sessions begins. Now and then that is its very start, for
+   * sessions that were put before the others.
    */
   private long lineBegins() {
     long now = time.nanoTime();

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** Somebody who waits for a session; gets one, an error, or nothing in time. */
+/** A consumer that waits for a session, and gets one, an error, or nothing in time. */
 public final class WaitingConsumer {
   private final Owner owner;
   private final ReentrantLock lock = new ReentrantLock();
@@ -37,7 +37,7 @@ public final class WaitingConsumer {
     }
   }
 
-  /** Whether no round has passed since it came. */
+  /** Returns whether no poll has passed since the consumer came. */
   boolean isNew() {
     lock.lock();
     try {
@@ -47,7 +47,7 @@ public final class WaitingConsumer {
     }
   }
 
-  /** Gives it a lane; false when it has gone. */
+  /** Gives the consumer a session. Returns false when it has gone. */
   boolean offer(OwnedSession lane) {
     lock.lock();
     try {
@@ -72,12 +72,12 @@ public final class WaitingConsumer {
     }
   }
 
-  /** A round that began after it came is over. */
+  /** Records that a poll is over that began after the consumer came. */
   void tookPart() {
     lock.lock();
     try {
       tookPart = true;
-      // Who has time left looks at it when that is over.
+      // A consumer with time left looks when its time is over.
       if (isOverdue) {
         changed.signal();
       }
@@ -87,8 +87,8 @@ public final class WaitingConsumer {
   }
 
   /**
-   * Waits so long, but at least for one round. Afterwards it is gone; if it is interrupted, a lane
-   * that came in the same moment is given back.
+   * Waits for a session for the given time, and at least for one poll. Afterwards the consumer is
+   * gone. If it is interrupted, a session that came in the same moment is given back.
    */
   public Optional<OwnedSession> await(TimeSource time, Duration wait) throws InterruptedException {
     long started = time.nanoTime();

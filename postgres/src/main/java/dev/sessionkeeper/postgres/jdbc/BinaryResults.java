@@ -6,8 +6,9 @@ import java.sql.SQLException;
 import org.postgresql.PGStatement;
 
 /**
- * Prepares statements that hand out bodies. By itself the driver asks for text the first five times
- * on every connection, which is twice as long and costs both sides more than everything else.
+ * Prepares statements that return payloads, in binary form. The driver's default asks for text the
+ * first five times on every connection; text is twice as long and costs both sides more than
+ * everything else.
  *
  * <p>A connection whose URL says {@code prepareThreshold=0} keeps to text: behind a pooler in
  * transaction mode the next statement may meet a server connection that does not know this one.

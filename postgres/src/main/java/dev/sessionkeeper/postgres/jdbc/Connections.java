@@ -16,16 +16,16 @@ import java.util.random.RandomGenerator;
 import javax.sql.DataSource;
 
 /**
- * The connections of a provider: those of the application's pool, or a small pool of its own over a
- * source that has none.
+ * The connections of a provider: those of the application's pool, or a small pool of its own over
+ * a source that has none.
  *
- * <p>Nothing is set on a connection that outlives its use, so a pool may share them with anybody.
- * All of them are in {@code READ COMMITTED} ({@link ReadCommittedSource}).
+ * <p>Nothing is set on a connection that outlives its use, so the application may share the pool.
+ * All connections are in {@code READ COMMITTED} ({@link ReadCommittedSource}).
  */
 public final class Connections implements AutoCloseable {
   /**
-   * For about a second. A pool hands out connections without a look that were in use half a second
-   * ago, so when all of them break at once a shorter time may meet nothing but broken ones.
+   * Repeats for about a second. A pool does not test connections that were used half a second ago,
+   * so after a failure of all connections a shorter time may meet only broken ones.
    */
   private static final RetryPolicy REPEAT =
       new RetryPolicy(12, Duration.ofMillis(2), 2, Duration.ofMillis(200), 0.5);
@@ -45,7 +45,7 @@ public final class Connections implements AutoCloseable {
     this.forHandlers = new Semaphore(Math.max(1, poolSize - reserve(poolSize)), true);
   }
 
-  /** Connections that transactional handlers leave to renewals, rounds and settlements. */
+  /** Connections that transactional handlers leave to renewals, polls and settlements. */
   private static int reserve(int poolSize) {
     return poolSize < 4 ? 1 : 2;
   }
@@ -118,7 +118,7 @@ public final class Connections implements AutoCloseable {
     }
   }
 
-  /** As {@link #call}, for callers who want to know what exactly went wrong. */
+  /** As {@link #call}, for callers that need the driver's error. */
   public <T> T tryCall(Database.Work<T> work) throws SQLException {
     for (int attempt = 1; ; attempt++) {
       try (var connection = pool.getConnection()) {
@@ -132,7 +132,9 @@ public final class Connections implements AutoCloseable {
     }
   }
 
-  /** As {@link #call}, for what only reads: it is run again after a lost connection, too. */
+  /**
+   * As {@link #call}, for statements that only read: they run again after a lost connection too.
+   */
   public <T> T look(Database.Work<T> work) {
     var time = TimeSource.system();
     long started = time.nanoTime();

@@ -4,11 +4,11 @@ import dev.sessionkeeper.KeeperException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
-/** Waits for answers of grouped calls. */
+/** Waits for answers of batched calls. */
 public final class Futures {
   private Futures() {}
 
-  /** The answer, or the error that it is. */
+  /** Returns the answer, or throws the error. */
   public static <T> T join(CompletableFuture<T> answer) {
     try {
       return answer.join();
@@ -17,7 +17,7 @@ public final class Futures {
     }
   }
 
-  /** Waits for the end, however it is; who asked for it was told. */
+  /** Waits for the end, whether or not the call failed: its caller gets the error. */
   public static void quietly(CompletableFuture<?> answer) {
     if (!answer.isDone() || answer.isCompletedExceptionally()) {
       answer.handle((done, error) -> true).join();

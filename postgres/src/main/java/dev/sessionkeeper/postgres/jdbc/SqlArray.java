@@ -5,7 +5,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import org.postgresql.PGConnection;
 
-/** Makes arrays for statements, of primitive elements too: these travel in binary form. */
+/** Makes arrays for statements. Primitive elements travel in binary form. */
 public final class SqlArray {
   private SqlArray() {}
 

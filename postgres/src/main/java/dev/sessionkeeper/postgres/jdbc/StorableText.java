@@ -1,12 +1,15 @@
 package dev.sessionkeeper.postgres.jdbc;
 
-/** Makes free text fit for a column. */
+/** Makes free text storable in a column. */
 public final class StorableText {
   private static final char REPLACEMENT = '\uFFFD';
 
   private StorableText() {}
 
-  /** The text without what PostgreSQL refuses: the character zero, and halves of a pair. */
+  /**
+   * Returns the text without what PostgreSQL refuses: the character zero, and halves of a
+   * surrogate pair.
+   */
   public static String storable(String text) {
     int bad = firstBad(text);
     if (bad < 0) {

@@ -13,7 +13,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 
-/** Locks one chosen session. */
+/** Accepts a session by its name. */
 public final class AcceptByName {
   private static final String ACCEPT =
       """
@@ -33,7 +33,7 @@ public final class AcceptByName {
 
   public AcceptResult accept(SessionId session, Owner owner) {
     var result = tryAccept(session, owner);
-    // It may be in a pile that has not been looked through.
+    // Its messages may be in a batch that no poll has looked through.
     return result instanceof AcceptResult.NoSession && new UnpackBatches(queue).of(session)
         ? tryAccept(session, owner)
         : result;

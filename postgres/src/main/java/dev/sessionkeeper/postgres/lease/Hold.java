@@ -18,8 +18,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What is known of one hold of a session, shared by those who receive, settle and end it. What is
- * not final or volatile is guarded by the lock.
+ * The state of one hold of a session, shared by the classes that receive, settle and end it. What
+ * is not final or volatile is guarded by the lock.
  */
 public final class Hold {
   final SessionId id;
@@ -39,7 +39,7 @@ public final class Hold {
 
   volatile Lease lease;
 
-  /** When something was last handed out. */
+  /** When a message was last handed out. */
   volatile long lastMoved;
 
   long leaseEnd;
@@ -47,15 +47,15 @@ public final class Hold {
   boolean isLost;
   volatile boolean isClosed;
 
-  /** What must be over before anything is handed out. */
+  /** Completes before anything may be handed out. */
   CompletableFuture<?> before = CompletableFuture.completedFuture(null);
 
   /**
    * Begins.
    *
    * @param kept where the lease is kept at first
-   * @param memory where bodies are counted that no handler has yet
-   * @param forget what to do when the lease turns out to be gone
+   * @param memory counts payloads that no handler has yet
+   * @param forget runs when the lease turns out to be lost
    */
   Hold(
       ClaimedSession claimed,
@@ -246,7 +246,7 @@ public final class Hold {
     return kept instanceof SessionLease.Shared to ? Optional.of(to.session()) : Optional.empty();
   }
 
-  /** How long the lease was when it was taken, at least. */
+  /** Returns how long the lease was when the session was taken, at least. */
   Duration takenFor(Duration lockDuration) {
     return isTakenInRow ? lockDuration : Duration.ofNanos(lockNanos);
   }
@@ -260,7 +260,7 @@ public final class Hold {
     }
   }
 
-  /** Something may be there that was not read. */
+  /** Records that there may be messages that were not read. */
   void suspectMore() {
     lock.lock();
     try {
@@ -271,14 +271,14 @@ public final class Hold {
     }
   }
 
-  /** The caller has the lock. */
+  /** Checks that the lease is held. The caller has the lock. */
   void requireHeld() {
     if (isLost || isClosed) {
       throw lockLost();
     }
   }
 
-  /** It is gone; the caller has the lock. */
+  /** Records that the lease is lost. The caller has the lock. */
   KeeperException.LockLost lost() {
     isLost = true;
     fetched.clear();

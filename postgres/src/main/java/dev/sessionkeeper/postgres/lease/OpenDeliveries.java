@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The deliveries of one hold that are not settled for good: in hand, in order, or on their way to
- * be settled. Guarded by the lock of its lane.
+ * The deliveries of one hold that are not settled for good: open, in order, or on their way to be
+ * settled. Guarded by the lock of the hold.
  */
 public final class OpenDeliveries {
   private final SessionId session;
@@ -31,7 +31,7 @@ public final class OpenDeliveries {
     return open.size() + settling.size();
   }
 
-  /** Everything that must not be handed out again. */
+  /** Returns all messages that must not be handed out again. */
   Set<Long> all() {
     var all = new HashSet<>(settling);
     all.addAll(open);
@@ -42,15 +42,15 @@ public final class OpenDeliveries {
     return List.copyOf(open);
   }
 
-  /** What is settled without having been in anybody's hands. */
+  /** Adds a message that is settled without having been handed out. */
   void settleUnseen(long sequence) {
     settling.addLast(sequence);
   }
 
   /**
-   * Moves these from the hand on their way.
+   * Moves deliveries from open to on their way.
    *
-   * @throws KeeperException.OutOfOrder if they are not the first ones in hand, in order (S-03a)
+   * @throws KeeperException.OutOfOrder if they are not the first open ones, in order (S-03a)
    */
   void settle(List<Settled> settlements) {
     requireInOrder(settlements);
@@ -63,19 +63,20 @@ public final class OpenDeliveries {
     }
   }
 
-  /** They are settled for good. */
+  /** Removes deliveries that are settled for good. */
   void settled(List<Settled> settlements) {
-    // Mostly they come back as they were sent: then each is the first one.
+    // Settlements mostly come back in the order in which they were sent: then each is the first
+    // one.
     settlements.forEach(settled -> settling.removeFirstOccurrence(settled.sequence()));
   }
 
   /**
-   * They are not settled and are in hand again, and so is everything sent behind them: it is
-   * refused when its turn comes ({@link #failures}).
+   * Opens deliveries again that could not be settled, and all deliveries sent behind them: those
+   * are refused when their turn comes ({@link #failures}).
    */
   void notSettled(List<Settled> settlements) {
     if (settlements.isEmpty() || !settling.contains(settlements.get(0).sequence())) {
-      return; // Back already, with one before it.
+      return; // Back already, with an earlier one.
     }
     failures++;
     var back = new ArrayDeque<Long>();
@@ -90,12 +91,15 @@ public final class OpenDeliveries {
     back.forEach(open::addFirst);
   }
 
-  /** How often settlements of this hold have failed; what was sent before the last one is void. */
+  /**
+   * Returns how often settlements of this hold have failed. Settlements sent before the last
+   * failure are void.
+   */
   int failures() {
     return failures;
   }
 
-  /** Whether this is the next one to be settled. */
+  /** Returns whether this message is the next one to be settled. */
   boolean isNext(long sequence) {
     return !open.isEmpty() && open.getFirst() == sequence;
   }

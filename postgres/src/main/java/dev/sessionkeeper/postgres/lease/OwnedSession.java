@@ -19,13 +19,14 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session that this process took: it knows what is in hand without asking the database.
+ * A session that a consumer of this process holds. Its open deliveries are known without asking
+ * the database.
  *
- * <p>The database decides about the lease; here is only kept what was read under it. Messages come
- * with the claim, or by a fetch when something is known, or may be suspected, to be there. I1: a
- * message that was in hand when a fetch was sent is not taken from its answer, so none is handed
- * out twice. I2: what was read longer ago than {@link PrefetchedMessages#FRESH_NANOS} is read again under the
- * fence before it is handed out. I3: once the lease is shared with other processes, everything goes
+ * <p>The database decides about the lease; this class only keeps what was read under it. Messages
+ * come with the claim, or by a fetch if there may be more. I1: a message that was open when a
+ * fetch was sent is not taken from the answer, so no message is handed out twice. I2: a message of
+ * a row that was read longer ago than {@link PrefetchedMessages#FRESH_NANOS} is read again under
+ * the fence before it is handed out. I3: once other processes use the lease, every call goes
  * through {@link SharedSession}.
  */
 public final class OwnedSession implements HeldSession {
@@ -61,7 +62,7 @@ public final class OwnedSession implements HeldSession {
     return held;
   }
 
-  /** A session that is carried: everything that is known of it comes without being asked for. */
+  /** A session that was taken from memory. Its reader feeds it, so it fetches nothing. */
   public static OwnedSession cached(
       HoldParts parts,
       HoldRegistry owned,
@@ -98,12 +99,12 @@ public final class OwnedSession implements HeldSession {
     return hold;
   }
 
-  /** Whether there is anything to do in it, as far as is known. */
+  /** Returns whether the session has a message, as far as this process knows. */
   public boolean isWorthServing() {
     return !hold.fetched.isEmpty();
   }
 
-  /** Nobody wants it after all. */
+  /** Gives the session back, because its consumer has gone. */
   public void giveBackUnused() {
     registry.forget(hold);
     var leftover = hold.endReceiving();
@@ -112,7 +113,7 @@ public final class OwnedSession implements HeldSession {
     }
   }
 
-  /** Lets it have a lane, for what only lanes can do. */
+  /** Gives the session its row, for what only rows can do. */
   public void requireRow() {
     if (hold.kept instanceof SessionLease.InMemory in) {
       in.cache().persist(hold);
@@ -183,7 +184,7 @@ public final class OwnedSession implements HeldSession {
       var finished = settling.send(settlements, state);
       if (!settlements.isEmpty()
           && OpenDeliveries.stopsTheSession(settlements.get(settlements.size() - 1).settlement())) {
-        // Void: it comes again, behind the message that is tried again.
+        // What was read is void: it comes again, behind the message that is retried.
         hold.fetched.forget();
         hold.before = finished;
       }
@@ -195,7 +196,7 @@ public final class OwnedSession implements HeldSession {
     }
   }
 
-  /** How it is settled, for who does that in a transaction of its own. */
+  /** Returns the settlements of this hold, for transactional handlers. */
   public SettleSession settling() {
     return settling;
   }
@@ -235,8 +236,8 @@ public final class OwnedSession implements HeldSession {
   }
 
   /**
-   * Hands the lease over to the database, for handles of other processes; this one goes through it
-   * from now on too, and the end of this process does not end it. Empty when it is lost.
+   * Lets other processes use the lease. From now on this process goes through the database too,
+   * and its end does not end the lease. Empty when the lease is lost.
    */
   Optional<SharedSession> share() {
     requireRow();
@@ -247,7 +248,7 @@ public final class OwnedSession implements HeldSession {
         return hold.shared();
       }
       hold.fetched.clear();
-      // From here on the database knows what is in hand: nothing of it is to be dropped later.
+      // From now on the database knows the open deliveries: none of them may be dropped later.
       hold.fetched.received();
       var other = SharedSession.of(parts, hold.lease);
       if (!other.putInHand(hold.inHand.open())) {
@@ -280,14 +281,14 @@ public final class OwnedSession implements HeldSession {
       hold.lock.unlock();
     }
     if (wasLost) {
-      // Others may have waited for the end of this hold.
+      // Consumers may have waited for the end of this hold.
       parts.polling().requests().wake();
       return;
     }
     registry.forget(hold);
     try {
       if (hold.isInMemory()) {
-        // Behind its settlements; whoever sent one that failed was told.
+        // Behind its settlements. The caller of a settlement that failed has the error.
         Futures.quietly(parts.calls().settles().free(hold.id, hold.epoch, hold::fence));
         if (isReleased(hold.endReceiving())) {
           return;
@@ -295,7 +296,7 @@ public final class OwnedSession implements HeldSession {
       }
       Futures.join(parts.calls().settles().free(hold.id, hold.epoch));
     } catch (KeeperException.LockLost e) {
-      // Somebody else has it, which is what closing is for.
+      // Another owner has the session, which is the purpose of closing.
     }
   }
 
@@ -312,7 +313,7 @@ public final class OwnedSession implements HeldSession {
     }
   }
 
-  /** Both go through the same groups, in order. */
+  /** Both go through the same batches, in order. */
   @Override
   public boolean closesBehindSettlements() {
     return true;

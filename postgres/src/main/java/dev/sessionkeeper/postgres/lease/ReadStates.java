@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads the memories of many held sessions in one statement.
+ * Reads the states of many held sessions in one statement.
  *
- * <p>It does not ask whether the leases are held: an owner that has lost one may get the state of
- * the next owner, and can settle nothing with it.
+ * <p>The statement does not check the leases: an owner that has lost one may get the state of the
+ * next owner, and can settle nothing with it.
  */
 public final class ReadStates {
   private static final String READ =

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Receives the messages of one hold: those that came with it, by a fetch when something is known,
- * or may be suspected, to be there, or, while it is carried, by themselves.
+ * Receives the messages of one hold. Messages came with the session, or a fetch brings them if
+ * there may be more. The reader feeds a session in memory by itself.
  */
 public final class ReceiveMessages {
   private final HoldParts parts;
@@ -58,7 +58,7 @@ public final class ReceiveMessages {
       Futures.quietly(hold.before());
       long now = time.nanoTime();
       if (!isSafe(now)) {
-        // Either the lease of the reader is extended, or this one is lost.
+        // The poll extends the lease of the reader, or this lease is lost.
         Futures.join(polling.requests().join());
         now = time.nanoTime();
       }
@@ -72,7 +72,7 @@ public final class ReceiveMessages {
           return batch;
         }
         isTooOld = hold.isInMemory() && hold.fetched.isNextExpired(moment(now));
-        // Who does not wait joins a round, which costs less than a look of its own.
+        // A call that does not wait joins a poll, which costs less than a fetch of its own.
         look =
             !hold.isInMemory()
                 && (hold.fetched.mayHaveMore()
@@ -81,7 +81,7 @@ public final class ReceiveMessages {
         hold.lock.unlock();
       }
       if (isTooOld) {
-        // Its lane knows how to set it aside.
+        // Only a row can be dead-lettered.
         persist.run();
         continue;
       }
@@ -93,7 +93,7 @@ public final class ReceiveMessages {
       } else if (!hasLooked && (!hold.isInMemory() || !isPatient)) {
         hasLooked = true;
         if (!polling.last().isCurrent()) {
-          // A round that begins now discovers everything whose send has returned.
+          // A poll that begins now finds every message whose send has returned.
           Futures.join(polling.requests().join());
           if (!isPatient
               && polling.last().areBundlesLeft()
@@ -109,7 +109,7 @@ public final class ReceiveMessages {
     }
   }
 
-  /** What time it is for the database, of a carried session; of a lane the next fetch tells. */
+  /** Returns the database's time, for a session in memory. For a row the next fetch returns it. */
   private Instant moment(long now) {
     return hold.kept instanceof SessionLease.InMemory in
         ? in.cache().momentAt(now)
@@ -139,7 +139,7 @@ public final class ReceiveMessages {
     return batch;
   }
 
-  /** Reads what is there; whether something was found. */
+  /** Fetches messages, and returns whether there are any. */
   private boolean fetch(int max) {
     long askedAt = time.nanoTime();
     int most;
@@ -172,7 +172,7 @@ public final class ReceiveMessages {
           answer.messages().stream()
               .filter(next -> !known.contains(next.delivery().sequence()))
               .toList();
-      // Fresh from now on, however long the answer was on its way: its lease counts from the
+      // The messages are fresh from now on, however long the answer took: the lease counts from the
       // question.
       settling.expire(hold.fetched.take(found, answer.moment(), askedAt, time.nanoTime()));
       return !hold.fetched.isEmpty();
@@ -181,12 +181,12 @@ public final class ReceiveMessages {
     }
   }
 
-  /** False when the time is up. */
+  /** Waits for messages. Returns false when the time is over. */
   private boolean awaitNews(long deadline) throws InterruptedException {
     polling.receivers().begin();
     try {
       if (polling.last().areBundlesLeft()) {
-        // What is left of a pile is looked through as long as somebody waits.
+        // As long as a consumer waits, polls look through what is left of the backlog.
         polling.requests().wake();
       }
       return awaitNewsHere(deadline);

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** Extends leases; those that are asked for at the same time together. */
+/** Extends leases. Renewals that come at the same time share a statement. */
 public final class RenewLeases {
   private static final String RENEW =
       "SELECT session, epoch, until FROM keeper.renew_lanes(?, ?, ?)";
@@ -37,7 +37,7 @@ public final class RenewLeases {
 
   private record Call(Lane lane, CompletableFuture<Optional<Instant>> answer) {}
 
-  /** The new end of the lease; empty when it is not held any more. */
+  /** Returns the new end of the lease; empty when it is not held any more. */
   CompletableFuture<Optional<Instant>> renew(SessionId session, long epoch) {
     var call = new Call(new Lane(session.value(), epoch), new CompletableFuture<>());
     group.add(call);
@@ -60,7 +60,9 @@ public final class RenewLeases {
     }
   }
 
-  /** The new ends; no end where the owner is settling in a transaction this moment. */
+  /**
+   * Returns the new ends. A lease whose owner is settling in a transaction right now has no end.
+   */
   private Map<Lane, Optional<Instant>> renewAll(Connection connection, List<Call> calls)
       throws SQLException {
     var lanes =

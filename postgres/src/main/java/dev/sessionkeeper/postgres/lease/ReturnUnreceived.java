@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
- * Looks after sessions whose first messages came with the claim but were never received: if the
- * lease ran out, they would count as tried. Runs only while something is held.
+ * Tells the database about messages that came with a claim but that no handler received in time.
+ * At the end of the lease they would count as attempts. Runs only while sessions are held.
  */
 public final class ReturnUnreceived {
   private static final String NOT_IN_HAND = "SELECT keeper.not_in_hand(?, ?, ?)";
@@ -52,7 +52,7 @@ public final class ReturnUnreceived {
       }
     }
     if (!dropped.isEmpty()) {
-      // Not on the timer's thread, which is everybody's.
+      // Not on the timer's thread, which other timers share.
       dropped.sort(Comparator.comparing(Hold::id));
       var unused = Thread.ofVirtual().name("keeper-drop").start(() -> say(dropped, said));
     }

@@ -13,9 +13,9 @@ public interface SessionCache extends Reader {
   /**
    * Takes a session back from its owner.
    *
-   * @param leftover what was never handed out, in order
-   * @param isClean whether no delivery of it is open
-   * @return false when the session has a row by now and is given back there
+   * @param leftover the messages that were never handed out, in order
+   * @param isClean whether no delivery is open
+   * @return false when the session has a row by now, and must be given back there
    */
   boolean release(Hold hold, List<FoundMessage> leftover, boolean isClean);
 

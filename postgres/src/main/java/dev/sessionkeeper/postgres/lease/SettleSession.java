@@ -19,10 +19,10 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the settlements of one held lane, in order, and keeps what is in hand in step with them.
+ * Sends the settlements of one hold, in order, and updates its open deliveries.
  *
  * <p>I1: nothing takes effect behind a settlement that failed, because its message is still open.
- * I2: a settlement is seen as finished only after what is in hand says so.
+ * I2: a settlement completes only after the open deliveries were updated.
  */
 public final class SettleSession {
   private final SettleSessions settles;
@@ -31,7 +31,10 @@ public final class SettleSession {
   private final Set<Settled> settledAlready = new HashSet<>();
   private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
 
-  /** The one that was sent last, if nothing else was since, and after how many failures. */
+  /**
+   * The completion that was sent last, if nothing else was sent since, and after how many
+   * failures.
+   */
   private @Nullable CompleteCall completing;
 
   private int completingSince;
@@ -43,7 +46,7 @@ public final class SettleSession {
     this.hold = hold;
   }
 
-  /** Sends them; the caller has the lock. */
+  /** Sends settlements. The caller has the lock. */
   CompletableFuture<Void> send(List<Settled> settlements, Optional<SessionState.Write> state) {
     hold.inHand.settle(settlements);
     if (settledAlready.containsAll(settlements)) {
@@ -85,7 +88,7 @@ public final class SettleSession {
     return finished;
   }
 
-  /** A message that is tried again must not wait for the next look. */
+  /** Sets the timer for a retry, which must not wait for the next poll. */
   private void lookAgainForRetry(List<Settled> settlements) {
     if (!settlements.isEmpty()
         && settlements.getLast().settlement() instanceof Settlement.Retry retry) {
@@ -93,7 +96,7 @@ public final class SettleSession {
     }
   }
 
-  /** Whether this is the common case, which needs no lane. */
+  /** Returns whether all of them are completions: the common case, which needs no row. */
   static boolean areCompletions(List<Settled> settlements, Optional<SessionState.Write> state) {
     return state.isEmpty() && settlements.stream().allMatch(SettleSession::isComplete);
   }
@@ -113,9 +116,7 @@ public final class SettleSession {
     };
   }
 
-  /**
-   * Sets messages aside that have become too old before anybody had them; the caller has the lock.
-   */
+  /** Dead-letters messages that expired before they were handed out. The caller has the lock. */
   void expire(List<Long> sequences) {
     if (sequences.isEmpty()) {
       return;
@@ -181,7 +182,7 @@ public final class SettleSession {
     }
   }
 
-  /** A transaction of the application has settled these messages; the processor need not. */
+  /** Records messages that a transaction of the application has settled already. */
   public void settledByTransaction(List<Settled> settled) {
     hold.lock.lock();
     try {

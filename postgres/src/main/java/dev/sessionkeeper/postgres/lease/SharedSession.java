@@ -28,8 +28,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lease that several processes use: what is in hand is in the database, and every call is a
- * statement.
+ * A session whose lease several processes use. The open deliveries are in the database, and every
+ * call is a statement.
  */
 public final class SharedSession implements HeldSession {
   private static final String FIND =
@@ -64,12 +64,14 @@ public final class SharedSession implements HeldSession {
     return new SharedSession(parts, SessionId.of(lease.resource()), lease.epoch(), lease);
   }
 
-  /** A lease that somebody shows; every call finds out whether it is held. */
+  /**
+   * Returns a handle for a lease that the caller names. Every call finds out whether it is held.
+   */
   public static SharedSession unseen(HoldParts parts, SessionId session, long epoch) {
     return new SharedSession(parts, session, epoch, null);
   }
 
-  /** The lease with this epoch, if it is held. */
+  /** Returns the lease with this epoch, if it is held. */
   public static Optional<SharedSession> find(HoldParts parts, SessionId session, long epoch) {
     var queue = parts.queue();
     return queue
@@ -96,7 +98,10 @@ public final class SharedSession implements HeldSession {
             });
   }
 
-  /** Writes down what a process has in hand that did not share the lease before; false if lost. */
+  /**
+   * Writes the open deliveries of the process that did not share its lease before. Returns false
+   * if the lease is lost.
+   */
   boolean putInHand(List<Long> sequences) {
     return queue
         .connections()
@@ -139,7 +144,7 @@ public final class SharedSession implements HeldSession {
     return receive(limit, wait, true);
   }
 
-  /** Begins at the first one in hand, or behind the last one. */
+  /** Receives from the first open delivery on, or behind the last one. */
   List<Delivery> receive(BatchLimit limit, Duration wait, boolean again)
       throws InterruptedException {
     long deadline = queue.time().nanoTime() + Math.min(wait.toNanos(), Long.MAX_VALUE / 4);
@@ -148,7 +153,7 @@ public final class SharedSession implements HeldSession {
       long seen = parts.polling().changes().count();
       var batch = queue.connections().call(connection -> receive(connection, limit, again));
       if (batch.isEmpty() && !hasLooked) {
-        // A round that begins now gives the lane everything whose send has returned.
+        // A poll that begins now gives the session every message whose send has returned.
         hasLooked = true;
         Futures.join(parts.polling().requests().join());
         if (parts.polling().last().areBundlesLeft()) {
@@ -237,7 +242,7 @@ public final class SharedSession implements HeldSession {
       Futures.join(parts.calls().settles().free(id, epoch));
       parts.forget().forget(id, epoch);
     } catch (KeeperException.LockLost e) {
-      // Somebody else has it, which is what closing is for.
+      // Another owner has the session, which is the purpose of closing.
     }
   }
 

@@ -10,7 +10,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Optional;
 
-/** The memory of sessions, read and written by whoever holds the lease. */
+/** The states of sessions. Only the owner of a session reads and writes its state. */
 public final class StateTable {
   private static final String READ =
       """
@@ -53,7 +53,7 @@ public final class StateTable {
             });
   }
 
-  /** The state of a session that is carried; empty when it has a lane by now, or is lost. */
+  /** Returns the state of a session in memory; empty when it has a row by now, or is lost. */
   Optional<SessionState> readCached(SessionId session, long readerEpoch) {
     return queue
         .connections()

@@ -14,7 +14,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-/** Does to a session what a person wants. */
+/** Pauses, parks, resumes or unlocks a session for an operator. */
 public final class ActOnSession {
   private static final String ACT = "SELECT keeper.act_on_session(?, ?, ?, ?, ?, ?)";
 
@@ -24,9 +24,10 @@ public final class ActOnSession {
   private static final long ASK_AGAIN_NANOS = Duration.ofMillis(20).toNanos();
 
   /**
-   * What is to be done.
+   * An act.
    *
-   * @param askedOf the epoch of the reader that has written the session down for it, or zero
+   * @param askedOf the epoch of the reader that has persisted the session for it; zero if no
+   *     process reads it
    */
   private record Call(Act act, String reason, long askedOf) {}
 
@@ -63,8 +64,8 @@ public final class ActOnSession {
   }
 
   /**
-   * Below zero when the reader is another one than that which was asked, or when a transaction has
-   * the session locked: then nothing is changed, and nothing stays locked meanwhile.
+   * Acts, and returns how many sessions changed. Below zero another reader has the session now, or
+   * a transaction has it locked: then nothing changes, and nothing stays locked.
    */
   private int tryAct(SessionId session, Call call, AlsoWrite alsoWrite) {
     return Database.of(queue.connections().source())

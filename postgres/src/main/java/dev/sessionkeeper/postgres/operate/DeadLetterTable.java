@@ -131,7 +131,7 @@ public final class DeadLetterTable {
             });
   }
 
-  /** Puts them back in the order in which they were sent; each only once (D-03). */
+  /** Replays dead letters in the order in which they were sent, each only once (D-03). */
   int replay(Selection selection, AlsoWrite alsoWrite) {
     var ids = select(selection);
     int replayed = 0;

@@ -8,8 +8,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Keeps house: forgets ids whose duplicate window is over, sets messages aside that have become too
- * old where nobody reads, folds counts together. One process at a time does it.
+ * Cleans up: forgets ids whose duplicate window is over, dead-letters expired messages of queues
+ * without consumers, and adds up counts. One process at a time does it.
  */
 public final class Housekeeping implements AutoCloseable {
   private static final long EVERY_MILLIS = Duration.ofSeconds(10).toMillis();
@@ -44,7 +44,7 @@ public final class Housekeeping implements AutoCloseable {
     }
   }
 
-  /** Not on the timer's thread, which is everybody's. */
+  /** Not on the timer's thread, which other timers share. */
   private void start() {
     var unused = Thread.ofVirtual().name("keeper-house").start(this::keep);
   }
@@ -61,7 +61,7 @@ public final class Housekeeping implements AutoCloseable {
     }
   }
 
-  /** Does some of it. Whether there is more to do at once. */
+  /** Cleans up some of it. Returns whether there is more to do at once. */
   public boolean some() {
     return setup.connections().call(this::keepSome);
   }

@@ -27,9 +27,7 @@ import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeSet;
 
-/**
- * Shows what is going on in a queue. Counts come from the tally and from lanes, not from messages.
- */
+/** Inspects a queue. Counts come from the counters and from sessions, not from messages. */
 public final class InspectQueue {
   private static final String STATS =
       """
@@ -56,7 +54,7 @@ public final class InspectQueue {
         FROM keeper.queue k WHERE k.id = ?
       """; // loose_message_free, loose_message_locked, loose_message_pkey
 
-  /** The sessions of a page: lanes by their index, and those that are only in bundles. */
+  /** The sessions of a page: rows by their index, and sessions that are only in batches. */
   private static final String NAMES =
       """
       (SELECT l.session FROM keeper.lane l
@@ -75,7 +73,7 @@ public final class InspectQueue {
       ORDER BY 1 LIMIT ?
       """; // lane_pkey (queue, session), bundle_pkey
 
-  /** What there is to say of some sessions, in the order of their names. */
+  /** The details of some sessions, in the order of their names. */
   private static final String SESSIONS =
       """
       WITH bundled AS MATERIALIZED (
@@ -102,7 +100,7 @@ public final class InspectQueue {
        ORDER BY w.session COLLATE "C"
       """; // bundle_pkey, lane_pkey, message_pkey
 
-  /** As the database sorts names. */
+  /** The order in which the database sorts names. */
   private static final Comparator<String> BY_BYTES =
       (one, other) ->
           Arrays.compareUnsigned(
@@ -115,10 +113,10 @@ public final class InspectQueue {
   }
 
   /**
-   * The numbers of an ordered queue.
+   * Returns the numbers of an ordered queue.
    *
-   * @param ready sessions that this process carries without a lane, and that wait
-   * @param held those that it carries, and that somebody holds
+   * @param ready the sessions in the memory of this process that wait for an owner
+   * @param held the sessions in the memory of this process that have one
    */
   public QueueStats ofSessions(int ready, int held) {
     return stats(LANES, ready, held);
@@ -156,9 +154,9 @@ public final class InspectQueue {
   }
 
   /**
-   * A page of sessions, in the order of their names. Nothing is written.
+   * Returns a page of sessions, in the order of their names. Nothing is written.
    *
-   * @param carried sessions that this process carries without a lane, and that somebody holds
+   * @param carried the sessions without a row that consumers of this process hold
    */
   public Page<SessionView> page(
       Optional<SessionStatus> status,
@@ -247,7 +245,7 @@ public final class InspectQueue {
     }
   }
 
-  /** A hold that has no lane yet began within the last two seconds. */
+  /** Shows a hold without a row. It began within the last two seconds. */
   private static SessionView held(SessionView view, CachedHold hold, Optional<Instant> now) {
     return new SessionView(
         view.id(),

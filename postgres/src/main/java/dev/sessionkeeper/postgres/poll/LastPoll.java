@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What the last round of a queue saw and left, and whether that is still as good as new. */
+/** What the last poll of a queue saw and left, and whether that is still current. */
 public final class LastPoll {
   private static final long RECENT_NANOS = Duration.ofMillis(5).toNanos();
   private static final long CURRENT_NANOS = Duration.ofMillis(20).toNanos();
@@ -27,7 +27,7 @@ public final class LastPoll {
     this.knownFrom = began;
   }
 
-  /** Something was sent by this process. */
+  /** Records that messages may have come. */
   public void changed() {
     changedAt = time.nanoTime();
   }
@@ -36,63 +36,65 @@ public final class LastPoll {
     areSendersHeldUp = areHeldUp;
   }
 
-  /** While they are, rounds make room for them: they are fewer and larger. */
+  /**
+   * Returns whether senders send as fast as they are answered. Polls are then fewer and larger.
+   */
   boolean areSendersHeldUp() {
     return areSendersHeldUp && time.nanoTime() - changedAt < CURRENT_NANOS;
   }
 
-  /** A round begins to look. */
+  /** Records that a poll begins. */
   public long begins() {
     long now = time.nanoTime();
     began = now;
     return now;
   }
 
-  /** What a round that claimed lanes left. */
+  /** Records what a poll of sessions with rows left. */
   public void claimed(PollSummary summary) {
     isReadyLeft = summary.left().areReady();
     readBy = summary.reader().orElse(null);
     areBundlesLeft = summary.left().areBatches();
   }
 
-  /** A round has read everything that is new. */
+  /** Records that a reader has read all new messages. */
   public void read() {
     areBundlesLeft = false;
   }
 
-  /** Everybody who has news has been told of what a round that began then found. */
+  /** Records that all holders of sessions know what the poll found that began then. */
   public void told(long begunAt) {
     knownFrom = begunAt;
   }
 
-  /** Whether sessions are left that nobody has. */
+  /** Records whether ready sessions are left. */
   void isReadyLeft(boolean isLeft) {
     isReadyLeft = isLeft;
   }
 
-  /** Whether what it saw is as good as new. */
+  /** Returns whether another poll would see the same. */
   public boolean isRecent() {
     return began - changedAt > 0 && time.nanoTime() - began < RECENT_NANOS;
   }
 
-  /** Whether it saw everything that this process sent or was told of. */
+  /** Returns whether the last poll saw everything that this process sent or was told of. */
   public boolean isCurrent() {
     return !areBundlesLeft
         && knownFrom - changedAt > 0
         && time.nanoTime() - knownFrom < CURRENT_NANOS;
   }
 
-  /** Whether it left sessions that nobody has. */
+  /** Returns whether the last poll left ready sessions. */
   boolean isReadyLeft() {
     return isReadyLeft;
   }
 
-  /** Whether it left messages that it did not look at. */
+  /** Returns whether the last poll left batches that it did not look through. */
   public boolean areBundlesLeft() {
     return areBundlesLeft;
   }
 
-  /** The process that reads this queue alone. */
+  /** Returns a process that reads this queue. */
   public Optional<String> readBy() {
     return Optional.ofNullable(readBy);
   }

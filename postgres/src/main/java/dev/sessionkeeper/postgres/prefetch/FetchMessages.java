@@ -21,7 +21,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
-/** Brings the next messages of held lanes; those that are asked for at the same time together. */
+/**
+ * Fetches the next messages of held sessions. Fetches that come at the same time share a
+ * statement.
+ */
 public final class FetchMessages {
   private static final String FETCH =
       "SELECT " + HandedRow.COLUMNS + " FROM keeper.fetch_lanes(?, ?, ?, ?)";
@@ -43,10 +46,10 @@ public final class FetchMessages {
   private record Call(SessionId session, long epoch, int most, CompletableFuture<PrefetchedMessages> answer) {}
 
   /**
-   * What there is.
+   * The answer to a fetch.
    *
    * @param isHeld whether the lease is still held
-   * @param mayHaveMore whether not all of them fitted
+   * @param mayHaveMore whether not all messages fitted
    */
   public record PrefetchedMessages(
       boolean isHeld, List<FoundMessage> messages, boolean mayHaveMore, Instant moment) {}
@@ -75,7 +78,7 @@ public final class FetchMessages {
     }
   }
 
-  /** Reads what was too much for a statement with locks. */
+  /** Reads messages that were too large for a statement with locks. */
   private void completeCut(List<Call> calls, Answer found) {
     var cut = new ArrayList<ReadLargePayloads.Cut>();
     for (var call : calls) {

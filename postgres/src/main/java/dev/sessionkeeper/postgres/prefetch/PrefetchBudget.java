@@ -5,7 +5,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The bodies that a provider has read and no handler has yet, in bytes, over all of its queues.
+ * Limits the bytes of payloads that a provider has read and no handler has yet, over all of its
+ * queues.
  *
  * <p>Threads: any. I1: a queue that has nothing in memory may always read one message, so queues
  * with slow handlers stop no other.
@@ -24,20 +25,20 @@ public final class PrefetchBudget {
   }
 
   /**
-   * The part of one queue.
+   * Returns the part of one queue.
    *
-   * @param onRoom told when there is room again; must not block
+   * @param onRoom runs when there is room again; must not block
    */
   public Share share(Runnable onRoom) {
     waiting.add(onRoom);
     return new Share();
   }
 
-  /** What one queue has in memory. */
+  /** The bytes that one queue has in memory. */
   public final class Share {
     private final AtomicLong own = new AtomicLong();
 
-    /** How many bytes may be read now; at least one message while this queue has none. */
+    /** Returns how many bytes may be read now; at least one message while this queue has none. */
     long room() {
       long left = most - used.get();
       return own.get() == 0 ? Math.max(1, left) : Math.max(0, left);

@@ -12,7 +12,7 @@ public final class PrefetchRoom {
   private final int messages;
 
   /**
-   * Measures.
+   * Creates the limits.
    *
    * @param messages the messages that a session brings when it is claimed
    */

@@ -10,18 +10,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What was read of a held lane and is in nobody's hands yet, and when to read again. Guarded by the
- * lock of its lane.
+ * The messages of one hold that were read and not yet handed out, and when to read again. Guarded
+ * by the lock of the hold.
  *
- * <p>What was read longer ago than {@link #FRESH_NANOS} is not handed out: it is read again, under
- * the fence.
+ * <p>A message that was read longer ago than {@link #FRESH_NANOS} is not handed out: it is read
+ * again, under the fence.
  */
 public final class PrefetchedMessages {
   static final long FRESH_NANOS = Duration.ofMillis(250).toNanos();
 
   private static final long POLL_NANOS = Duration.ofSeconds(1).toNanos();
 
-  /** A message that came in the very moment of the claim is found this soon by who waits. */
+  /** A waiting consumer finds a message that came in the moment of the claim this soon. */
   private static final long LOOK_AFTER_CLAIM_NANOS = Duration.ofMillis(20).toNanos();
 
   private final ArrayDeque<FoundMessage> deliveries = new ArrayDeque<>();
@@ -44,7 +44,7 @@ public final class PrefetchedMessages {
     return deliveries.size();
   }
 
-  /** Whether something is known, or suspected, to be there that was not read. */
+  /** Returns whether there may be messages that were not read. */
   public boolean mayHaveMore() {
     return mayHaveMore;
   }
@@ -53,7 +53,7 @@ public final class PrefetchedMessages {
     return lookAgainAt;
   }
 
-  /** A read begins: what comes from now on is news again. */
+  /** Records that a read begins, which sees all messages so far. */
   public void beginRead(long now) {
     mayHaveMore = false;
     lookAgainAt = now + POLL_NANOS;
@@ -63,7 +63,7 @@ public final class PrefetchedMessages {
     mayHaveMore = true;
   }
 
-  /** Nobody waited for it before: one look comes soon. */
+  /** Records that a consumer waits. The first time, one fetch comes soon. */
   public void beginWait(long now) {
     if (!hasWaited) {
       hasWaited = true;
@@ -72,12 +72,12 @@ public final class PrefetchedMessages {
   }
 
   /**
-   * Takes what may be handed out of what was found.
+   * Takes the messages that may be handed out.
    *
-   * @param moment what time it was for the database
-   * @param askedAt when it was asked
-   * @param answeredAt when the answer was there
-   * @return the numbers of those that are too old
+   * @param moment the database's time
+   * @param askedAt when the statement was sent
+   * @param answeredAt when its answer came
+   * @return the numbers of expired messages
    */
   public List<Long> take(List<FoundMessage> found, Instant moment, long askedAt, long answeredAt) {
     readAt = answeredAt;
@@ -96,28 +96,29 @@ public final class PrefetchedMessages {
     return old;
   }
 
-  /** One that came by itself. */
+  /** Adds a message that the reader has fed. */
   public void feed(FoundMessage found) {
     SequenceOrder.add(deliveries, found, one -> one.delivery().sequence());
     memory.add(found.bytes());
   }
 
-  /** Everything, for somebody else. */
+  /** Removes and returns all messages. */
   public List<FoundMessage> takeAll() {
     var all = List.copyOf(deliveries);
     clear();
     return all;
   }
 
-  /** Whether the next one has become too old in memory. */
+  /** Returns whether the next message has expired in memory. */
   public boolean isNextExpired(Instant moment) {
     return !deliveries.isEmpty() && !deliveries.getFirst().expires().isAfter(moment);
   }
 
   /**
-   * The next ones, while they are fresh, which those of a carried session are, and not too old.
+   * Hands out the next messages that are fresh and not expired. Messages in the memory of a reader
+   * are always fresh.
    *
-   * @param moment what time it is for the database
+   * @param moment the database's time
    */
   public List<Delivery> handOut(int max, long now, boolean mayBeOld, Instant moment) {
     if (deliveries.isEmpty()) {
@@ -137,7 +138,7 @@ public final class PrefetchedMessages {
     return batch;
   }
 
-  /** What was read does not count any more: it is read again. */
+  /** Drops the messages, so that they are read again. */
   public void forget() {
     clear();
     mayHaveMore = true;
@@ -150,12 +151,12 @@ public final class PrefetchedMessages {
     deliveries.clear();
   }
 
-  /** Something of it is, or was, in somebody's hands. */
+  /** Records that a message was handed out. */
   public void received() {
     isReceived = true;
   }
 
-  /** Forgets it if nobody wanted it for a while; whether that was so. */
+  /** Drops the messages if no consumer wanted them for a while. Returns whether that was so. */
   public boolean dropUnreceived(long now) {
     if (isReceived || now - readAt < FRESH_NANOS) {
       return false;

@@ -18,10 +18,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads messages of held lanes that were too much for the statement that claimed or fetched them.
+ * Reads messages of held sessions that were too large for the statement that claimed or fetched
+ * them.
  *
- * <p>The statement locks nothing: a process that stands still while bodies are on their way keeps
- * no session from anybody.
+ * <p>The statement locks nothing: a process that stands still while payloads are on their way
+ * blocks no other one.
  */
 public final class ReadLargePayloads {
   private static final String LOOK =
@@ -35,13 +36,13 @@ public final class ReadLargePayloads {
     this.room = room;
   }
 
-  /** A lane that has more, and how many of its messages are wanted at most. */
+  /** A session that has more messages, and how many of them are wanted at most. */
   public record Cut(ClaimedSession lane, int most) {}
 
   /**
-   * Adds to each lane what fits into memory; a lane may get nothing.
+   * Adds to each session what fits into memory; a session may get nothing.
    *
-   * @param moment when the lanes were found to be held, by the database's clock
+   * @param moment when the sessions were found to be held, by the database's clock
    */
   void complete(Collection<Cut> lanes, Instant moment) {
     var cut = lanes.stream().filter(one -> one.lane.isCut()).toList();

@@ -3,8 +3,8 @@ package dev.sessionkeeper.postgres.prefetch;
 import java.time.Duration;
 
 /**
- * How many bytes of bodies one statement may bring: so many that it takes a small part of a lease,
- * however slow the link is.
+ * Limits the bytes of payloads that one statement may bring, so that it takes a small part of a
+ * lease, however slow the link is.
  */
 public final class TransferSize {
   private static final long FIRST = 4L << 20;
@@ -22,10 +22,10 @@ public final class TransferSize {
     return bytes;
   }
 
-  /** A statement that brought so many bytes took so long. */
+  /** Records how long a statement took to bring so many bytes. */
   void took(long brought, long nanos, Duration lease) {
     if (brought < LEAST) {
-      return; // It says nothing about the link.
+      return; // Too little to measure the link.
     }
     if (nanos > lease.toNanos() / LARGE_PART) {
       bytes = Math.max(LEAST, Math.min(bytes, brought) / 2);

@@ -3,9 +3,9 @@ package dev.sessionkeeper.postgres.queue;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Chooses the row of the tally to which a process adds. It changes now and then: while an old
- * snapshot keeps vacuum away, every version of a row stays, and a row that is changed for ever gets
- * slower and slower. Housekeeping folds rows together.
+ * Chooses the counter row to which a process adds, and another one now and then. While an old
+ * snapshot keeps vacuum away, every version of a row stays, and a row that changes for ever
+ * becomes slower. Housekeeping adds the rows up.
  */
 public final class CountShard {
   /** Changes of one row. */

@@ -2,7 +2,7 @@ package dev.sessionkeeper.postgres.queue;
 
 import java.util.concurrent.ThreadLocalRandom;
 
-/** This process, as others see it. */
+/** This process, as other processes see it. */
 public final class Node {
   private final String id;
   private final CountShard consumed = new CountShard();
@@ -17,17 +17,20 @@ public final class Node {
     return new Node(Long.toString(random, Character.MAX_RADIX));
   }
 
-  /** Told apart by in lanes and notifications. */
+  /** Returns the name of this process in rows and notifications. */
   public String id() {
     return id;
   }
 
-  /** The row of the tally to which this process's consumers add now. */
+  /** Returns the counter row to which this process's consumers add now. */
   public long shard() {
     return consumed.next();
   }
 
-  /** The row to which its producers add: neither waits for the other's commit. */
+  /**
+   * Returns the counter rows of its producers: consumers and producers do not wait for each
+   * other's commits.
+   */
   public CountShard sent() {
     return sent;
   }

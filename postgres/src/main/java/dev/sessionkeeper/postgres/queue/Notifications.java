@@ -5,8 +5,8 @@ import dev.sessionkeeper.store.Notices;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Tells other processes of news in queues, and hears them. Only a hint that saves waiting: whoever
- * misses one looks again within a second.
+ * Sends and receives notifications about queues. Best effort: a process that misses one polls
+ * within a second.
  */
 public final class Notifications implements AutoCloseable {
   private static final String CHANNEL = "keeper_queues";
@@ -22,7 +22,7 @@ public final class Notifications implements AutoCloseable {
     this.heard = heard;
   }
 
-  /** What is done when something is heard. */
+  /** What a process does when a notification comes. */
   public interface Heard {
     void wake(int queue);
 
@@ -30,29 +30,29 @@ public final class Notifications implements AutoCloseable {
 
     void deleted(int queue);
 
-    /** Another process asks the one that reads the queue for sessions. */
+    /** Answers another process, which asks the readers of the queue for sessions. */
     void asked(int queue);
 
-    /** Something may have been missed. */
+    /** Polls everything, because notifications may have been missed. */
     void everything();
   }
 
-  /** Something was sent to the queue. */
+  /** Tells that messages were sent to the queue. */
   public void sent(int queue) {
     notices.tell(CHANNEL, "q " + node.id() + " " + queue);
   }
 
-  /** A session that this node holds has news. */
+  /** Tells a node that a session it holds has new messages. */
   public void news(String ofNode, int queue, SessionId session) {
     notices.tell(CHANNEL, "n " + ofNode + " " + queue + " " + session);
   }
 
-  /** This process asks the one that reads the queue for sessions. */
+  /** Tells the readers of the queue that this process asks for sessions. */
   void asked(int queue) {
     notices.tell(CHANNEL, "a " + node.id() + " " + queue);
   }
 
-  /** The queue was deleted. */
+  /** Tells that the queue was deleted. */
   public void deleted(int queue) {
     notices.tell(CHANNEL, "d " + node.id() + " " + queue);
   }

@@ -20,9 +20,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * The table of queues. What never changes, number and mode, is remembered here until the queue is
- * deleted; settings are read by the statements that need them, so a change holds in all processes
- * at once.
+ * The table of queues. Number and mode never change and are cached until the queue is deleted.
+ * Statements read the settings they need, so a change takes effect in all processes at once.
  */
 public final class QueueTable {
   private static final String CREATE =
@@ -61,7 +60,7 @@ public final class QueueTable {
     this.onDeleted = onDeleted;
   }
 
-  /** Whether it was created now. */
+  /** Creates or changes a queue. Returns whether it was created. */
   public boolean declare(QueueName queue, QueueSettings settings, AlsoWrite alsoWrite) {
     return database.inTransaction(
         connection -> {
@@ -95,12 +94,12 @@ public final class QueueTable {
     return known(queue);
   }
 
-  /** A queue of this number was deleted. */
+  /** Forgets a queue that was deleted. */
   void forget(int id) {
     known.values().stream().filter(one -> one.id() == id).toList().forEach(this::forget);
   }
 
-  /** Looks whether all queues that are remembered still exist. */
+  /** Forgets cached queues that do not exist any more. */
   public void lookAgain() {
     known.keySet().forEach(this::settings);
   }

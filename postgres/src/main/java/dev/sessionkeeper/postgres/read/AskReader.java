@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Asks the process that reads a session, which may be this one, for its lane. The reading goes on:
- * an ask costs that one session and one statement of the reader.
+ * Asks the process that reads a session, which may be this one, to persist it. The reading goes
+ * on: an ask costs one session and one statement of the reader.
  */
 public final class AskReader {
   private static final long PATIENCE_NANOS = Duration.ofMinutes(2).toNanos();
@@ -35,24 +35,25 @@ public final class AskReader {
     this.table = new AskTable(queue);
   }
 
-  /** How the sessions of a queue can be reached. */
+  /** How a session can be reached. */
   public sealed interface Answer {
     /**
-     * No process reads the queue alone: everything that was sent before has, or can get, a lane.
+     * No process reads the session's bucket: a poll gives every message that was sent before its
+     * row.
      */
     record NoReader() implements Answer {}
 
-    /** The reader has given the session its lane, if there is anything in it. */
+    /** The reader has persisted the session, if it has messages or an owner. */
     record WrittenDown(long readerEpoch) implements Answer {}
 
-    /** The reader does not answer; its lease ends then. */
+    /** The reader does not answer; its lease ends at the given time. */
     record Silent(Instant until) implements Answer {}
   }
 
   /**
-   * Lets a session have its lane, if it has a message or an owner.
+   * Asks for the row of a session, if the session has a message or an owner.
    *
-   * @param needsLane whether it gets one in any case
+   * @param needsLane whether the session gets one in any case
    */
   public Answer forLane(SessionId session, boolean needsLane) {
     long began = queue.time().nanoTime();
@@ -64,12 +65,12 @@ public final class AskReader {
           return answer.get();
         }
       } else {
-        // It discovers what was sent before, and ends a reader whose lease has run out.
+        // The poll finds what was sent before, and ends a reader whose lease has run out.
         Futures.join(polling.requests().join());
         if (isNoReader()) {
           return new Answer.NoReader();
         }
-        // Its bucket is on its way from one reader to another.
+        // The bucket is on its way from one reader to another.
         LockSupport.parkNanos(MOVING_NANOS);
       }
     }
@@ -82,7 +83,7 @@ public final class AskReader {
     table.last().ifPresent(this::await);
   }
 
-  /** Asks all who read this queue to stop; false when nobody does. */
+  /** Asks all readers of this queue to stop. Returns false when there are none. */
   boolean toStop() {
     boolean areReaders = table.stopReaders();
     if (areReaders) {
@@ -95,7 +96,7 @@ public final class AskReader {
     return polling.last().readBy().isEmpty() && !reader.isReading();
   }
 
-  /** Empty when the reader that was asked reads no more. */
+  /** Waits for the answer; empty when the reader that was asked reads no more. */
   private Optional<Answer> await(AskTable.Ask ask) {
     long began = queue.time().nanoTime();
     reader.asked();

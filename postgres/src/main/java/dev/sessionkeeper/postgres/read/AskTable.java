@@ -11,7 +11,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** What processes ask of those that read a queue, in the database: one statement for each step. */
+/**
+ * The asks of processes to the readers of a queue, in the database: one statement for each step.
+ */
 public final class AskTable {
   private static final String ASK = "SELECT ask_id, reader_epoch FROM keeper.ask_reader(?, ?, ?)";
   private static final String LAST = "SELECT ask_id, reader_epoch FROM keeper.last_ask(?)";
@@ -38,14 +40,14 @@ public final class AskTable {
   record Ask(long id, long readerEpoch) {}
 
   /**
-   * What has become of an ask.
+   * The state of an ask.
    *
    * @param readsUntil the end of the lease of the reader that was asked; empty when it reads no
    *     more
    */
   record Seen(boolean isAnswered, Optional<Instant> readsUntil) {}
 
-  /** What others want of this process, which reads the queue. */
+  /** What other processes ask of this process, which reads the queue. */
   static final class Wishes {
     static final Wishes NONE = new Wishes();
 
@@ -66,7 +68,7 @@ public final class AskTable {
     }
   }
 
-  /** Asks for a lane of the session; empty when no process reads it. */
+  /** Asks for the row of a session; empty when no process reads it. */
   Optional<Ask> ask(SessionId session, boolean needsLane) {
     return first(
         ASK,
@@ -77,7 +79,7 @@ public final class AskTable {
         });
   }
 
-  /** Asks for so many sessions, whichever they are; false when nobody else reads. */
+  /** Asks for that many sessions, of any name. Returns false when no other process reads. */
   boolean wantSessions(int count) {
     return is(
         WANT,
@@ -88,7 +90,7 @@ public final class AskTable {
         });
   }
 
-  /** Asks all who read to stop; false when nobody does. */
+  /** Asks all readers to stop. Returns false when there are none. */
   boolean stopReaders() {
     return is(STOP, statement -> statement.setInt(1, queue.id()));
   }
@@ -108,12 +110,12 @@ public final class AskTable {
             });
   }
 
-  /** The last of the asks that are open; empty when there is none, or no reader. */
+  /** Returns the last open ask; empty when there is none, or no reader. */
   Optional<Ask> last() {
     return first(LAST, statement -> statement.setInt(1, queue.id()));
   }
 
-  /** Returns what has become of an ask, and of all before it. */
+  /** Returns the state of an ask, and of all before it. */
   Seen look(Ask ask) {
     return queue
         .connections()
@@ -133,7 +135,7 @@ public final class AskTable {
             });
   }
 
-  /** Reads what others want of this process, which reads in that epoch. */
+  /** Returns what other processes ask of this process, which reads in that epoch. */
   Wishes open(long epoch) {
     return queue
         .connections()
@@ -166,7 +168,7 @@ public final class AskTable {
     void set(PreparedStatement statement) throws SQLException;
   }
 
-  /** An ask that was lost on its way is repeated; asked twice it is the same. */
+  /** Asks, and repeats an ask that was lost on its way: a second ask changes nothing. */
   private Optional<Ask> first(String sql, Parameters parameters) {
     return queue
         .connections()

@@ -10,8 +10,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session that is carried in memory: its messages that are in nobody's hands, and who holds it.
- * Guarded by the lock of {@link CachedSessions}.
+ * A session in memory: its messages that were not handed out, and its hold. Guarded by the lock of
+ * {@link CachedSessions}.
  */
 public final class CachedSession {
   final SessionId id;
@@ -19,21 +19,19 @@ public final class CachedSession {
   @Nullable Hold holder;
   boolean isInLine;
 
-  /** Where it stands among those that wait, lanes included. */
+  /** Its place among waiting sessions, those with rows included. */
   long place;
 
-  /** When the first of its messages is too old, or was. */
+  /** When the first of its messages expires, or expired. */
   Instant expires = Instant.MAX;
 
-  /**
-   * Something about it needs a lane: it is written down, and what comes meanwhile is left there.
-   */
+  /** Whether the session needs a row. Messages that come until it has one are left to that row. */
   boolean isUnusual;
 
-  /** Its lane has to be looked at: its head may be due later, too old, or settled. */
+  /** Whether its row must be checked: the head may be due later, expired, or settled. */
   boolean isToBePlaced;
 
-  /** While it is being written down. */
+  /** Set while the session is being persisted. */
   @Nullable CompletableFuture<Void> writing;
 
   CachedSession(SessionId id) {
@@ -44,7 +42,7 @@ public final class CachedSession {
     return messages.isEmpty() ? 0 : messages.getFirst().delivery().sequence();
   }
 
-  /** The bytes of its messages that are in nobody's hands. */
+  /** Returns the bytes of its messages that were not handed out. */
   long bytes() {
     return messages.stream().mapToLong(FoundMessage::bytes).sum();
   }

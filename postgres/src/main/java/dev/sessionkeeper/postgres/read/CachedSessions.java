@@ -31,15 +31,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sessions that this process carries in its memory, without rows, while it reads a queue alone.
+ * The sessions without rows that this process keeps in memory while it reads its buckets.
  *
- * <p>I1: a session has a lane or is carried, never both: {@link ReadBuckets} reads and writes down in
- * one thread, one after the other. I2: nothing is handed out when the lease of the reader may have
- * run out, and the lease of a session ends with that of the reader. I3: what lasts, or is unusual,
- * is written down, so that everybody can see it.
+ * <p>I1: a session has a row or is in memory, never both: {@link ReadBuckets} reads and persists
+ * in one thread, one after the other. I2: nothing is handed out when the lease of the reader may
+ * have ended, and the lease of a session ends with that of the reader. I3: a session that is held
+ * for long or is exceptional is persisted, so that every process can see it.
  */
 public final class CachedSessions {
-  /** Epochs that may be given out between two rounds. */
+  /** The epochs that may be given out between two polls. */
   private static final int EPOCHS = 4096;
 
   private final HoldParts parts;
@@ -53,7 +53,7 @@ public final class CachedSessions {
 
   private final WatchedHolds holds = new WatchedHolds(this::isCarried);
 
-  /** Holds of a reading that was lost, which may still be at work. */
+  /** Holds of a lost reader lease, whose handlers may still be at work. */
   private final List<Hold> lost = new ArrayList<>();
 
   private int waiting;
@@ -76,42 +76,44 @@ public final class CachedSessions {
     this.time = parts.queue().time();
   }
 
-  /** How long nobody has taken a session, or held one. */
+  /** Returns for how long no consumer has taken a session, or held one. */
   long untouchedNanos() {
     return locked(() -> holds.isEmpty() ? time.nanoTime() - takenAt : 0);
   }
 
-  /** How many holds there have been. */
+  /** Returns how many holds there have been. */
   long taken() {
     return locked(() -> taken);
   }
 
-  /** Messages that are in nobody's hands. */
+  /** Returns the number of messages of sessions without an owner. */
   int waiting() {
     return locked(() -> waiting);
   }
 
-  /** Messages that nobody has in hand, those of held sessions among them. */
+  /**
+   * Returns the number of messages that were not handed out, those of held sessions among them.
+   */
   int inMemory() {
     return locked(() -> waiting + holds.notHandedOut());
   }
 
-  /** Sessions that wait for an owner. */
+  /** Returns the number of sessions that wait for an owner. */
   int ready() {
     return locked(() -> line.size());
   }
 
-  /** Sessions that somebody holds. */
+  /** Returns the number of held sessions. */
   int held() {
     return locked(() -> holds.size());
   }
 
-  /** All sessions that are carried. */
+  /** Returns all sessions in memory. */
   String[] ids() {
     return locked(() -> sessions.keySet().stream().map(SessionId::value).toArray(String[]::new));
   }
 
-  /** Sessions that somebody holds, and how. */
+  /** Returns the held sessions, and how they are held. */
   NavigableMap<SessionId, CachedHold> holds() {
     return locked(
         () -> {
@@ -132,7 +134,9 @@ public final class CachedSessions {
     return locked(() -> !line.isEmpty());
   }
 
-  /** Whether a lane is ready that has waited longer than everything here. */
+  /**
+   * Returns whether a session with a row is ready that has waited longer than all sessions here.
+   */
   boolean isLaneNext() {
     return locked(
         () -> firstLane != Long.MAX_VALUE && (line.isEmpty() || firstLane < line.getFirst().place));
@@ -158,7 +162,7 @@ public final class CachedSessions {
     }
   }
 
-  /** The session that has waited longest, unless a lane has waited longer. */
+  /** Takes the session that has waited longest, unless a session with a row has waited longer. */
   @Nullable OwnedSession take(Owner owner, ReaderLease reading) {
     lock.lock();
     try {
@@ -198,11 +202,11 @@ public final class CachedSessions {
   }
 
   /**
-   * Takes a session back from who held it.
+   * Takes a session back from its owner.
    *
-   * @param leftover what was never handed out, in order
-   * @param isClean whether nothing of it is in hand; else it is written down and read again
-   * @return false when it has been written down: it is given back there
+   * @param leftover the messages that were never handed out, in order
+   * @param isClean whether no delivery is open; else the session is persisted and read again
+   * @return false when the session was persisted, and must be given back there
    */
   boolean release(Hold lane, List<FoundMessage> leftover, boolean isClean) {
     while (true) {
@@ -227,7 +231,7 @@ public final class CachedSessions {
       } finally {
         lock.unlock();
       }
-      // It is being written down as held; whether that works is seen then.
+      // The session is being persisted as held; the next turn sees whether that worked.
       Futures.quietly(writing);
     }
   }
@@ -253,7 +257,7 @@ public final class CachedSessions {
     }
   }
 
-  /** Takes in what was read. */
+  /** Adds what was read. */
   void add(ReadResult news) {
     lock.lock();
     try {
@@ -272,7 +276,7 @@ public final class CachedSessions {
     for (var found : fresh.found) {
       lastSequence = Math.max(lastSequence, found.delivery().sequence());
       if (found.isExpired() || found.dueAt().isPresent()) {
-        // Its lane knows how to wait, and how to set aside.
+        // Only a row can wait for a time, or be dead-lettered.
         markUnusual(session);
         found
             .dueAt()
@@ -293,7 +297,7 @@ public final class CachedSessions {
     }
   }
 
-  /** These sessions, where they are carried, need a lane. */
+  /** Marks sessions that need a row, if they are in memory. */
   void markAll(Set<SessionId> asked) {
     lock.lock();
     try {
@@ -308,7 +312,10 @@ public final class CachedSessions {
     }
   }
 
-  /** Chooses so many of those that have waited longest: they get lanes, for another process. */
+  /**
+   * Chooses that many of the sessions that have waited longest. They get rows, for another
+   * process.
+   */
   List<SessionId> give(int count) {
     lock.lock();
     try {
@@ -320,7 +327,7 @@ public final class CachedSessions {
     }
   }
 
-  /** Those of them that nobody has, and that have a message which is too old, need a lane. */
+  /** Marks sessions without an owner that have an expired message: they need a row. */
   void markExpired(Instant moment) {
     lock.lock();
     try {
@@ -347,9 +354,9 @@ public final class CachedSessions {
   }
 
   /**
-   * Sessions that must be written down, or all; from now on nobody can take these.
+   * Returns the sessions that must be persisted, or all; no consumer can take them from now on.
    *
-   * @param heldBefore a hold in which nothing has moved since then needs a lane
+   * @param heldBefore a hold in which nothing has moved since then needs a row
    */
   List<CachedSession> toWrite(boolean all, long heldBefore) {
     lock.lock();
@@ -379,7 +386,7 @@ public final class CachedSessions {
     }
   }
 
-  /** They have their lanes, with leases that end then. */
+  /** Removes sessions that have rows now, with leases that end at these times. */
   void written(List<CachedSession> chosen, Map<SessionId, Instant> leaseEnds) {
     lock.lock();
     try {
@@ -397,7 +404,7 @@ public final class CachedSessions {
     chosen.forEach(CachedSession::endWriting);
   }
 
-  /** They could not be written down; it is tried again. */
+  /** Marks sessions again that could not be persisted. */
   void notWritten(List<CachedSession> chosen) {
     lock.lock();
     try {
@@ -408,7 +415,7 @@ public final class CachedSessions {
     chosen.forEach(CachedSession::endWriting);
   }
 
-  /** Returns when the session is not being written down any more. */
+  /** Returns when the session is not being persisted any more. */
   void awaitWriting(SessionId id) {
     var writing =
         locked(
@@ -419,7 +426,7 @@ public final class CachedSessions {
     writing.ifPresent(Futures::quietly);
   }
 
-  /** Marks the session of this hold, if it is carried still. */
+  /** Marks the session of this hold, if it is still in memory. */
   boolean mark(Hold lane) {
     lock.lock();
     try {
@@ -434,7 +441,7 @@ public final class CachedSessions {
     }
   }
 
-  /** Whether anything must be written down. */
+  /** Returns whether a session must be persisted. */
   boolean hasToWrite(long heldBefore) {
     return locked(() -> !unusual.isEmpty() || holds.hasQuiet(heldBefore));
   }
@@ -449,7 +456,7 @@ public final class CachedSessions {
         });
   }
 
-  /** Somebody else reads now: what is held here is lost, and the rest belongs to others. */
+  /** Forgets all sessions, because another process reads now. Holds of this process are lost. */
   void lose() {
     lock.lock();
     try {
@@ -472,7 +479,7 @@ public final class CachedSessions {
   }
 
   /**
-   * From how long on a hold in which nothing moves has a lane, so that it can be seen, extended,
+   * Returns how long a hold may be idle before it gets a row, so that it can be seen, extended,
    * and run out.
    */
   static Duration longHold(Duration lease, Duration most) {

@@ -27,22 +27,22 @@ public final class PersistSessions {
   }
 
   /**
-   * A session as it is written down.
+   * A session as it is persisted.
    *
-   * @param epoch zero when nobody holds it
-   * @param head its place among those that wait, zero when its lane has to be looked at; of one
-   *     that is held, the last message that was handed out
+   * @param epoch zero without an owner
+   * @param head its place among waiting sessions, zero when its row must be checked; with an
+   *     owner, the last message that was handed out
    */
   record Row(SessionId session, long epoch, String owner, Duration left, long head) {}
 
   /**
-   * What is written down at once.
+   * What one statement persists.
    *
    * @param epoch of the reader
-   * @param bundles those of which messages of these sessions are in memory
-   * @param wishes what others have asked for, which is answered by it
-   * @param given sessions that are given to whoever has asked for any
-   * @param ending whether it is the end of the reading
+   * @param bundles the batches that have messages of these sessions in memory
+   * @param wishes the asks that the statement answers
+   * @param given the sessions for a process that has asked for any
+   * @param ending whether the reading ends
    */
   record Request(
       long epoch,
@@ -64,10 +64,10 @@ public final class PersistSessions {
     NONE(0),
     /** This process reads no more for a while. */
     STOPS(1),
-    /** It goes on with another part of the buckets. */
+    /** The process goes on with other buckets. */
     MOVES(2);
 
-    /** As the function is told it. */
+    /** The number that the function expects. */
     private final int code;
 
     End(int code) {
@@ -76,11 +76,11 @@ public final class PersistSessions {
   }
 
   /**
-   * What was written down.
+   * What was persisted.
    *
    * @param leaseEnds when the leases of held sessions end
-   * @param news sessions of others that have got more messages
-   * @param next how it goes on, where it moves; one at most
+   * @param news sessions with rows that have got more messages
+   * @param next the new assignment of a reader that goes on with other buckets; one at most
    */
   record Result(
       Map<SessionId, Instant> leaseEnds, List<SessionNews> news, List<BucketAssignment> next) {
@@ -104,7 +104,7 @@ public final class PersistSessions {
   }
 
   /**
-   * Gives sessions their lanes.
+   * Gives sessions their rows.
    *
    * @return empty when this process is not the reader any more, and nothing was written
    */

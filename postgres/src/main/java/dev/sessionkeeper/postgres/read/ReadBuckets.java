@@ -31,37 +31,40 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets this process read a queue, or its part of it where others read, too: sessions are then
- * carried in memory instead of having lanes. It does so where it takes many sessions, or where
- * others read and somebody here waits.
+ * Reads the buckets that this process owns: all of a queue, or its part where other processes read
+ * too. Sessions are then in memory instead of having rows. A process begins if it takes many
+ * sessions, or if others read and a consumer here waits.
  *
- * <p>Rounds come from {@link ClaimSessions}, one after the other. Whoever needs a lane, here or in
- * another process, says so, and the next round writes it down.
+ * <p>The polls of the queue call this class, one after the other. A class or another process that
+ * needs the row of a session asks for it, and the next poll persists the session.
  */
 public final class ReadBuckets implements SessionCache {
-  /** So much has piled up that it is better read than given lanes. */
+  /** The backlog from which on reading is better than unpacking into rows. */
   private static final int PILE = 1024;
 
-  /** The first page is there soon; those behind it are larger, and a hold has more to do then. */
+  /** The first page comes soon; later pages are larger, so that a hold has more to do. */
   private static final int LARGER_PAGES = 4;
 
   private static final Duration QUIET = Duration.ofSeconds(1);
   private static final Duration LOOK_FOR_ROOM = Duration.ofMillis(5);
   private static final long IDLE_NANOS = Duration.ofSeconds(2).toNanos();
 
-  /** Where others read, too, and nothing comes to this part: the others would share it. */
+  /** A part without messages is given up after this time, so that other readers share it. */
   private static final long IDLE_PART_NANOS = Duration.ofSeconds(10).toNanos();
 
   private static final Duration ALONE = Duration.ofSeconds(5);
 
-  /** Who waits longer while others read takes a part; until then it is given single sessions. */
+  /**
+   * A process whose consumers wait longer than this takes a part. Until then readers give it
+   * single sessions.
+   */
   private static final Duration JOIN_AFTER = Duration.ofMillis(300);
 
   private static final long PATIENCE_NANOS = Duration.ofMillis(100).toNanos();
   private static final Duration WANT_AGAIN = Duration.ofMillis(50);
   private static final Duration MOST_WANT_AGAIN = Duration.ofSeconds(2);
 
-  /** Others are heard of at once, as long as no notification is lost. */
+  /** Asks are read at least this often, in case a notification was lost. */
   private static final long LOOK_AT_ASKS_NANOS = Duration.ofMillis(500).toNanos();
 
   private static final long RELIEVE_NANOS = Duration.ofMillis(20).toNanos();
@@ -93,7 +96,10 @@ public final class ReadBuckets implements SessionCache {
 
   private boolean hasLookedForPile;
 
-  /** The answer to a look that let lanes go was lost: no other look tells what they had. */
+  /**
+   * Whether the answer to a read that took sessions back from rows was lost: no other read returns
+   * what they had.
+   */
   private boolean mayHaveLostRelieved;
 
   public ReadBuckets(
@@ -158,7 +164,7 @@ public final class ReadBuckets implements SessionCache {
     return current != null && current.isSafe(now);
   }
 
-  /** A carried session, if one is ready and its turn has come. */
+  /** Takes a session from memory, if one is ready and its turn has come. */
   public @Nullable OwnedSession take(Owner owner) {
     var current = reading;
     return current == null ? null : sessions.take(owner, current);
@@ -186,32 +192,32 @@ public final class ReadBuckets implements SessionCache {
     }
   }
 
-  /** Somebody wants something of who reads; the next round looks. */
+  /** Makes the next poll read the asks of other processes. */
   public void asked() {
     isAsked = true;
   }
 
-  /** What has become too old in memory has its lane when the next round is over. */
+  /** Makes the next poll persist sessions with expired messages. */
   void persistExpired() {
     isExpiredAsked = true;
   }
 
-  /** Sessions that are carried: those that wait for an owner. */
+  /** Returns the number of sessions in memory that wait for an owner. */
   public int ready() {
     return isReading() ? sessions.ready() : 0;
   }
 
-  /** Sessions that are carried: those that somebody holds. */
+  /** Returns the number of sessions in memory that have an owner. */
   public int held() {
     return isReading() ? sessions.held() : 0;
   }
 
-  /** Sessions that are carried and that somebody holds, as the inspector shows them. */
+  /** Returns the held sessions in memory, as the inspector shows them. */
   public NavigableMap<SessionId, CachedHold> holds() {
     return isReading() ? sessions.holds() : new TreeMap<>();
   }
 
-  /** Ends with the next round, and does not begin again for a while. */
+  /** Ends the reading with the next poll. It does not begin again for a while. */
   public void stop() {
     if (isReading()) {
       isStopAsked = true;
@@ -223,20 +229,23 @@ public final class ReadBuckets implements SessionCache {
     }
   }
 
-  /** Whether something that is carried must be written down soon. */
+  /** Returns whether a session in memory must be persisted soon. */
   public boolean hasToWrite() {
     var current = reading;
     return current != null && sessions.hasToWrite(heldBefore(current));
   }
 
-  /** Whether the lease of the reader must be extended soon, by a round. */
+  /**
+   * Returns how often a poll must extend the lease of the reader; empty if this process does not
+   * read.
+   */
   public Optional<Duration> beatEvery() {
     return Optional.ofNullable(reading).map(ReaderLease::beatEvery);
   }
 
   /**
-   * Begins without waiting for a reason, where that is wanted, or where much had piled up before
-   * anybody here waited for sessions.
+   * Begins at once if the options say so, or if there was a backlog before the first consumer
+   * waited.
    */
   public void beginAtOnce() {
     if (reading != null) {
@@ -250,21 +259,27 @@ public final class ReadBuckets implements SessionCache {
     }
   }
 
-  /** Sessions were taken as lanes, and nothing is left: perhaps it is worth reading alone. */
+  /**
+   * Records how many sessions were claimed as rows while no process reads. Perhaps reading is
+   * worth it.
+   */
   public void tookLanes(int count) {
     if (worth.tookLanes(count) && !begin(0, worth.isAlways())) {
       worth.failed();
     }
   }
 
-  /** Sessions were taken as lanes while others read: whoever takes many should have a part. */
+  /**
+   * Records how many sessions were claimed as rows while others read. A process that takes many
+   * should have a part.
+   */
   public void wasGivenLanes(int count) {
     if (reading == null && count > 0 && worth.tookLanes(count)) {
       join();
     }
   }
 
-  /** Takes a part, where others read. */
+  /** Takes a part of the buckets. */
   private boolean join() {
     boolean hasJoined = worth.isAllowed() && begin(0, true);
     if (!hasJoined) {
@@ -273,7 +288,7 @@ public final class ReadBuckets implements SessionCache {
     return hasJoined;
   }
 
-  /** Begins if so much is new, and nothing is against it. */
+  /** Begins to read if there are at least that many new messages. */
   private boolean begin(int least, boolean joins) {
     long now = time.nanoTime();
     var begun = become(least, joins);
@@ -284,12 +299,12 @@ public final class ReadBuckets implements SessionCache {
     worth.begins(sessions.taken());
     read(begun.get(), now);
     if (joins) {
-      queue.tellReaders(); // Those who have more than their part by now look.
+      queue.tellReaders(); // Readers with more than their part give some up.
     }
     return true;
   }
 
-  /** Reads from now on, or goes on with another part. */
+  /** Reads these buckets from now on. */
   private void read(BucketAssignment begun, long now) {
     mayHaveLostRelieved = false;
     isAsked = true;
@@ -304,11 +319,14 @@ public final class ReadBuckets implements SessionCache {
     try {
       return table.become(least, worth.isAlways() ? Duration.ZERO : ALONE, joins);
     } catch (KeeperException e) {
-      return Optional.empty(); // Nobody waits for it; there will be another occasion.
+      return Optional.empty(); // No caller waits for it; a later poll tries again.
     }
   }
 
-  /** How many sessions had news; -1 when this process does not read alone, or not any more. */
+  /**
+   * Reads once, and returns how many sessions had new messages. Returns -1 when this process does
+   * not read, or not any more.
+   */
   public int round() {
     var current = reading;
     if (current == null) {
@@ -332,7 +350,7 @@ public final class ReadBuckets implements SessionCache {
     boolean beats = current.isBeatDue(began);
     int room = room(current);
     if (room == 0 && !beats) {
-      // What is in memory comes first.
+      // Messages in memory are handed out first.
       polling.timer().fireWithin(LOOK_FOR_ROOM);
       return 0;
     }
@@ -360,11 +378,11 @@ public final class ReadBuckets implements SessionCache {
     if (isStopAsked || hasToWrite() || current.isInPages()) {
       polling.requests().ask();
     }
-    // Pages are read as fast as there is room for them.
+    // Pages are read as fast as there is room.
     return current.isInPages() ? 0 : news.messages.size() + news.news.size();
   }
 
-  /** Reads, and remembers whether lanes may have been let go of which the answer was lost. */
+  /** Reads, and remembers whether an answer was lost that took sessions back from rows. */
   private ReadResult read(ReaderLease current, int room, boolean relieves) {
     boolean looksForLost = mayHaveLostRelieved && current.isCurrent();
     try {
@@ -383,7 +401,7 @@ public final class ReadBuckets implements SessionCache {
     }
   }
 
-  /** Whether it must end now, and how. */
+  /** Returns whether the reading must end now, and how. */
   private PersistSessions.End end(ReaderLease current) {
     long untouched = sessions.untouchedNanos();
     boolean isIdle =
@@ -397,7 +415,7 @@ public final class ReadBuckets implements SessionCache {
     return isToMove ? PersistSessions.End.MOVES : PersistSessions.End.NONE;
   }
 
-  /** Reads what others want of this process, if there may be something new. */
+  /** Returns what other processes ask of this one, if there may be new asks. */
   private AskTable.Wishes lookAtAsks(ReaderLease current) {
     long now = time.nanoTime();
     if (!isAsked && now - lookedAtAsks < LOOK_AT_ASKS_NANOS) {
@@ -421,13 +439,13 @@ public final class ReadBuckets implements SessionCache {
     }
   }
 
-  /** Whether there is more to read, nothing to hand out, and room. */
+  /** Returns whether there is more to read, nothing to hand out, and room. */
   public boolean needsNextPage() {
     var current = reading;
     return current != null && current.isInPages() && !sessions.hasReady() && room(current) > 0;
   }
 
-  /** How many messages may be read now. */
+  /** Returns how many messages may be read now. */
   private int room(ReaderLease current) {
     if (prefetch.bytes() == 0) {
       return 0;
@@ -440,7 +458,7 @@ public final class ReadBuckets implements SessionCache {
     return isTight ? Math.clamp(most - sessions.inMemory(), 0, page) : page;
   }
 
-  /** Ready lanes were claimed; whether there are more. */
+  /** Records whether ready sessions with rows are left. */
   void lanesLeft(boolean areLeft) {
     if (!areLeft) {
       sessions.noLanes();
@@ -448,21 +466,21 @@ public final class ReadBuckets implements SessionCache {
   }
 
   /**
-   * Meets another process that reads this queue, or its part of it.
+   * Reacts to another process that reads this queue.
    *
-   * @param wanted how many here want any session
+   * @param wanted how many consumers of this process wait
    */
   public void meet(String reader, int wanted) {
     if (reader.equals(queue.node().id())) {
       if (!isReading() && !sessions.areLostHeld()) {
-        // The answer that it had begun was lost, or the database has crashed.
+        // The answer to the beginning was lost, or the database has crashed.
         table.forgetOwn();
         polling.requests().ask();
       }
       return;
     }
     if (reading != null) {
-      return; // It has its part.
+      return; // This process has its part.
     }
     want(wanted);
     if (isWanted && time.since(wantedSince).compareTo(JOIN_AFTER) >= 0) {
@@ -472,7 +490,9 @@ public final class ReadBuckets implements SessionCache {
     }
   }
 
-  /** So many here want a session, and there is none: those who read are asked for some. */
+  /**
+   * Asks readers for sessions, because that many consumers of this process wait and there is none.
+   */
   public void want(int count) {
     long now = time.nanoTime();
     if (count == 0 || isAlone()) {
@@ -485,7 +505,7 @@ public final class ReadBuckets implements SessionCache {
       isWanted = true;
       wantedSince = now;
     }
-    // Who has a part mostly gets something of it in a moment.
+    // A process with a part mostly gets sessions of it in a moment.
     boolean isPatient = isReading() && now - wantedSince < PATIENCE_NANOS;
     if ((isNew && !isReading()) || (!isPatient && now - wantedAt > wantAgain.toNanos())) {
       wantedAt = now;
@@ -502,9 +522,9 @@ public final class ReadBuckets implements SessionCache {
   }
 
   /**
-   * A hold in which nothing has moved since then needs a lane. While a pile is read that is longer
-   * ago: who waits for the next page is not idle, and once it has a lane all of its pile goes
-   * there.
+   * Returns since when nothing may have moved in a hold that needs no row. That is longer ago
+   * while a backlog is read: a hold that waits for the next page is not idle, and a row would take
+   * over its whole backlog.
    */
   private long heldBefore(ReaderLease current) {
     var least =
@@ -515,7 +535,7 @@ public final class ReadBuckets implements SessionCache {
     return time.nanoTime() - least.toNanos();
   }
 
-  /** Writes down what must be; false when this was the end. */
+  /** Persists what must be persisted. Returns false when the reading has ended. */
   private boolean write(ReaderLease current, PersistSessions.End end, AskTable.Wishes wishes) {
     boolean ends = end != PersistSessions.End.NONE;
     if (isExpiredAsked) {
@@ -531,7 +551,7 @@ public final class ReadBuckets implements SessionCache {
     if (chosen.isEmpty() && wishes.isEmpty() && !ends) {
       return true;
     }
-    // What nobody holds is read again by whoever has its bucket next.
+    // The next reader of the bucket reads sessions without an owner again.
     var lines = ends ? chosen.stream().filter(session -> session.holder != null).toList() : chosen;
     var ids =
         lines.stream().map(session -> session.id).collect(Collectors.toCollection(HashSet::new));
@@ -570,7 +590,10 @@ public final class ReadBuckets implements SessionCache {
     return end != PersistSessions.End.STOPS;
   }
 
-  /** Where nothing is left of what was read, nobody has to look through it again. */
+  /**
+   * Returns the snapshot up to which later readers need not look, because nothing is left of what
+   * was read.
+   */
   private Optional<String> known(ReaderLease current, PersistSessions.End end, List<CachedSession> chosen) {
     boolean isAllDone =
         end == PersistSessions.End.STOPS
@@ -617,9 +640,9 @@ public final class ReadBuckets implements SessionCache {
     queue.tellOthers();
     if (!wasAlone) {
       if (wasIdle) {
-        worth.notWithin(ALONE); // Or the last one would never find itself alone, and idle.
+        worth.notWithin(ALONE); // Otherwise the last reader would never be alone and idle.
       }
-      queue.tellReaders(); // The others share its part.
+      queue.tellReaders(); // The other readers share its part.
     }
   }
 }

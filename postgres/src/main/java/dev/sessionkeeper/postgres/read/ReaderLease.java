@@ -6,16 +6,19 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lease of a process that reads a queue, or its part of it, as far as it knows. Changed by the
- * thread of rounds only.
+ * The lease under which this process reads its buckets, as far as it knows. Only the thread of
+ * polls changes it.
  */
 public final class ReaderLease {
   private static final int BEATS = 6;
 
-  /** A session is handed out only if so much of the lease is left: it must be renewed in time. */
+  /**
+   * The part of the lease that must be left when a session is handed out: the session must be
+   * renewed in time.
+   */
   private static final int LEAST_PART_LEFT = 2;
 
-  /** Of bodies in memory that nobody has in hand. */
+  /** The most bytes of payloads in memory that were not handed out. */
   static final long MOST_BYTES = 64L << 20;
 
   private static final long LEAST_IN_MEMORY = 256;
@@ -35,7 +38,7 @@ public final class ReaderLease {
   private boolean isFirst = true;
   private double bytesOfOne = 1024;
 
-  /** What time it was for the database at some moment between the question and the answer. */
+  /** The database's time at a moment between the question and the answer. */
   private record Sight(Instant moment, long askedAt, long answeredAt) {}
 
   ReaderLease(BucketAssignment begun, long askedAt) {
@@ -52,12 +55,12 @@ public final class ReaderLease {
     return epoch;
   }
 
-  /** The buckets whose sessions it reads. */
+  /** Returns the buckets that this process reads. */
   long buckets() {
     return buckets;
   }
 
-  /** Whether nobody else reads. */
+  /** Returns whether no other process reads. */
   boolean isAlone() {
     return buckets == Buckets.ALL;
   }
@@ -66,32 +69,38 @@ public final class ReaderLease {
     return lease;
   }
 
-  /** What has been read. */
+  /** Returns the snapshot up to which was read. */
   String knownTo() {
     return knownTo;
   }
 
-  /** Whether not everything has been read that was there when it began. */
+  /** Returns whether messages are left that were there when the reading began. */
   boolean isFirst() {
     return isFirst;
   }
 
-  /** The last number that was given out then. */
+  /** Returns the last sequence number that was given out then. */
   long knownSequence() {
     return knownSequence;
   }
 
-  /** Up to which snapshot is read page by page; null while everything new is read at once. */
+  /**
+   * Returns the snapshot up to which is read page by page; null while all new messages are read at
+   * once.
+   */
   @Nullable String goal() {
     return goal;
   }
 
-  /** The last number of the page before. */
+  /** Returns the last sequence number of the previous page. */
   long after() {
     return after;
   }
 
-  /** Whether everything that was there when it began has been read, and no page is left. */
+  /**
+   * Returns whether all messages were read that were there when the reading began, and no page is
+   * left.
+   */
   boolean isCurrent() {
     return !isFirst && goal == null;
   }
@@ -100,7 +109,7 @@ public final class ReaderLease {
     return goal != null;
   }
 
-  /** How many messages of the size they have had lately fit into memory. */
+  /** Returns how many messages of their recent size fit into memory. */
   int mostInMemory() {
     return (int) Math.clamp((long) (MOST_BYTES / bytesOfOne), LEAST_IN_MEMORY, MOST_IN_MEMORY);
   }
@@ -113,12 +122,15 @@ public final class ReaderLease {
     return now - beatAt >= beatEvery().toNanos();
   }
 
-  /** Whether nobody can have taken over: counted from before the heartbeat was sent. */
+  /**
+   * Returns whether no other process can have taken over: the lease counts from before the
+   * heartbeat was sent.
+   */
   boolean isSafe(long now) {
     return safeUntil - now > 0;
   }
 
-  /** How much of the lease is left: a session that is handed out now has no more. */
+  /** Returns what is left of the lease: a session that is handed out now has no more. */
   Duration left(long now) {
     return Duration.ofNanos(safeUntil - now);
   }
@@ -128,13 +140,16 @@ public final class ReaderLease {
     return safeUntil - now >= lease.toNanos() / LEAST_PART_LEFT;
   }
 
-  /** What time it is for the database, at the latest, as far as the last look tells. */
+  /** Returns the latest time that the database's clock may show now. */
   Instant momentAt(long now) {
     var seen = sight;
     return seen.moment.plusNanos(now - seen.askedAt);
   }
 
-  /** What time it is for the database, at the earliest: leases that are told count from here. */
+  /**
+   * Returns the earliest time that the database's clock may show now: leases told to handlers
+   * count from it.
+   */
   Instant earliestMomentAt(long now) {
     var seen = sight;
     return seen.moment.plusNanos(now - seen.answeredAt);
@@ -156,7 +171,7 @@ public final class ReaderLease {
     }
     if (news.count > 0) {
       double now = (double) news.bytes / news.count;
-      // Larger ones count at once, smaller ones bit by bit.
+      // Larger messages count at once, smaller ones gradually.
       bytesOfOne = Math.max(1, Math.max(now, bytesOfOne * 0.9 + now * 0.1));
     }
     sight = new Sight(news.summary.moment(), askedAt, answeredAt);

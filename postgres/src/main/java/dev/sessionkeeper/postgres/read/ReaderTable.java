@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Who reads a queue, in the database: one statement for each step. */
+/** The readers of a queue, in the database: one statement for each step. */
 public final class ReaderTable {
   private static final String BECOME =
       "SELECT my_epoch, my_buckets, known_to, lease_us FROM keeper.become_reader(?, ?, ?, ?, ?)";
@@ -54,9 +54,9 @@ public final class ReaderTable {
   /**
    * Becomes a reader.
    *
-   * @param least how much must be new for that
-   * @param joins whether it takes its part where others read already
-   * @return empty when there is one that it may not join, or should be none
+   * @param least how many new messages there must be
+   * @param joins whether to take a part where others read already
+   * @return empty when others read and this process does not join, or none should read
    */
   Optional<BucketAssignment> become(int least, Duration alone, boolean joins) {
     return queue
@@ -85,7 +85,7 @@ public final class ReaderTable {
             });
   }
 
-  /** Extends the lease of the reader; false when it has ended. */
+  /** Extends the lease of the reader. Returns false when it has ended. */
   boolean beat(long epoch) {
     return queue
         .connections()
@@ -103,10 +103,10 @@ public final class ReaderTable {
   }
 
   /**
-   * What became visible since that snapshot, or the next page of it.
+   * Reads what became visible since the last snapshot, or the next page of it.
    *
-   * @param relieves whether sessions whose lanes are not needed any more are carried again
-   * @param carried sessions in memory, when the answer to a look that let lanes go was lost
+   * @param relieves whether sessions that do not need their rows any more come back into memory
+   * @param carried the sessions in memory, if an answer was lost that took sessions back from rows
    */
   ReadResult read(
       ReaderLease reading, int most, long mostBytes, boolean relieves, Optional<String[]> carried) {
@@ -125,7 +125,7 @@ public final class ReaderTable {
     return news;
   }
 
-  /** Reads bodies by a statement that locks nothing: it may take as long as it wants. */
+  /** Reads payloads by a statement that locks nothing, so that it may take long. */
   private void readLeft(Connection connection, ReaderLease reading, ReadResult news, LeftToRead found)
       throws SQLException {
     try (var statement = BinaryResults.prepare(connection, READ_LEFT)) {
@@ -177,15 +177,15 @@ public final class ReaderTable {
   }
 
   /**
-   * What a reader has to know of the others.
+   * The other readers of the queue.
    *
-   * @param free the buckets that it should have and nobody else has
-   * @param areDead whether a reader has left without a word
-   * @param parts the buckets of each
+   * @param free the buckets that this reader should have and no other has
+   * @param areDead whether the lease of a reader has ended
+   * @param parts the buckets of each reader
    */
   record Others(long free, boolean mustStop, boolean areDead, long[] parts) {}
 
-  /** Empty when this process is not a reader any more. */
+  /** Returns the other readers; empty when this process is not a reader any more. */
   Optional<Others> others(long epoch) {
     return queue
         .connections()
@@ -210,7 +210,7 @@ public final class ReaderTable {
             });
   }
 
-  /** Ends readers whose lease has run out: what they may have had in hand gets lanes. */
+  /** Ends readers whose lease has run out. Sessions that they may have handed out get rows. */
   void buryDead() {
     queue
         .connections()
@@ -224,7 +224,7 @@ public final class ReaderTable {
             });
   }
 
-  /** Ends a reading that this process began without learning of it. */
+  /** Ends a reading whose beginning this process did not learn of. */
   void forgetOwn() {
     queue
         .connections()

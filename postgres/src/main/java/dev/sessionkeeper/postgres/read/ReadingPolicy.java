@@ -5,14 +5,14 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Whether a process should read a queue alone: it takes many sessions, nothing was against it
- * lately, and most of those that it carries do without a lane.
+ * Decides whether a process should read: it takes many sessions, no attempt failed lately, and
+ * most of its sessions need no row.
  */
 public final class ReadingPolicy {
   private static final long WINDOW_NANOS = Duration.ofMillis(250).toNanos();
   private static final Duration NOT_WORTH_IT = Duration.ofSeconds(10);
 
-  /** Sessions that were carried, before it is judged. */
+  /** The sessions that are taken from memory before the policy judges. */
   private static final int JUDGE_AFTER = 256;
 
   private static final int MOST_UNUSUAL_PART = 4;
@@ -26,9 +26,9 @@ public final class ReadingPolicy {
   private int inWindow;
 
   /**
-   * Judges.
+   * Creates the policy.
    *
-   * @param from sessions that are taken in a quarter of a second; zero: always, at once
+   * @param from sessions that are taken in a quarter of a second; zero to read at once
    */
   ReadingPolicy(TimeSource time, int from) {
     this.time = time;
@@ -45,22 +45,22 @@ public final class ReadingPolicy {
     return from == ReadingOptions.NEVER;
   }
 
-  /** Not before this time has passed. */
+  /** Does not begin before this time has passed. */
   void notWithin(Duration duration) {
     notBefore = time.nanoTime() + duration.toNanos();
   }
 
-  /** Something was against it; another try comes soon. */
+  /** Records that a beginning failed; another try comes soon. */
   void failed() {
     notBefore = time.nanoTime() + WINDOW_NANOS;
   }
 
-  /** Whether nothing is against it now. */
+  /** Returns whether reading may begin now. */
   boolean isAllowed() {
     return !isNever() && time.nanoTime() - notBefore >= 0;
   }
 
-  /** Sessions were taken as lanes; whether it is worth reading alone now. */
+  /** Records sessions that were claimed as rows. Returns whether reading is worth it now. */
   boolean tookLanes(int count) {
     long now = time.nanoTime();
     if (now - windowBegan > WINDOW_NANOS) {
@@ -71,18 +71,22 @@ public final class ReadingPolicy {
     return inWindow >= from && isAllowed();
   }
 
-  /** Reading begins; so many sessions were carried before. */
+  /**
+   * Records that reading begins.
+   *
+   * @param taken the sessions that were taken from memory before
+   */
   void begins(long taken) {
     judgedAt = taken;
     unusual.set(0);
   }
 
-  /** A session that was carried needed its lane. */
+  /** Records that a session in memory needed a row. */
   void neededLane() {
     unusual.incrementAndGet();
   }
 
-  /** Whether carrying costs more than it saves, because most sessions need a lane anyway. */
+  /** Returns whether reading costs more than it saves, because too many sessions need a row. */
   boolean isOver(long taken) {
     if (taken - judgedAt < JUDGE_AFTER || isAlways()) {
       return false;

@@ -8,17 +8,17 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Holds of sessions that are carried, in the order in which they are looked at. Those that have
- * ended are dropped when they come up. Guarded by the lock of {@link CachedSessions}.
+ * Holds of sessions in memory, in the order in which they are checked. Holds that have ended are
+ * dropped when their turn comes. Guarded by the lock of {@link CachedSessions}.
  */
 public final class WatchedHolds {
-  /** So long at most is a hold carried in which messages are handed out one after the other. */
+  /** The longest time that a busy hold stays in memory. */
   static final long LONGEST_NANOS = Duration.ofSeconds(2).toNanos();
 
   private final ArrayDeque<Watched> line = new ArrayDeque<>();
   private final Predicate<Hold> isCarried;
 
-  /** A hold, and since when nothing had been handed out in it when it was looked at. */
+  /** A hold, and since when nothing had been handed out in it at its last check. */
   private record Watched(Hold lane, long since) {}
 
   WatchedHolds(Predicate<Hold> isCarried) {
@@ -38,7 +38,7 @@ public final class WatchedHolds {
     return (int) line.stream().filter(hold -> isCarried.test(hold.lane)).count();
   }
 
-  /** Messages of all of them that are in nobody's hands. */
+  /** Returns the messages of all holds that were not handed out. */
   int notHandedOut() {
     int count = 0;
     for (var hold : line) {
@@ -57,13 +57,15 @@ public final class WatchedHolds {
     }
   }
 
-  /** Whether it is time to look for those in which nothing has moved since then. */
+  /** Returns whether it is time to check for holds in which nothing has moved since then. */
   boolean hasQuiet(long before) {
     dropEnded();
     return !line.isEmpty() && line.getFirst().since - before < 0;
   }
 
-  /** Those in which nothing has moved since then, and those that have lasted too long anyway. */
+  /**
+   * Removes and returns holds in which nothing has moved since then, or that have lasted too long.
+   */
   List<Hold> takeQuiet(long before) {
     var quiet = new ArrayList<Hold>();
     while (hasQuiet(before)) {

@@ -11,13 +11,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** A lane as a claim or a fetch found it: its lease and some of its messages, in order. */
+/**
+ * A session with a row as a claim or a fetch found it: its lease and some of its messages, in
+ * order.
+ */
 public final class ClaimedSession {
   public final SessionId session;
   public final Lease lease;
   public final List<FoundMessage> messages = new ArrayList<>();
 
-  /** Whether it has more messages, which were too much for a statement with locks. */
+  /** Whether the session has more messages, which were too large for a statement with locks. */
   private boolean isCut;
 
   public ClaimedSession(SessionId session, Lease lease) {
@@ -47,7 +50,7 @@ public final class ClaimedSession {
     return isCut;
   }
 
-  /** The last message that was read; zero before the first one. */
+  /** Returns the last message that was read; zero before the first one. */
   public long last() {
     return messages.isEmpty() ? 0 : messages.getLast().delivery().sequence();
   }

@@ -7,7 +7,7 @@ import java.util.Optional;
 /**
  * The snapshot up to which was read.
  *
- * @param moreAfter where there is more to read, the number after which it is
+ * @param moreAfter if there is more to read, the sequence number after which it begins
  */
 public record KnownSnapshot(String snapshot, Optional<Long> moreAfter) {
   public static KnownSnapshot of(ResultSet row) throws SQLException {

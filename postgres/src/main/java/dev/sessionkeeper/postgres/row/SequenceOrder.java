@@ -3,7 +3,7 @@ package dev.sessionkeeper.postgres.row;
 import java.util.ArrayDeque;
 import java.util.function.ToLongFunction;
 
-/** Puts messages where they belong: one that was replayed comes before newer ones (D-02). */
+/** Adds messages by their sequence number: a replayed message comes before newer ones (D-02). */
 public final class SequenceOrder {
   private SequenceOrder() {}
 

@@ -3,7 +3,7 @@ package dev.sessionkeeper.postgres.row;
 import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.spi.SessionStatus;
 
-/** The numbers that stand in tables for what has names in Java. They never change. */
+/** The numbers in tables that stand for names in Java. They never change. */
 public final class StoredCodes {
   private StoredCodes() {}
 

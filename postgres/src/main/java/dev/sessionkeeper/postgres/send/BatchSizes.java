@@ -7,8 +7,8 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * How messages that are stored together are divided into bundles: none is larger than can be read
- * and rewritten at once, and a message with a shared body is alone.
+ * Divides messages that are stored together into batches: none is larger than can be read and
+ * rewritten at once, and a message with a shared payload is alone.
  */
 public final class BatchSizes {
   private static final long MOST_BYTES = 256 * 1024;
@@ -21,7 +21,7 @@ public final class BatchSizes {
   private long itsBuckets;
   private boolean isAlone;
 
-  /** The next message, and the set of its bucket. */
+  /** Adds the next message, and the set of its bucket. */
   void add(int bytes, boolean isShared, long bucket) {
     boolean isFull = size == MessageBatch.MOST_MESSAGES || weight + bytes > MOST_BYTES;
     if (size > 0 && (isFull || isShared || isAlone)) {
@@ -33,7 +33,7 @@ public final class BatchSizes {
     isAlone = isShared;
   }
 
-  /** The next message is in another bundle. */
+  /** Ends the batch: the next message is in another one. */
   void end() {
     if (size == 0) {
       return;
@@ -56,13 +56,13 @@ public final class BatchSizes {
         .toArray();
   }
 
-  /** Of which buckets each has messages. */
+  /** Returns the buckets of which each batch has messages. */
   long[] buckets() {
     return LongStream.concat(buckets.stream().mapToLong(Long::longValue), LongStream.of(itsBuckets))
         .toArray();
   }
 
-  /** The numbers of all messages, from the first ones of their bundles. */
+  /** Returns the sequence numbers of all messages, from the first ones of their batches. */
   LongStream numbers(Long[] firsts) {
     var all = sizes();
     return IntStream.range(0, all.length)

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Puts messages that are stored together behind each other where one reader has their sessions, so
- * that each gets bundles of its own. Those of a session stay in their order.
+ * Orders messages that are stored together by the reader of their sessions, so that each reader
+ * gets batches of its own. Messages of a session stay in their order.
  */
 public final class DivideByReader {
   private static final long UNKNOWN = Buckets.ALL;
@@ -27,8 +27,8 @@ public final class DivideByReader {
   /**
    * Divides.
    *
-   * @param parts the buckets of each reader; where these are not known to be several, nothing is
-   *     divided, and nobody asks for the buckets
+   * @param parts the buckets of each reader; with fewer than two readers nothing is divided, and
+   *     no bucket is computed
    */
   static DivideByReader among(long[] parts, List<Message> messages) {
     int count = messages.size();
@@ -61,22 +61,22 @@ public final class DivideByReader {
     return parts.length;
   }
 
-  /** Which message comes at this place. */
+  /** Returns which message comes at this place. */
   int at(int place) {
     return order[place];
   }
 
-  /** The bucket of that message, as a set; all of them when nobody has asked. */
+  /** Returns the bucket of that message, as a set; all buckets if none was computed. */
   long bucket(int place) {
     return buckets[order[place]];
   }
 
-  /** Whether another reader has it than has the one before it. */
+  /** Returns whether the message before it belongs to another reader. */
   boolean isOtherReader(int place) {
     return place > 0 && readers[order[place]] != readers[order[place - 1]];
   }
 
-  /** Numbers in the order of the messages, from those in the order of the places. */
+  /** Returns numbers in the order of the messages, from those in the order of the places. */
   long[] inFirstOrder(long[] numbers) {
     var first = new long[numbers.length];
     for (int i = 0; i < numbers.length; i++) {

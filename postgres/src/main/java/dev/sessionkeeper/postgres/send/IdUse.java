@@ -1,6 +1,9 @@
 package dev.sessionkeeper.postgres.send;
 
-/** What is known about the ids of messages that leave together, and so how they are remembered. */
+/**
+ * What a process knows about the ids of messages that leave together, and so how the queue
+ * remembers them.
+ */
 public enum IdUse {
   /** This process made all ids and uses them for the first time: they are remembered together. */
   FIRST_TOGETHER,

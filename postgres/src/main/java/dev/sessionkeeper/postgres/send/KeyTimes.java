@@ -10,16 +10,16 @@ import java.util.UUID;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
-/** When those of some keys were made that begin with the time. */
+/** The times at which some keys were made that begin with the time. */
 public final class KeyTimes {
   private static final int MILLIS_SHIFT = 16;
 
-  /** Times are told apart as well as they need to be to wait for each other. */
+  /** The resolution of times: as fine as sends need it to wait for each other. */
   private static final int UNIT_SHIFT = 10;
 
   private static final int MOST_TIMES = 32;
 
-  /** Stands for all times; everybody who stores unused ids is among those. */
+  /** Stands for all times. Each send of unused ids uses it. */
   private static final long ANY = -1;
 
   private final TreeSet<Long> times = new TreeSet<>();
@@ -45,7 +45,7 @@ public final class KeyTimes {
     high = high == null || isBefore(high, key) ? key : high;
   }
 
-  /** As the database compares them, which Java does not. */
+  /** Compares keys as the database does, which Java does not. */
   private static boolean isBefore(UUID a, UUID b) {
     int first = Long.compareUnsigned(a.getMostSignificantBits(), b.getMostSignificantBits());
     return first < 0
@@ -53,7 +53,7 @@ public final class KeyTimes {
             && Long.compareUnsigned(a.getLeastSignificantBits(), b.getLeastSignificantBits()) < 0);
   }
 
-  /** From the first to the last millisecond. */
+  /** Returns the range from the first to the last millisecond. */
   @Nullable String span() {
     return times.isEmpty() ? null : "[" + from + "," + to + "]";
   }
@@ -62,7 +62,8 @@ public final class KeyTimes {
   void bind(Connection connection, PreparedStatement statement, IdUse use)
       throws SQLException {
     boolean areTogether = use == IdUse.FIRST_TOGETHER && times.size() <= MOST_TIMES;
-    // An id that is used for the first time, and remembered with a row of its own, meets nobody.
+    // An id that is used for the first time, and is remembered with a row of its own, meets no
+    // other send.
     boolean meetNobody = times.isEmpty() || (use != IdUse.ANY && !areTogether);
     statement.setBoolean(14, areTogether);
     statement.setArray(15, meetNobody ? null : SqlArray.of(connection, "int8", locks(areTogether)));

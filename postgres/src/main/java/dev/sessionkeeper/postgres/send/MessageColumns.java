@@ -22,8 +22,8 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages as the arrays of one statement, one per column. What none of them has is not sent at
- * all, and what all have alike is sent once.
+ * Messages as the arrays of one statement, one per column. A column that no message has is not
+ * sent at all, and a value that all messages share is sent once.
  */
 public final class MessageColumns {
   private final UUID[] keys;
@@ -90,7 +90,7 @@ public final class MessageColumns {
     sizes.add(bodies[i].length, body != null, division.bucket(i));
   }
 
-  /** The numbers of all messages, from the first ones of their bundles. */
+  /** Returns the sequence numbers of all messages, from the first ones of their batches. */
   LongStream numbers(Long[] firsts) {
     return LongStream.of(division.inFirstOrder(sizes.numbers(firsts).toArray()));
   }

@@ -8,9 +8,9 @@ import java.security.NoSuchAlgorithmException;
 import java.util.UUID;
 
 /**
- * What message ids are told apart by in the duplicate window: half of their SHA-256; of an id that
- * is a UUID which begins with the time, itself. Such ones are neighbours in the index, so that
- * remembering many costs little more than remembering one.
+ * The keys of message ids in the duplicate window: half of their SHA-256, or the id itself if it
+ * is a UUID that begins with the time. Such keys are neighbours in the index, so that remembering
+ * many costs little more than remembering one.
  */
 public final class MessageKey {
   private static final int UUID_LENGTH = 36;
@@ -25,12 +25,15 @@ public final class MessageKey {
     return isTimed(value) ? UUID.fromString(value) : hashed(value);
   }
 
-  /** Whether a key is an id that begins with the time; a hash never is. */
+  /** Returns whether a key is an id that begins with the time; a hash never is. */
   static boolean isTimed(UUID key) {
     return key.version() == TIMED;
   }
 
-  /** Whether an id is its own key. Written as {@link UUID#toString} writes it, or it is not. */
+  /**
+   * Returns whether an id is its own key: only if it is written as {@link UUID#toString} writes
+   * it.
+   */
   static boolean isTimed(String value) {
     if (value.length() != UUID_LENGTH || value.charAt(14) != '0' + TIMED) {
       return false;

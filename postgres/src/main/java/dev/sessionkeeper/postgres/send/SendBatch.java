@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Messages of one or several sends as the columns of one statement. An id that comes twice is
- * stored once, the first time.
+ * The messages of one or several sends that one statement stores. An id that comes twice is stored
+ * once, the first time.
  */
 public final class SendBatch {
   private static final String SEND =
@@ -37,7 +37,7 @@ public final class SendBatch {
   private final Target target;
   private final List<List<Message>> sends;
 
-  /** What the messages of all sends are told apart by, one after the other. */
+  /** The keys of the messages of all sends, one after the other. */
   private final List<UUID> keys;
 
   private final Map<UUID, Message> distinct;
@@ -64,10 +64,10 @@ public final class SendBatch {
    */
   record Target(QueueMode mode, Map<MessageId, UUID> shared, long[] readers) {}
 
-  /** Where a message is. */
+  /** The place of a message in the queue. */
   record Place(long sequence, boolean isNew) {}
 
-  /** The queue has no duplicate window, so nobody knows what was stored and handled since. */
+  /** The queue has no duplicate window, so it is unknown what was stored and handled since. */
   static final class NotRemembered extends RuntimeException {
     private static final long serialVersionUID = 1;
   }
@@ -91,7 +91,7 @@ public final class SendBatch {
         var key = MessageKey.of(message.id());
         keys.add(key);
         if (distinct.putIfAbsent(key, message) == null) {
-          // All of them are asked: each is used now.
+          // Every id must be asked: each is used now.
           areUnused &= MessageId.isFirstUse(key);
         }
       }
@@ -103,19 +103,19 @@ public final class SendBatch {
     return distinct.isEmpty();
   }
 
-  /** Those that are left; they may have been used by now. */
+  /** Returns the messages that are left. Their ids may have been used by now. */
   SendBatch without(Set<UUID> stored) {
     var left = new LinkedHashMap<>(distinct);
     left.keySet().removeAll(stored);
     return new SendBatch(target, sends, keys, left, IdUse.ANY);
   }
 
-  /** Stores what is not known yet. */
+  /** Stores the messages that are not stored yet. */
   Map<UUID, Place> store(Connection connection, int queue, long shard) throws SQLException {
     var places = HashMap.<UUID, Place>newHashMap(distinct.size());
     var left = this;
     while (!left.isEmpty() && !left.storeNew(connection, queue, shard, places)) {
-      // Nothing was stored: some are known, or they cannot be remembered together now.
+      // Nothing was stored: some are stored already, or they cannot be remembered together now.
       left =
           places.isEmpty()
               ? new SendBatch(target, sends, keys, distinct, IdUse.FIRST_EACH)
@@ -124,7 +124,7 @@ public final class SendBatch {
     return places;
   }
 
-  /** Stores all of them, or tells which are known. */
+  /** Stores all messages, or finds out which are stored already. */
   private boolean storeNew(Connection connection, int queue, long shard, Map<UUID, Place> places)
       throws SQLException {
     var columns = new MessageColumns(distinct, target.mode, target.shared, target.readers);
@@ -151,7 +151,7 @@ public final class SendBatch {
     }
   }
 
-  /** Which of the messages are stored already. */
+  /** Returns which of the messages are stored already. */
   Map<UUID, Place> lookUp(Connection connection, int queue) throws SQLException {
     try (var statement = connection.prepareStatement(REMEMBERS)) {
       statement.setInt(1, queue);
@@ -186,7 +186,7 @@ public final class SendBatch {
     }
   }
 
-  /** The answer of every send: a message is new only the first time its id comes. */
+  /** Returns the answer to every send: a message is new only the first time its id comes. */
   List<List<SendOutcome>> outcomes(Map<UUID, Place> places) {
     boolean areAllDifferent = keys.size() == distinct.size();
     var told = new HashSet<UUID>();

@@ -31,12 +31,12 @@ import java.util.concurrent.locks.LockSupport;
  * Stores the messages of one queue. Sends that meet leave as one statement and one commit; every
  * caller gets its own answer.
  *
- * <p>When the connection breaks it is not known whether the group was stored. Then its ids are
- * looked up: those that are there are stored, the others are sent again under the same ids, which
- * the duplicate window makes harmless. Without a window the caller is told that it is not known.
+ * <p>After a broken connection the outcome is unknown. The ids are then looked up: messages that
+ * are there are stored, the others are sent again under the same ids, which the duplicate window
+ * makes harmless. Without a window the caller gets {@code OutcomeUnknown}.
  *
- * <p>An id may be in an application's transaction that is still open. Such a send waits alone, on a
- * thread of its own, until that transaction ends or {@link #PATIENCE} is over.
+ * <p>An id may be in an application's transaction that is still open. Such a send waits alone, on
+ * a thread of its own, until that transaction ends or {@link #PATIENCE} is over.
  */
 public final class SendMessages {
   /** Messages of one statement; a single larger send goes alone. */
@@ -55,7 +55,9 @@ public final class SendMessages {
   private final TimeSource time;
   private final GroupCalls<Call> group;
 
-  /** Ids of sends that wait for an open transaction: whoever sends them again waits, too. */
+  /**
+   * Ids of sends that wait for an open transaction. Another send with one of these ids waits too.
+   */
   private final Set<MessageId> held = ConcurrentHashMap.newKeySet();
 
   public SendMessages(
@@ -71,7 +73,7 @@ public final class SendMessages {
             "keeper-send-" + queue.name(), MOST_CALLS, Rhythm.together(queue.time()), this::sendAll);
   }
 
-  /** Is told of every commit, and whether senders come as fast as they are answered. */
+  /** Runs after every commit. */
   @FunctionalInterface
   public interface AfterCommit {
     void sent(boolean areSendersHeldUp);
@@ -157,7 +159,7 @@ public final class SendMessages {
     return queue.queue().mode() == QueueMode.ORDERED ? parts.lately() : parts.known();
   }
 
-  /** One of them cannot be stored; the others must not suffer. */
+  /** Retries the batch one send at a time, so that only the invalid send fails. */
   private void refuse(List<Call> calls, KeeperException.Rejected reason) {
     if (calls.size() == 1) {
       calls.get(0).answer.completeExceptionally(reason);
@@ -166,7 +168,7 @@ public final class SendMessages {
     }
   }
 
-  /** An open transaction has one of the ids; nothing was stored. */
+  /** Thrown if an open transaction has one of the ids; nothing was stored. */
   private static final class IdHeld extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -9,8 +9,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
- * Completes messages of one hold, one after the other. Until its turn has come further ones join
- * it: a handler that is quick does not make a call for each of its messages.
+ * Completes messages of one hold, one after the other. Further messages join the call until its
+ * turn comes: a quick handler does not make a call for each message.
  */
 public final class CompleteCall implements SettlementCall {
   private final SessionId session;
@@ -24,8 +24,8 @@ public final class CompleteCall implements SettlementCall {
   /**
    * Begins.
    *
-   * @param voided asked when its turn has come: whether one before it has failed meanwhile
-   * @param fence asked then too: what its settlement is fenced by
+   * @param voided returns, when its turn comes, whether a call before it has failed meanwhile
+   * @param fence returns, when its turn comes, what its settlement is fenced by
    */
   public CompleteCall(
       SessionId session,
@@ -40,18 +40,18 @@ public final class CompleteCall implements SettlementCall {
     this.settlements.addAll(settlements);
   }
 
-  /** False when it is on its way. */
+  /** Adds further messages. Returns false when the call is on its way. */
   public synchronized boolean join(List<Settled> further) {
     return !isTaken && settlements.addAll(further);
   }
 
-  /** Its messages; no others join it from now on. */
+  /** Returns its messages. No others join the call from now on. */
   synchronized long[] take() {
     isTaken = true;
     return settlements.stream().mapToLong(Settled::sequence).toArray();
   }
 
-  /** What it was, once it is answered. */
+  /** Returns its settlements, after the call was answered. */
   public synchronized List<Settled> settlements() {
     isTaken = true;
     return settlements;

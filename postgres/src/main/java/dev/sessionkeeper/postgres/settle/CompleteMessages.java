@@ -17,7 +17,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Completes messages of many sessions with one statement, in lanes or carried, and answers. */
+/**
+ * Completes messages of many sessions with one statement, of rows or of sessions in memory, and
+ * answers the calls.
+ */
 public final class CompleteMessages {
   private static final String OF_LANES =
       "SELECT * FROM keeper.settle_lanes(?, ?, ?, ?, ?, ?, ?, ?, ?)";
@@ -32,13 +35,18 @@ public final class CompleteMessages {
     this.queue = queue;
   }
 
-  /** A statement that tells which sessions it did nothing for; lenient when it is repeated. */
+  /**
+   * A statement that returns the sessions for which it did nothing. A repetition accepts what is
+   * completed already.
+   */
   @FunctionalInterface
   private interface Statement {
     Set<SessionId> run(Connection connection, boolean again) throws SQLException;
   }
 
-  /** Completes and gives back; a lease that is lost fails alone. */
+  /**
+   * Completes messages of sessions with rows, and gives sessions back. A lost lease fails alone.
+   */
   void ofRows(List<SettleWork> works) {
     try {
       var lost = repeat(works, (connection, again) -> lanes(connection, works, again));
@@ -57,9 +65,9 @@ public final class CompleteMessages {
   }
 
   /**
-   * Completes; returns those that have a lane by now, for which nothing was done. A hold is settled
-   * under the reader that handed it out, and never under a later one: others may have had its
-   * session in between.
+   * Completes messages of sessions in memory. Returns those that have a row by now, for which
+   * nothing was done. A hold is settled under the reader lease that handed it out, and never under
+   * a later one: others may have had its session in between.
    */
   List<SettleWork> ofCached(Reader reader, List<SettleWork> works) {
     var epoch = reader.epoch();
@@ -91,8 +99,9 @@ public final class CompleteMessages {
   }
 
   /**
-   * Their reader has ended: those that it wrote down are settled in their lanes, the others are
-   * lost. A lane of the same epoch would not do: epochs come again after a crash that lost some.
+   * Divides holds whose reader lease has ended: sessions that were persisted are settled in their
+   * rows, the others are lost. A row of the same epoch is not enough: epochs come again after a
+   * crash that lost some.
    */
   private static void leaveToRows(
       Reader reader, List<SettleWork> works, List<SettleWork> left) {
@@ -106,7 +115,7 @@ public final class CompleteMessages {
     }
   }
 
-  /** Completes all of them, or tells which have a lane, and then none. */
+  /** Completes all messages, or returns the sessions that have a row and completes none. */
   private Set<SessionId> complete(
       Fence.OfReader fence, List<SettleWork> works, long note, boolean again)
       throws SQLException {
@@ -129,13 +138,13 @@ public final class CompleteMessages {
   private static void fail(
       List<SettleWork> works, SQLException e, java.util.function.Consumer<SettleWork> alone) {
     if (SqlErrors.isLockTimeout(e) && works.size() > 1) {
-      // A transaction has one of them locked; the others go on.
+      // A transaction has one of the sessions locked; the others go on.
       works.forEach(alone);
     } else if (!MESSAGE_GONE.equals(e.getSQLState())) {
       var error = SqlErrors.translate(e);
       works.forEach(work -> work.fail(error));
     } else if (works.size() > 1) {
-      // One of them names a message that is not there; the others must not suffer.
+      // One call names a message that is not there. Retried one by one, only that call fails.
       works.forEach(alone);
     } else {
       var work = works.get(0);
@@ -146,9 +155,9 @@ public final class CompleteMessages {
   }
 
   /**
-   * Repeats after a lost connection: whoever still holds the lease is the only one who can have
-   * completed what is missing then. Whoever does not hold it any more is not told that nothing was
-   * changed.
+   * Repeats after a lost connection. An owner that still holds the lease is the only one that can
+   * have completed what is missing then. An owner that has lost the lease does not learn whether
+   * the first try took effect.
    */
   private Set<SessionId> repeat(List<SettleWork> works, Statement statement) throws SQLException {
     KeeperException.OutcomeUnknown unknown = null;
@@ -192,7 +201,7 @@ public final class CompleteMessages {
       statement.setArray(5, SqlArray.of(connection, "int8", epochsOf(freed)));
       statement.setArray(6, SqlArray.of(connection, "text", done.sessions));
       statement.setArray(7, SqlArray.of(connection, "int8", done.sequences));
-      // What was completed as carried, without an answer, counts as a repetition too.
+      // A completion in memory that got no answer counts as a repetition too.
       statement.setBoolean(8, again || works.stream().anyMatch(SettleWork::wasCached));
       statement.setLong(9, queue.node().shard());
       return sessions(statement);
@@ -228,7 +237,7 @@ public final class CompleteMessages {
     }
   }
 
-  /** All completed messages of a group, as two arrays. */
+  /** All completed messages of a batch of calls, as two arrays. */
   private static final class Done {
     private final String[] sessions;
     private final long[] sequences;

@@ -12,7 +12,7 @@ import java.util.Optional;
  * Settlements of one session that take effect together, with a state if there is one; all or
  * nothing.
  *
- * @param shared whether what is in hand is written in the lane
+ * @param shared whether the row has the open deliveries
  */
 public record SettleCall(
     SessionId session,
@@ -21,7 +21,7 @@ public record SettleCall(
     List<Settled> settlements,
     boolean areExpired,
     Optional<SessionState.Write> state) {
-  /** Messages that have become too old. */
+  /** Dead-letters messages that have expired. */
   public static SettleCall expired(SessionId session, long epoch, List<Settled> settlements) {
     return new SettleCall(session, epoch, false, settlements, true, Optional.empty());
   }
@@ -32,7 +32,7 @@ public record SettleCall(
   }
 
   /**
-   * What its outcome means.
+   * Returns the result, or throws what the outcome means.
    *
    * @return the new version of the state; zero where none was written
    */

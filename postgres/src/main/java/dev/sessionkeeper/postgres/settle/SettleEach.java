@@ -13,8 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Runs settle calls of different sessions, which come in order, as one statement: one commit, and
- * each has its own outcome.
+ * Runs calls of different sessions, in the order of the sessions, as one statement and one commit.
+ * Each call has its own outcome.
  */
 public final class SettleEach {
   private static final String SETTLE =
@@ -86,7 +86,7 @@ public final class SettleEach {
     return call.result(run(connection, queue, shard, List.of(call)).get(0));
   }
 
-  /** Runs them in the transaction of the connection; the outcomes come in the same order. */
+  /** Runs calls in the transaction of the connection. Returns their outcomes in the same order. */
   static List<SettleOutcome> run(Connection connection, int queue, long shard, List<SettleCall> calls)
       throws SQLException {
     try (var statement = connection.prepareStatement(SETTLE)) {

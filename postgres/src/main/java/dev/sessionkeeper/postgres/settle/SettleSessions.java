@@ -19,16 +19,18 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
- * Completes messages and gives lanes back: for many sessions one statement and one commit.
+ * Settles sessions and gives them back: one statement and one commit for many sessions.
  *
- * <p>What is more than that, such as a retry or a state, is a {@link SettleCall}; those share a
- * commit, too. I1: calls of one session take effect in the order in which they came; behind one
- * that failed nothing does. I2: a lease that is lost fails alone, not its group.
+ * <p>Completions share a statement. Other settlements, such as a retry or a state, are {@link
+ * SettleCall}s and share another one. I1: calls of one session take effect in the order in which
+ * they came; behind one that failed nothing does. I2: a lost lease fails alone, not its batch.
  */
 public final class SettleSessions {
   private static final int MOST_CALLS = 4096;
 
-  /** They cost more than completions, and have their lanes locked until all of them are done. */
+  /**
+   * Mixed calls cost more than completions, and lock their sessions until all of them are done.
+   */
   private static final int MOST_MIXED = 64;
 
   private static final Duration PACE = Duration.ofMillis(2);
@@ -63,7 +65,7 @@ public final class SettleSessions {
     return free(session, epoch, Fence.OfSession::new);
   }
 
-  /** Gives the lane back; of a session that is carried this is only the end of its settlements. */
+  /** Gives a session back. For a session in memory this is only the end of its settlements. */
   CompletableFuture<Void> free(SessionId session, long epoch, Supplier<Fence> fence) {
     return add(new GiveBackCall(session, epoch, fence, new CompletableFuture<>()));
   }
@@ -88,7 +90,7 @@ public final class SettleSessions {
     }
   }
 
-  /** Settles what can go together; returns the calls that must wait for these. */
+  /** Settles the calls that can go together. Returns the calls that must wait for them. */
   private List<SettlementCall> settleSome(List<SettlementCall> calls) {
     var together = new LinkedHashMap<SessionId, SettleWork>();
     var mixed = new LinkedHashMap<SessionId, MixedCall>();
@@ -155,7 +157,10 @@ public final class SettleSessions {
     }
   }
 
-  /** In one commit, in the order of the sessions, as everybody who locks several of them. */
+  /**
+   * Settles in one commit, in the order of the sessions, as every statement that locks several of
+   * them.
+   */
   private void settleMixed(List<MixedCall> mixed) {
     try {
       var calls = mixed.stream().map(MixedCall::call).toList();
@@ -174,7 +179,7 @@ public final class SettleSessions {
       boolean isLocked =
           e.getCause() instanceof SQLException cause && SqlErrors.isLockTimeout(cause);
       if (isLocked && mixed.size() > 1) {
-        // A transaction has one of them locked; the others go on.
+        // A transaction has one of the sessions locked; the others go on.
         mixed.forEach(each -> settleMixed(List.of(each)));
       } else {
         mixed.forEach(each -> each.answer().completeExceptionally(e));
@@ -184,7 +189,7 @@ public final class SettleSessions {
     }
   }
 
-  /** One of them cannot be settled; the others must not suffer. */
+  /** Retries the batch one call at a time, so that only the invalid call fails. */
   private void refuse(List<MixedCall> mixed, KeeperException.Rejected reason) {
     if (mixed.size() == 1) {
       mixed.get(0).answer().completeExceptionally(reason);

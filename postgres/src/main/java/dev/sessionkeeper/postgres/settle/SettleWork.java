@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What is to be done to one held session within a group: messages completed, perhaps its end. */
+/** What one batch does to one held session: completed messages, and perhaps its end. */
 public final class SettleWork implements Completions {
   private final SessionId session;
   private final long epoch;
@@ -69,7 +69,7 @@ public final class SettleWork implements Completions {
     return done;
   }
 
-  /** False when it is of another hold. */
+  /** Adds a call. Returns false when the call is of another hold. */
   boolean complete(CompleteCall call) {
     if (call.epoch() != epoch) {
       return false;
@@ -79,7 +79,7 @@ public final class SettleWork implements Completions {
     return true;
   }
 
-  /** False when it is of another hold. */
+  /** Adds a call. Returns false when the call is of another hold. */
   boolean free(long ofEpoch, CompletableFuture<Void> answer) {
     if (ofEpoch != epoch) {
       return false;
@@ -89,12 +89,12 @@ public final class SettleWork implements Completions {
     return true;
   }
 
-  /** A statement with it was not answered, so it may have taken effect. */
+  /** Records that a statement got no answer, so it may have taken effect. */
   void doubt(KeeperException.OutcomeUnknown e) {
     doubt = e;
   }
 
-  /** Its lease is not held any more: nothing was changed, unless a try before took effect. */
+  /** Fails, because the lease is lost. Nothing was changed, unless an earlier try took effect. */
   void lose() {
     var lost = new KeeperException.LockLost("session " + session, epoch);
     var unknown = doubt;

@@ -3,7 +3,10 @@ package dev.sessionkeeper.postgres.unordered;
 import dev.sessionkeeper.KeeperException;
 import java.util.Optional;
 
-/** What proves that a message of an unordered queue was handed out: its number and the lock's. */
+/**
+ * The proof that a message of an unordered queue was handed out: its sequence number and that of
+ * the lock.
+ */
 public record Receipt(long sequence, long proof) {
 
   static Optional<Receipt> parse(String receipt) {

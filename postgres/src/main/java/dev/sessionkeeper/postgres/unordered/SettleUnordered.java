@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Settles messages of an unordered queue; completions that meet go together. */
+/** Settles messages of an unordered queue. Completions that meet share a statement. */
 public final class SettleUnordered {
   private static final int RETRIED = 1;
   private static final int POSTPONED = 5;
@@ -54,7 +54,7 @@ public final class SettleUnordered {
               "");
       case Settlement.DeadLetter letter ->
           settle(receipt, 2, 0, false, letter.reason(), letter.error());
-      // There is no session that could wait with it, so it is set aside alone.
+      // An unordered message has no session to park, so it is dead-lettered alone.
       case Settlement.Park park -> settle(receipt, 2, 0, false, park.reason(), "");
     };
   }
