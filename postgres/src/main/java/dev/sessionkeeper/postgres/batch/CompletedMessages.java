@@ -46,11 +46,11 @@ public final class CompletedMessages {
    *
    * @param bundles without those that are not known any more, which stand at the end of the arrays
    */
-  record Bits(List<MessageBatch> bundles, long[] firsts, long[] masks) {
+  public record Bits(List<MessageBatch> bundles, long[] firsts, long[] masks) {
     static final Bits NONE = new Bits(List.of(), new long[0], new long[0]);
 
     static Bits of(List<MessageBatch> bundles, ToLongFunction<MessageBatch> mask) {
-      return new Bits(
+  public     return new Bits(
           bundles,
           bundles.stream().mapToLong(bundle -> bundle.first).toArray(),
           bundles.stream().mapToLong(mask).toArray());
@@ -58,7 +58,7 @@ public final class CompletedMessages {
 
     private Bits and(Collection<Long> others) {
       var all = LongStream.concat(Arrays.stream(firsts), others.stream().mapToLong(n -> n));
-      return new Bits(bundles, all.toArray(), Arrays.copyOf(masks, masks.length + others.size()));
+  public     return new Bits(bundles, all.toArray(), Arrays.copyOf(masks, masks.length + others.size()));
     }
   }
 

@@ -19,7 +19,7 @@ public final class CompletionRecords {
   private final Set<Long> over = new HashSet<>();
 
   /** A row of the database. */
-  static final class Note {
+  public static final class Note {
     private final long number;
     private final List<MessageBatch> bundles = new ArrayList<>();
     private int needs;
@@ -45,7 +45,7 @@ public final class CompletionRecords {
    * A batch that is about to take over the bits of these records. Records that are written
    * meanwhile are not among them: their bits are not part of the fold.
    */
-  record Fold(MessageBatch bundle, List<Note> notes) {}
+  public record Fold(MessageBatch bundle, List<Note> notes) {}
 
   /** Releases the records of a batch that is gone. */
   void release(MessageBatch bundle) {

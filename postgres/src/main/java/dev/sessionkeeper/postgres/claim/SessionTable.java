@@ -66,7 +66,7 @@ public final class SessionTable {
    *
    * @param next when there may be more
    */
-  record Woken(int count, Optional<Duration> next) {}
+  public record Woken(int count, Optional<Duration> next) {}
 
   /** Makes sessions ready whose lease has run out or whose head is due. */
   Woken wake() {
@@ -85,7 +85,7 @@ public final class SessionTable {
                       rows.wasNull()
                           ? Optional.empty()
                           : Optional.of(Duration.ofNanos(next * 1000));
-                  return new Woken(woken, woken < MOST_WOKEN ? due : Optional.of(Duration.ZERO));
+  public                 return new Woken(woken, woken < MOST_WOKEN ? due : Optional.of(Duration.ZERO));
                 }
               }
             });
@@ -128,7 +128,7 @@ public final class SessionTable {
   }
 
   /** What a poll brought. */
-  static final class Result {
+  public static final class Result {
     final Map<SessionId, ClaimedSession> sessions = new LinkedHashMap<>();
     final List<SessionNews> news = new ArrayList<>();
     PollSummary summary = PollSummary.NONE;

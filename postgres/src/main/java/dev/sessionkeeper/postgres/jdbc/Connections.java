@@ -75,7 +75,7 @@ public final class Connections implements AutoCloseable {
    * A connection for a handler that keeps it as long as it runs. Handlers wait for each other, so
    * that a connection is left for the renewals of their leases.
    */
-  <T> T callForHandler(HandlerWork<T> work) throws Exception {
+  public <T> T callForHandler(HandlerWork<T> work) throws Exception {
     forHandlers.acquire();
     try (var connection = pool.getConnection()) {
       return work.run(connection);
@@ -85,7 +85,7 @@ public final class Connections implements AutoCloseable {
   }
 
   /** As {@link #callForHandler}, for a handler whose transaction opens its own connection. */
-  <T> T callForHandler(Callable<T> work) throws Exception {
+  public <T> T callForHandler(Callable<T> work) throws Exception {
     forHandlers.acquire();
     try {
       return work.call();
@@ -96,7 +96,7 @@ public final class Connections implements AutoCloseable {
 
   /** What a handler does on its connection. */
   @FunctionalInterface
-  interface HandlerWork<T> {
+  public interface HandlerWork<T> {
     T run(Connection connection) throws Exception;
   }
 
@@ -112,7 +112,7 @@ public final class Connections implements AutoCloseable {
    */
   public <T> T call(Database.Work<T> work) {
     try {
-      return tryCall(Database.decided("The call", work));
+  public     return tryCall(Database.decided("The call", work));
     } catch (SQLException e) {
       throw SqlErrors.translate(e);
     }
@@ -127,7 +127,7 @@ public final class Connections implements AutoCloseable {
         if (!SqlErrors.isWorthRepeating(e) || !REPEAT.allowsAfter(attempt)) {
           throw e;
         }
-        pause(attempt);
+  public       pause(attempt);
       }
     }
   }
@@ -140,14 +140,14 @@ public final class Connections implements AutoCloseable {
     long started = time.nanoTime();
     for (int attempt = 1; ; attempt++) {
       try {
-        return tryCall(work);
+  public       return tryCall(work);
       } catch (SQLException e) {
         // Each try may wait for a database that stands still, so tries alone are no limit.
         boolean isLate = time.since(started).compareTo(LONGEST_LOOK) > 0;
         if (!SqlErrors.isConnectionLoss(e) || isLate || !REPEAT.allowsAfter(attempt)) {
           throw SqlErrors.translate(e);
         }
-        pause(attempt);
+  public       pause(attempt);
       }
     }
   }

@@ -66,16 +66,16 @@ public final class OwnedSessions implements ForgetHold, HoldRegistry {
   }
 
   /** Passes news on to the process that holds the session. */
-  void tellNews(SessionNews news) {
+  public void tellNews(SessionNews news) {
     if (news.node().equals(queue.node().id())) {
-      tellNews(news.session());
+  public     tellNews(news.session());
     } else {
       queue.provider().notifications().news(news.node(), queue.id(), news.session());
     }
   }
 
   /** Tells the holder of the session, if this process has it, that messages have come. */
-  void tellNews(SessionId session) {
+  public void tellNews(SessionId session) {
     var lane = held.get(session);
     if (lane != null) {
       lane.hold().suspectMore();

@@ -136,16 +136,16 @@ public final class SharedSession implements HeldSession {
 
   @Override
   public List<Delivery> receive(int max, Duration wait) throws InterruptedException {
-    return receive(BatchLimit.of(max), wait);
+  public   return receive(BatchLimit.of(max), wait);
   }
 
   @Override
   public List<Delivery> receive(BatchLimit limit, Duration wait) throws InterruptedException {
-    return receive(limit, wait, true);
+  public   return receive(limit, wait, true);
   }
 
   /** Receives from the first open delivery on, or behind the last one. */
-  List<Delivery> receive(BatchLimit limit, Duration wait, boolean again)
+  public List<Delivery> receive(BatchLimit limit, Duration wait, boolean again)
       throws InterruptedException {
     long deadline = queue.time().nanoTime() + Math.min(wait.toNanos(), Long.MAX_VALUE / 4);
     boolean hasLooked = false;
@@ -198,15 +198,15 @@ public final class SharedSession implements HeldSession {
 
   @Override
   public CompletionStage<Void> settle(List<Settled> settlements) {
-    return settle(settlements, Optional.empty());
+  public   return settle(settlements, Optional.empty());
   }
 
   @Override
   public CompletionStage<Void> settle(List<Settled> settlements, SessionState.Write state) {
-    return settle(settlements, Optional.of(state));
+  public   return settle(settlements, Optional.of(state));
   }
 
-  CompletionStage<Void> settle(List<Settled> settlements, Optional<SessionState.Write> state) {
+  public CompletionStage<Void> settle(List<Settled> settlements, Optional<SessionState.Write> state) {
     try {
       for (int i = 1; i < settlements.size(); i++) {
         OpenDeliveries.requireNotVoid(id, settlements, i);

@@ -6,7 +6,7 @@ import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.postgres.read.AskReader;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
-import dev.sessionkeeper.postgres.AskReader.Answer;
+import dev.sessionkeeper.postgres.read.AskReader.Answer;
 import dev.sessionkeeper.spi.OperableSessions.Act;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;

@@ -32,14 +32,14 @@ public final class LastPoll {
     changedAt = time.nanoTime();
   }
 
-  void areSendersHeldUp(boolean areHeldUp) {
+  public void areSendersHeldUp(boolean areHeldUp) {
     areSendersHeldUp = areHeldUp;
   }
 
   /**
    * Returns whether senders send as fast as they are answered. Polls are then fewer and larger.
    */
-  boolean areSendersHeldUp() {
+  public boolean areSendersHeldUp() {
     return areSendersHeldUp && time.nanoTime() - changedAt < CURRENT_NANOS;
   }
 
@@ -68,7 +68,7 @@ public final class LastPoll {
   }
 
   /** Records whether ready sessions are left. */
-  void isReadyLeft(boolean isLeft) {
+  public void isReadyLeft(boolean isLeft) {
     isReadyLeft = isLeft;
   }
 
@@ -85,7 +85,7 @@ public final class LastPoll {
   }
 
   /** Returns whether the last poll left ready sessions. */
-  boolean isReadyLeft() {
+  public boolean isReadyLeft() {
     return isReadyLeft;
   }
 

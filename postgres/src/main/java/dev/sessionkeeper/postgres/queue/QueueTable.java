@@ -90,12 +90,12 @@ public final class QueueTable {
    * @throws KeeperException.UnknownQueue if there is none of that name
    */
   public KnownQueue current(QueueName queue) {
-    settings(queue);
-    return known(queue);
+  public   settings(queue);
+  public   return known(queue);
   }
 
   /** Forgets a queue that was deleted. */
-  void forget(int id) {
+  public void forget(int id) {
     known.values().stream().filter(one -> one.id() == id).toList().forEach(this::forget);
   }
 
@@ -107,7 +107,7 @@ public final class QueueTable {
   private void forgetUnless(QueueName queue, Optional<KnownQueue> current) {
     var remembered = known.get(queue);
     if (remembered != null && !current.equals(Optional.of(remembered))) {
-      forget(remembered);
+  public     forget(remembered);
     }
   }
 

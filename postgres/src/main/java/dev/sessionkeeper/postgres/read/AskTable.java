@@ -37,7 +37,7 @@ public final class AskTable {
    *
    * @param readerEpoch of the reader that is asked
    */
-  record Ask(long id, long readerEpoch) {}
+  public record Ask(long id, long readerEpoch) {}
 
   /**
    * The state of an ask.
@@ -45,10 +45,10 @@ public final class AskTable {
    * @param readsUntil the end of the lease of the reader that was asked; empty when it reads no
    *     more
    */
-  record Seen(boolean isAnswered, Optional<Instant> readsUntil) {}
+  public record Seen(boolean isAnswered, Optional<Instant> readsUntil) {}
 
   /** What other processes ask of this process, which reads the queue. */
-  static final class Wishes {
+  public static final class Wishes {
     static final Wishes NONE = new Wishes();
 
     final List<Long> asks = new ArrayList<>();
@@ -129,7 +129,7 @@ public final class AskTable {
                   rows.next();
                   boolean isAnswered = rows.getBoolean(1);
                   var until = Optional.ofNullable(rows.getTimestamp(2)).map(t -> t.toInstant());
-                  return new Seen(isAnswered, until);
+  public                 return new Seen(isAnswered, until);
                 }
               }
             });

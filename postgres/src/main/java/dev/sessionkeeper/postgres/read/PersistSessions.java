@@ -33,7 +33,7 @@ public final class PersistSessions {
    * @param head its place among waiting sessions, zero when its row must be checked; with an
    *     owner, the last message that was handed out
    */
-  record Row(SessionId session, long epoch, String owner, Duration left, long head) {}
+  public record Row(SessionId session, long epoch, String owner, Duration left, long head) {}
 
   /**
    * What one statement persists.
@@ -44,7 +44,7 @@ public final class PersistSessions {
    * @param given the sessions for a process that has asked for any
    * @param ending whether the reading ends
    */
-  record Request(
+  public record Request(
       long epoch,
       List<Row> rows,
       long[] bundles,
@@ -57,10 +57,10 @@ public final class PersistSessions {
    *
    * @param known at the end: up to which snapshot nothing is left that a later reader must find
    */
-  record Ending(End end, Optional<String> known) {}
+  public record Ending(End end, Optional<String> known) {}
 
   /** Whether a reading ends. */
-  enum End {
+  public enum End {
     NONE(0),
     /** This process reads no more for a while. */
     STOPS(1),
@@ -82,7 +82,7 @@ public final class PersistSessions {
    * @param news sessions with rows that have got more messages
    * @param next the new assignment of a reader that goes on with other buckets; one at most
    */
-  record Result(
+  public record Result(
       Map<SessionId, Instant> leaseEnds, List<SessionNews> news, List<BucketAssignment> next) {
     /** Returns whether the row is about a session; the last one is not. */
     private boolean add(ResultSet row, Duration lease) throws SQLException {

@@ -183,7 +183,7 @@ public final class ReaderTable {
    * @param areDead whether the lease of a reader has ended
    * @param parts the buckets of each reader
    */
-  record Others(long free, boolean mustStop, boolean areDead, long[] parts) {}
+  public record Others(long free, boolean mustStop, boolean areDead, long[] parts) {}
 
   /** Returns the other readers; empty when this process is not a reader any more. */
   Optional<Others> others(long epoch) {
@@ -200,7 +200,7 @@ public final class ReaderTable {
                   return rows.wasNull()
                       ? Optional.empty()
                       : Optional.of(
-                          new Others(
+  public                         new Others(
                               free,
                               rows.getBoolean(2),
                               rows.getBoolean(3),

@@ -22,7 +22,7 @@ public record PollSummary(
     long readyFrom) {
   public static final PollSummary NONE =
       new PollSummary(
-          Instant.EPOCH, new Left(false, false, false), Optional.empty(), Optional.empty(), 0);
+  public         Instant.EPOCH, new Left(false, false, false), Optional.empty(), Optional.empty(), 0);
 
   /**
    * What another poll has to look at.
@@ -31,12 +31,12 @@ public record PollSummary(
    * @param areBatches whether batches are left that the poll did not look through
    * @param areLocked whether a transaction had locked something
    */
-  record Left(boolean areReady, boolean areBatches, boolean areLocked) {}
+  public record Left(boolean areReady, boolean areBatches, boolean areLocked) {}
 
   public static PollSummary of(ResultSet row) throws SQLException {
     return new PollSummary(
         HandedRow.until(row),
-        new Left(HandedRow.flag(row), row.getInt(7) > 0, row.getInt(8) > 0),
+  public       new Left(HandedRow.flag(row), row.getInt(7) > 0, row.getInt(8) > 0),
         HandedRow.dueAt(row),
         Optional.ofNullable(row.getString(5)),
         HandedRow.sequence(row));

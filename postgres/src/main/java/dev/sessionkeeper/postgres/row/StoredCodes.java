@@ -7,7 +7,7 @@ import dev.sessionkeeper.spi.SessionStatus;
 public final class StoredCodes {
   private StoredCodes() {}
 
-  static short of(Payload.Form form) {
+  public static short of(Payload.Form form) {
     return switch (form) {
       case JSON -> 0;
       case TEXT -> 1;
@@ -24,7 +24,7 @@ public final class StoredCodes {
     };
   }
 
-  static int of(SessionStatus status) {
+  public static int of(SessionStatus status) {
     return switch (status) {
       case READY -> 0;
       case HELD -> 1;

@@ -62,13 +62,13 @@ public final class SendBatch {
    * @param shared the messages whose payloads are shared, and under which ids
    * @param readers the buckets of each reader, as far as is known
    */
-  record Target(QueueMode mode, Map<MessageId, UUID> shared, long[] readers) {}
+  public record Target(QueueMode mode, Map<MessageId, UUID> shared, long[] readers) {}
 
   /** The place of a message in the queue. */
-  record Place(long sequence, boolean isNew) {}
+  public record Place(long sequence, boolean isNew) {}
 
   /** The queue has no duplicate window, so it is unknown what was stored and handled since. */
-  static final class NotRemembered extends RuntimeException {
+  public static final class NotRemembered extends RuntimeException {
     private static final long serialVersionUID = 1;
   }
 

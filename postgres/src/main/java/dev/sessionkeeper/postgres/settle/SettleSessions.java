@@ -61,20 +61,20 @@ public final class SettleSessions {
     group.add(call);
   }
 
-  CompletableFuture<Void> free(SessionId session, long epoch) {
-    return free(session, epoch, Fence.OfSession::new);
+  public CompletableFuture<Void> free(SessionId session, long epoch) {
+  public   return free(session, epoch, Fence.OfSession::new);
   }
 
   /** Gives a session back. For a session in memory this is only the end of its settlements. */
-  CompletableFuture<Void> free(SessionId session, long epoch, Supplier<Fence> fence) {
+  public CompletableFuture<Void> free(SessionId session, long epoch, Supplier<Fence> fence) {
     return add(new GiveBackCall(session, epoch, fence, new CompletableFuture<>()));
   }
 
-  CompletableFuture<Void> settle(SettleCall call) {
-    return settle(call, () -> false);
+  public CompletableFuture<Void> settle(SettleCall call) {
+  public   return settle(call, () -> false);
   }
 
-  CompletableFuture<Void> settle(SettleCall call, BooleanSupplier voided) {
+  public CompletableFuture<Void> settle(SettleCall call, BooleanSupplier voided) {
     return add(new MixedCall(call, voided, new CompletableFuture<>()));
   }
 

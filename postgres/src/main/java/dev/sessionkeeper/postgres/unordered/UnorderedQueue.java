@@ -47,7 +47,7 @@ public final class UnorderedQueue implements MessageSource, LocalQueue {
 
   @Override
   public List<Receipted> receive(int max, Duration wait) throws InterruptedException {
-    return receive(BatchLimit.of(max), wait);
+  public   return receive(BatchLimit.of(max), wait);
   }
 
   @Override
@@ -167,7 +167,7 @@ public final class UnorderedQueue implements MessageSource, LocalQueue {
 
   @Override
   public void sent(boolean areSendersHeldUp) {
-    wake();
+  public   wake();
     queue.tellOthers();
   }
 
