@@ -50,7 +50,7 @@ public final class CompletedMessages {
     static final Bits NONE = new Bits(List.of(), new long[0], new long[0]);
 
     static Bits of(List<MessageBatch> bundles, ToLongFunction<MessageBatch> mask) {
-  public     return new Bits(
+      return new Bits(
           bundles,
           bundles.stream().mapToLong(bundle -> bundle.first).toArray(),
           bundles.stream().mapToLong(mask).toArray());
@@ -58,7 +58,7 @@ public final class CompletedMessages {
 
     private Bits and(Collection<Long> others) {
       var all = LongStream.concat(Arrays.stream(firsts), others.stream().mapToLong(n -> n));
-  public     return new Bits(bundles, all.toArray(), Arrays.copyOf(masks, masks.length + others.size()));
+      return new Bits(bundles, all.toArray(), Arrays.copyOf(masks, masks.length + others.size()));
     }
   }
 

@@ -131,7 +131,7 @@ public final class ClaimSessions implements PollRequests {
   public CompletableFuture<Void> joinRunning() {
     lock.lock();
     try {
-  public     return running ? join() : CompletableFuture.completedFuture(null);
+      return running ? join() : CompletableFuture.completedFuture(null);
     } finally {
       lock.unlock();
     }
@@ -233,7 +233,7 @@ public final class ClaimSessions implements PollRequests {
     joining.forEach(joiner -> joiner.completeExceptionally(e));
     waiting.forEach(
         acceptor -> {
-  public         remove(acceptor);
+          remove(acceptor);
           acceptor.fail(e);
         });
   }
@@ -279,7 +279,7 @@ public final class ClaimSessions implements PollRequests {
       }
     }
     if (served == MOST_LANES) {
-  public     ask();
+      ask();
     }
     waiting.forEach(WaitingConsumer::tookPart);
     return served + newsTold;
@@ -301,14 +301,14 @@ public final class ClaimSessions implements PollRequests {
     }
     last.read();
     last.told(askedAt);
-  public   serveCached();
+    serveCached();
     last.isReadyLeft(reader.isLaneNext());
     if (last.isReadyLeft()) {
       var left = left(waiting);
       if (!left.isEmpty()) {
         claim(left);
         reader.lanesLeft(last.isReadyLeft());
-  public       serveCached();
+        serveCached();
       }
     }
     reader.want(left(waiting).size());
@@ -363,7 +363,7 @@ public final class ClaimSessions implements PollRequests {
   @Override
   public void makeDueNow() {
     if (wakeLanes() > 0) {
-  public     wake();
+      wake();
     }
   }
 
@@ -385,7 +385,7 @@ public final class ClaimSessions implements PollRequests {
     var summary = result.summary;
     last.claimed(summary);
     if (summary.left().areBatches() && (!waiting.isEmpty() || polling.receivers().isAnyWaiting())) {
-  public     ask();
+      ask();
     }
     summary.nextDue().ifPresent(due -> makeDueWithin(Duration.between(summary.moment(), due)));
     if (summary.left().areLocked()) {
@@ -403,7 +403,7 @@ public final class ClaimSessions implements PollRequests {
       } else {
         held.giveBackUnused();
         if (lane.isCut()) {
-  public         ask(); // There was no room for its first message.
+          ask(); // There was no room for its first message.
         }
       }
     }
@@ -415,7 +415,7 @@ public final class ClaimSessions implements PollRequests {
     owned.add(held);
     while (waiting.hasNext()) {
       var acceptor = waiting.next();
-  public     remove(acceptor);
+      remove(acceptor);
       if (acceptor.offer(held)) {
         return true;
       }
@@ -428,7 +428,7 @@ public final class ClaimSessions implements PollRequests {
     private long at;
     private boolean isKnown;
 
-  public   public void add(long moment) {
+    public void add(long moment) {
       if (!isKnown || moment - at < 0) {
         isKnown = true;
         at = moment;

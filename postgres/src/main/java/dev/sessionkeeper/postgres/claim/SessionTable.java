@@ -85,7 +85,7 @@ public final class SessionTable {
                       rows.wasNull()
                           ? Optional.empty()
                           : Optional.of(Duration.ofNanos(next * 1000));
-  public                 return new Woken(woken, woken < MOST_WOKEN ? due : Optional.of(Duration.ZERO));
+                  return new Woken(woken, woken < MOST_WOKEN ? due : Optional.of(Duration.ZERO));
                 }
               }
             });

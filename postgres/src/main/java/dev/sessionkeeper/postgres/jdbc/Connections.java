@@ -112,7 +112,7 @@ public final class Connections implements AutoCloseable {
    */
   public <T> T call(Database.Work<T> work) {
     try {
-  public     return tryCall(Database.decided("The call", work));
+      return tryCall(Database.decided("The call", work));
     } catch (SQLException e) {
       throw SqlErrors.translate(e);
     }
@@ -127,7 +127,7 @@ public final class Connections implements AutoCloseable {
         if (!SqlErrors.isWorthRepeating(e) || !REPEAT.allowsAfter(attempt)) {
           throw e;
         }
-  public       pause(attempt);
+        pause(attempt);
       }
     }
   }
@@ -140,14 +140,14 @@ public final class Connections implements AutoCloseable {
     long started = time.nanoTime();
     for (int attempt = 1; ; attempt++) {
       try {
-  public       return tryCall(work);
+        return tryCall(work);
       } catch (SQLException e) {
         // Each try may wait for a database that stands still, so tries alone are no limit.
         boolean isLate = time.since(started).compareTo(LONGEST_LOOK) > 0;
         if (!SqlErrors.isConnectionLoss(e) || isLate || !REPEAT.allowsAfter(attempt)) {
           throw SqlErrors.translate(e);
         }
-  public       pause(attempt);
+        pause(attempt);
       }
     }
   }

@@ -157,12 +157,12 @@ public final class OwnedSession implements HeldSession {
 
   @Override
   public CompletionStage<Void> settle(List<Settled> settlements) {
-  public   return settle(settlements, Optional.empty());
+    return settle(settlements, Optional.empty());
   }
 
   @Override
   public CompletionStage<Void> settle(List<Settled> settlements, SessionState.Write state) {
-  public   return settle(settlements, Optional.of(state));
+    return settle(settlements, Optional.of(state));
   }
 
   private CompletionStage<Void> settle(
@@ -173,7 +173,7 @@ public final class OwnedSession implements HeldSession {
     }
     if (hold.isInMemory() && !SettleSession.areCompletions(settlements, state)) {
       try {
-  public       requireRow();
+        requireRow();
       } catch (KeeperException e) {
         return CompletableFuture.failedFuture(e);
       }
@@ -203,7 +203,7 @@ public final class OwnedSession implements HeldSession {
 
   @Override
   public Lease renew() {
-  public   requireRow();
+    requireRow();
     long askedAt = parts.queue().time().nanoTime();
     var until = Futures.join(parts.calls().renewals().renew(hold.id, hold.epoch));
     hold.lock.lock();
@@ -231,7 +231,7 @@ public final class OwnedSession implements HeldSession {
 
   @Override
   public SessionState writeState(SessionState.Write write) {
-  public   requireRow();
+    requireRow();
     return parts.calls().states().write(hold.id, hold.epoch, write);
   }
 
@@ -240,7 +240,7 @@ public final class OwnedSession implements HeldSession {
    * and its end does not end the lease. Empty when the lease is lost.
    */
   Optional<SharedSession> share() {
-  public   requireRow();
+    requireRow();
     Futures.quietly(hold.before());
     hold.lock.lock();
     try {

@@ -68,7 +68,7 @@ public final class OwnedSessions implements ForgetHold, HoldRegistry {
   /** Passes news on to the process that holds the session. */
   public void tellNews(SessionNews news) {
     if (news.node().equals(queue.node().id())) {
-  public     tellNews(news.session());
+      tellNews(news.session());
     } else {
       queue.provider().notifications().news(news.node(), queue.id(), news.session());
     }

@@ -136,12 +136,12 @@ public final class SharedSession implements HeldSession {
 
   @Override
   public List<Delivery> receive(int max, Duration wait) throws InterruptedException {
-  public   return receive(BatchLimit.of(max), wait);
+    return receive(BatchLimit.of(max), wait);
   }
 
   @Override
   public List<Delivery> receive(BatchLimit limit, Duration wait) throws InterruptedException {
-  public   return receive(limit, wait, true);
+    return receive(limit, wait, true);
   }
 
   /** Receives from the first open delivery on, or behind the last one. */
@@ -198,12 +198,12 @@ public final class SharedSession implements HeldSession {
 
   @Override
   public CompletionStage<Void> settle(List<Settled> settlements) {
-  public   return settle(settlements, Optional.empty());
+    return settle(settlements, Optional.empty());
   }
 
   @Override
   public CompletionStage<Void> settle(List<Settled> settlements, SessionState.Write state) {
-  public   return settle(settlements, Optional.of(state));
+    return settle(settlements, Optional.of(state));
   }
 
   public CompletionStage<Void> settle(List<Settled> settlements, Optional<SessionState.Write> state) {

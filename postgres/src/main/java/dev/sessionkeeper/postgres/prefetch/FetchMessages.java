@@ -67,7 +67,7 @@ public final class FetchMessages {
       for (var call : calls) {
         var lane = found.lanes.get(new Key(call.session, call.epoch));
         call.answer.complete(
-  public           new PrefetchedMessages(
+            new PrefetchedMessages(
                 lane != null,
                 lane == null ? List.of() : lane.messages,
                 lane != null && lane.isCut(),

@@ -105,7 +105,7 @@ public final class PrefetchedMessages {
   /** Removes and returns all messages. */
   public List<FoundMessage> takeAll() {
     var all = List.copyOf(deliveries);
-  public   clear();
+    clear();
     return all;
   }
 
@@ -125,7 +125,7 @@ public final class PrefetchedMessages {
       return List.of();
     }
     if (mayBeOld && now - readAt > FRESH_NANOS) {
-  public     forget();
+      forget();
       return List.of();
     }
     isReceived = true;
@@ -140,7 +140,7 @@ public final class PrefetchedMessages {
 
   /** Drops the messages, so that they are read again. */
   public void forget() {
-  public   clear();
+    clear();
     mayHaveMore = true;
   }
 
@@ -162,7 +162,7 @@ public final class PrefetchedMessages {
       return false;
     }
     isReceived = true;
-  public   forget();
+    forget();
     return true;
   }
 }

@@ -26,9 +26,9 @@ public final class Notifications implements AutoCloseable {
   public interface Heard {
     void wake(int queue);
 
-  public   void news(int queue, SessionId session);
+    void news(int queue, SessionId session);
 
-  public   void deleted(int queue);
+    void deleted(int queue);
 
     /** Answers another process, which asks the readers of the queue for sessions. */
     void asked(int queue);

@@ -90,8 +90,8 @@ public final class QueueTable {
    * @throws KeeperException.UnknownQueue if there is none of that name
    */
   public KnownQueue current(QueueName queue) {
-  public   settings(queue);
-  public   return known(queue);
+    settings(queue);
+    return known(queue);
   }
 
   /** Forgets a queue that was deleted. */
@@ -107,7 +107,7 @@ public final class QueueTable {
   private void forgetUnless(QueueName queue, Optional<KnownQueue> current) {
     var remembered = known.get(queue);
     if (remembered != null && !current.equals(Optional.of(remembered))) {
-  public     forget(remembered);
+      forget(remembered);
     }
   }
 

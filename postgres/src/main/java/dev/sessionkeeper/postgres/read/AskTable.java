@@ -129,7 +129,7 @@ public final class AskTable {
                   rows.next();
                   boolean isAnswered = rows.getBoolean(1);
                   var until = Optional.ofNullable(rows.getTimestamp(2)).map(t -> t.toInstant());
-  public                 return new Seen(isAnswered, until);
+                  return new Seen(isAnswered, until);
                 }
               }
             });

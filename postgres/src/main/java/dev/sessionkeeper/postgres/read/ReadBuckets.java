@@ -151,7 +151,7 @@ public final class ReadBuckets implements SessionCache {
   }
 
   public boolean hasReady() {
-  public   return isReading() && sessions.hasReady();
+    return isReading() && sessions.hasReady();
   }
 
   public boolean isLaneNext() {
@@ -204,17 +204,17 @@ public final class ReadBuckets implements SessionCache {
 
   /** Returns the number of sessions in memory that wait for an owner. */
   public int ready() {
-  public   return isReading() ? sessions.ready() : 0;
+    return isReading() ? sessions.ready() : 0;
   }
 
   /** Returns the number of sessions in memory that have an owner. */
   public int held() {
-  public   return isReading() ? sessions.held() : 0;
+    return isReading() ? sessions.held() : 0;
   }
 
   /** Returns the held sessions in memory, as the inspector shows them. */
   public NavigableMap<SessionId, CachedHold> holds() {
-  public   return isReading() ? sessions.holds() : new TreeMap<>();
+    return isReading() ? sessions.holds() : new TreeMap<>();
   }
 
   /** Ends the reading with the next poll. It does not begin again for a while. */
@@ -252,7 +252,7 @@ public final class ReadBuckets implements SessionCache {
       return;
     }
     if (worth.isAlways()) {
-  public     tookLanes(0);
+      tookLanes(0);
     } else if (!hasLookedForPile && !worth.isNever()) {
       hasLookedForPile = true;
       begin(PILE, false);
@@ -431,7 +431,7 @@ public final class ReadBuckets implements SessionCache {
     parts.told(others.parts());
     isToMove = others.free() != current.buckets();
     if (others.mustStop()) {
-  public     stop();
+      stop();
     } else if (others.areDead()) {
       table.buryDead();
       isAsked = true;
@@ -482,7 +482,7 @@ public final class ReadBuckets implements SessionCache {
     if (reading != null) {
       return; // This process has its part.
     }
-  public   want(wanted);
+    want(wanted);
     if (isWanted && time.since(wantedSince).compareTo(JOIN_AFTER) >= 0) {
       join();
     } else if (isWanted) {
@@ -627,7 +627,7 @@ public final class ReadBuckets implements SessionCache {
     reading = null;
     bundles.clear();
     sessions.lose();
-  public   stop();
+    stop();
     queue.tellOthers();
   }
 

@@ -200,7 +200,7 @@ public final class ReaderTable {
                   return rows.wasNull()
                       ? Optional.empty()
                       : Optional.of(
-  public                         new Others(
+                          new Others(
                               free,
                               rows.getBoolean(2),
                               rows.getBoolean(3),

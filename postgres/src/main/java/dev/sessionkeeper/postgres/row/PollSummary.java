@@ -22,7 +22,7 @@ public record PollSummary(
     long readyFrom) {
   public static final PollSummary NONE =
       new PollSummary(
-  public         Instant.EPOCH, new Left(false, false, false), Optional.empty(), Optional.empty(), 0);
+          Instant.EPOCH, new Left(false, false, false), Optional.empty(), Optional.empty(), 0);
 
   /**
    * What another poll has to look at.
@@ -36,7 +36,7 @@ public record PollSummary(
   public static PollSummary of(ResultSet row) throws SQLException {
     return new PollSummary(
         HandedRow.until(row),
-  public       new Left(HandedRow.flag(row), row.getInt(7) > 0, row.getInt(8) > 0),
+        new Left(HandedRow.flag(row), row.getInt(7) > 0, row.getInt(8) > 0),
         HandedRow.dueAt(row),
         Optional.ofNullable(row.getString(5)),
         HandedRow.sequence(row));

@@ -62,7 +62,7 @@ public final class SettleSessions {
   }
 
   public CompletableFuture<Void> free(SessionId session, long epoch) {
-  public   return free(session, epoch, Fence.OfSession::new);
+    return free(session, epoch, Fence.OfSession::new);
   }
 
   /** Gives a session back. For a session in memory this is only the end of its settlements. */
@@ -71,7 +71,7 @@ public final class SettleSessions {
   }
 
   public CompletableFuture<Void> settle(SettleCall call) {
-  public   return settle(call, () -> false);
+    return settle(call, () -> false);
   }
 
   public CompletableFuture<Void> settle(SettleCall call, BooleanSupplier voided) {

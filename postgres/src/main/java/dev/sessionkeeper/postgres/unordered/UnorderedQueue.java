@@ -47,7 +47,7 @@ public final class UnorderedQueue implements MessageSource, LocalQueue {
 
   @Override
   public List<Receipted> receive(int max, Duration wait) throws InterruptedException {
-  public   return receive(BatchLimit.of(max), wait);
+    return receive(BatchLimit.of(max), wait);
   }
 
   @Override
@@ -167,7 +167,7 @@ public final class UnorderedQueue implements MessageSource, LocalQueue {
 
   @Override
   public void sent(boolean areSendersHeldUp) {
-  public   wake();
+    wake();
     queue.tellOthers();
   }
 
