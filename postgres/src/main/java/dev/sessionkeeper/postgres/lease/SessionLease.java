@@ -12,7 +12,7 @@ public sealed interface SessionLease {
    * @param readerEpoch the epoch of the reader that handed the session out; under no other one is
    *     it settled
    */
-  public record InMemory(SessionCache cache, long readerEpoch) implements SessionLease {
+  record InMemory(SessionCache cache, long readerEpoch) implements SessionLease {
     @Override
     public Fence fence() {
       return new Fence.OfReader(cache, readerEpoch);
@@ -20,7 +20,7 @@ public sealed interface SessionLease {
   }
 
   /** In a row of its own; this process knows the open deliveries. */
-  public record InRow() implements SessionLease {
+  record InRow() implements SessionLease {
     @Override
     public Fence fence() {
       return new Fence.OfSession();
@@ -28,7 +28,7 @@ public sealed interface SessionLease {
   }
 
   /** In a row that other processes use too; the row has the open deliveries. */
-  public record Shared(SharedSession session) implements SessionLease {
+  record Shared(SharedSession session) implements SessionLease {
     @Override
     public Fence fence() {
       return new Fence.OfSession();

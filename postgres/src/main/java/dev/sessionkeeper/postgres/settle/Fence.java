@@ -7,8 +7,8 @@ public sealed interface Fence {
    *
    * @param epoch the reader's epoch when it handed the session out
    */
-  public record OfReader(Reader reader, long epoch) implements Fence {}
+  record OfReader(Reader reader, long epoch) implements Fence {}
 
   /** The lease is a row: the epoch of the session in that row is compared. */
-  public record OfSession() implements Fence {}
+  record OfSession() implements Fence {}
 }
