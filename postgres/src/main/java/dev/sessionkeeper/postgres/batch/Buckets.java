@@ -33,7 +33,7 @@ public final class Buckets {
   }
 
   /** Returns whether a set has the bucket of a session. */
-  static boolean have(long buckets, SessionId session) {
+  public static boolean have(long buckets, SessionId session) {
     return buckets == ALL || (buckets >>> of(session) & 1) == 1;
   }
 }

@@ -85,7 +85,7 @@ public final class OpenBatches {
   }
 
   /** Divides completed messages by the way they are stored. */
-  CompletedMessages tellApart(List<? extends Completions> works, long note) {
+  public CompletedMessages tellApart(List<? extends Completions> works, long note) {
     var completed = new CompletedMessages(note);
     locked(
         () -> {
@@ -114,7 +114,7 @@ public final class OpenBatches {
   }
 
   /** Records that the database has completed them. */
-  void close(CompletedMessages completed) {
+  public void close(CompletedMessages completed) {
     locked(
         () -> {
           notes.deleted(completed.over);

@@ -66,7 +66,7 @@ public final class ReaderBuckets {
     }
   }
 
-  static long[] of(@Nullable Array array) throws SQLException {
+  public static long[] of(@Nullable Array array) throws SQLException {
     if (array == null) {
       return new long[0];
     }

@@ -239,7 +239,7 @@ public final class OwnedSession implements HeldSession {
    * Lets other processes use the lease. From now on this process goes through the database too,
    * and its end does not end the lease. Empty when the lease is lost.
    */
-  Optional<SharedSession> share() {
+  public Optional<SharedSession> share() {
     requireRow();
     Futures.quietly(hold.before());
     hold.lock.lock();

@@ -40,7 +40,7 @@ public final class ActOnSession {
   }
 
   /** Does it, and returns how many sessions changed. */
-  int act(SessionId session, Act act, String reason, AlsoWrite alsoWrite) {
+  public int act(SessionId session, Act act, String reason, AlsoWrite alsoWrite) {
     long began = queue.time().nanoTime();
     while (queue.time().nanoTime() - began < PATIENCE_NANOS) {
       var answer = asks.forLane(session, act == Act.PAUSE || act == Act.PARK);

@@ -132,7 +132,7 @@ public final class DeadLetterTable {
   }
 
   /** Replays dead letters in the order in which they were sent, each only once (D-03). */
-  int replay(Selection selection, AlsoWrite alsoWrite) {
+  public int replay(Selection selection, AlsoWrite alsoWrite) {
     var ids = select(selection);
     int replayed = 0;
     for (int from = 0; from < ids.length; from += CHUNK) {
@@ -212,7 +212,7 @@ public final class DeadLetterTable {
     return statement;
   }
 
-  boolean discard(String id, AlsoWrite alsoWrite) {
+  public boolean discard(String id, AlsoWrite alsoWrite) {
     if (!isNumber(id)) {
       return false;
     }

@@ -39,17 +39,17 @@ public final class PrefetchBudget {
     private final AtomicLong own = new AtomicLong();
 
     /** Returns how many bytes may be read now; at least one message while this queue has none. */
-    long room() {
+    public long room() {
       long left = most - used.get();
       return own.get() == 0 ? Math.max(1, left) : Math.max(0, left);
     }
 
-    void add(long bytes) {
+    public void add(long bytes) {
       own.addAndGet(bytes);
       used.addAndGet(bytes);
     }
 
-    void remove(long bytes) {
+    public void remove(long bytes) {
       if (bytes == 0) {
         return;
       }

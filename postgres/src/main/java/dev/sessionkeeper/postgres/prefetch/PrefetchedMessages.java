@@ -32,7 +32,7 @@ public final class PrefetchedMessages {
   private boolean isReceived;
   private boolean hasWaited;
 
-  PrefetchedMessages(PrefetchBudget.Share memory) {
+  public PrefetchedMessages(PrefetchBudget.Share memory) {
     this.memory = memory;
   }
 

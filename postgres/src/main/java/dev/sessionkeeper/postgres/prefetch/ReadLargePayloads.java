@@ -44,7 +44,7 @@ public final class ReadLargePayloads {
    *
    * @param moment when the sessions were found to be held, by the database's clock
    */
-  void complete(Collection<Cut> lanes, Instant moment) {
+  public void complete(Collection<Cut> lanes, Instant moment) {
     var cut = lanes.stream().filter(one -> one.lane.isCut()).toList();
     if (cut.isEmpty()) {
       return;

@@ -16,7 +16,7 @@ public final class Notifications implements AutoCloseable {
   private final Heard heard;
   private final AtomicBoolean isListening = new AtomicBoolean();
 
-  Notifications(Notices notices, Node node, Heard heard) {
+  public Notifications(Notices notices, Node node, Heard heard) {
     this.notices = notices;
     this.node = node;
     this.heard = heard;

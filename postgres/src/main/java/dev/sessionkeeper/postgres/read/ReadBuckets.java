@@ -459,7 +459,7 @@ public final class ReadBuckets implements SessionCache {
   }
 
   /** Records whether ready sessions with rows are left. */
-  void lanesLeft(boolean areLeft) {
+  public void lanesLeft(boolean areLeft) {
     if (!areLeft) {
       sessions.noLanes();
     }

@@ -25,7 +25,7 @@ public record FoundMessage(
         expires);
   }
 
-  long sequence() {
+  public long sequence() {
     return delivery.sequence();
   }
 

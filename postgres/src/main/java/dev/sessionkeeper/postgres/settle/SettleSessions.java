@@ -45,7 +45,7 @@ public final class SettleSessions {
    * @param isNobodyLeft returns whether no consumer works or waits for work
    * @param areSendersHeldUp returns whether senders send as fast as they are answered
    */
-  SettleSessions(
+  public SettleSessions(
       QueueContext queue, BooleanSupplier isNobodyLeft, BooleanSupplier areSendersHeldUp) {
     this.queue = queue;
     this.completions = new CompleteMessages(queue);

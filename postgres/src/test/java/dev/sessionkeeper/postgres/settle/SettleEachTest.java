@@ -2,6 +2,7 @@ package dev.sessionkeeper.postgres.settle;
 
 import dev.sessionkeeper.postgres.PostgresOptions;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
+import dev.sessionkeeper.postgres.TestDatabase;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
