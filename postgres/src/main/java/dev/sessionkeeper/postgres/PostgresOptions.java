@@ -1,6 +1,5 @@
 package dev.sessionkeeper.postgres;
 
-import dev.sessionkeeper.postgres.read.ReaderLease;
 /**
  * How a provider uses its database.
  *
@@ -20,7 +19,7 @@ public record PostgresOptions(
     int prefetch,
     boolean migrate,
     boolean keepHouse,
-    ReaderLease reading,
+    Reading reading,
     long bodyMemory) {
   /** For {@code carryFrom}. */
   public static final int NEVER = Integer.MAX_VALUE;
@@ -33,8 +32,8 @@ public record PostgresOptions(
    * @param page the messages that it reads first from a backlog; later pages are four times as
    *     large
    */
-  public record ReaderLease(int carryFrom, int page) {
-    public ReaderLease {
+  public record Reading(int carryFrom, int page) {
+    public Reading {
       if (carryFrom < 0) {
         throw new IllegalArgumentException("carryFrom must not be negative, was " + carryFrom);
       }
@@ -58,7 +57,7 @@ public record PostgresOptions(
 
   /** 12 connections, 32 messages, 64 MB of bodies, tables are kept up to date. */
   public static PostgresOptions ofDefaults() {
-    return new PostgresOptions(12, 32, true, true, new ReaderLease(32, 4096), 64L << 20);
+    return new PostgresOptions(12, 32, true, true, new Reading(32, 4096), 64L << 20);
   }
 
   public PostgresOptions withMaxConnections(int count) {
@@ -82,12 +81,12 @@ public record PostgresOptions(
 
   public PostgresOptions withCarryFrom(int sessions) {
     return new PostgresOptions(
-        maxConnections, prefetch, migrate, keepHouse, new ReaderLease(sessions, reading.page), bodyMemory);
+        maxConnections, prefetch, migrate, keepHouse, new Reading(sessions, reading.page), bodyMemory);
   }
 
   public PostgresOptions withPage(int messages) {
     return new PostgresOptions(
-        maxConnections, prefetch, migrate, keepHouse, new ReaderLease(reading.carryFrom, messages), bodyMemory);
+        maxConnections, prefetch, migrate, keepHouse, new Reading(reading.carryFrom, messages), bodyMemory);
   }
 
   /** Bytes of bodies that are read ahead of handlers. The default is 64 MB. */
