@@ -144,7 +144,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
       requireOpen();
       long seen = polling.changes().count();
       // A message that was sent before must have its row.
-      var answer = asks.forLane(session, false);
+      var answer = asks.forRow(session, false);
       var result =
           answer instanceof AskReader.Answer.Silent silent
               ? new AcceptResult.Locked(silent.until())
@@ -153,7 +153,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
       if (!(result instanceof AcceptResult.NoSession) || left <= 0) {
         return result;
       }
-      if (answer instanceof AskReader.Answer.WrittenDown) {
+      if (answer instanceof AskReader.Answer.Persisted) {
         // Each ask costs the reader a statement.
         Thread.sleep(Duration.ofNanos(Math.min(left, NAMED_ASK_NANOS)));
       }
@@ -198,7 +198,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     if (!last.isRecent()) {
       Futures.join(claims.join());
     }
-    return last.isReadyLeft() || last.areBundlesLeft() || reader.hasReady();
+    return last.isReadyLeft() || last.areBatchesLeft() || reader.hasReady();
   }
 
   @Override
@@ -277,7 +277,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
 
   /** A held session in which nothing moves gets its row by a poll. */
   private void pollIfQuiet() {
-    if (reader.hasToWrite()) {
+    if (reader.hasToPersist()) {
       claims.ask();
     }
   }

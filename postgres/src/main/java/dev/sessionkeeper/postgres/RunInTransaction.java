@@ -77,16 +77,16 @@ final class RunInTransaction {
 
   private <T> T call(List<Delivery> deliveries, SessionContext session, Call<T> handler)
       throws Exception {
-    var lane =
+    var held =
         owned
             .find(session.id(), session.epoch())
             .orElseThrow(
                 () -> new KeeperException.LockLost("session " + session.id(), session.epoch()));
-    lane.requireRow();
+    held.requireRow();
     // The effect of this message must not be durable before the end of the one before it.
-    lane.settling().awaitBefore(deliveries.get(0).sequence());
+    held.settling().awaitBefore(deliveries.get(0).sequence());
     var decided = transactions.call(connection -> call(session, deliveries, connection, handler));
-    lane.settling().settledByTransaction(decided.settled(deliveries));
+    held.settling().settledByTransaction(decided.settled(deliveries));
     return decided.answer();
   }
 

@@ -46,19 +46,19 @@ public final class CompletedMessages {
    *
    * @param bundles without those that are not known any more, which stand at the end of the arrays
    */
-  public record Bits(List<MessageBatch> bundles, long[] firsts, long[] masks) {
+  public record Bits(List<MessageBatch> batches, long[] firsts, long[] masks) {
     static final Bits NONE = new Bits(List.of(), new long[0], new long[0]);
 
-    static Bits of(List<MessageBatch> bundles, ToLongFunction<MessageBatch> mask) {
+    static Bits of(List<MessageBatch> batches, ToLongFunction<MessageBatch> mask) {
       return new Bits(
-          bundles,
-          bundles.stream().mapToLong(bundle -> bundle.first).toArray(),
-          bundles.stream().mapToLong(mask).toArray());
+          batches,
+          batches.stream().mapToLong(batch -> batch.first).toArray(),
+          batches.stream().mapToLong(mask).toArray());
     }
 
     private Bits and(Collection<Long> others) {
       var all = LongStream.concat(Arrays.stream(firsts), others.stream().mapToLong(n -> n));
-      return new Bits(bundles, all.toArray(), Arrays.copyOf(masks, masks.length + others.size()));
+      return new Bits(batches, all.toArray(), Arrays.copyOf(masks, masks.length + others.size()));
     }
   }
 
@@ -66,16 +66,16 @@ public final class CompletedMessages {
     this.note = note;
   }
 
-  void add(MessageBatch bundle, long sequence) {
-    if (bundle.complete(sequence, this)) {
-      touched.add(bundle);
+  void add(MessageBatch batch, long sequence) {
+    if (batch.complete(sequence, this)) {
+      touched.add(batch);
     }
   }
 
   /** Moves what is completed of these batches from completion records into their own bits. */
   void fold(List<CompletionRecords.Fold> old) {
     folds = old;
-    late = Bits.of(old.stream().map(CompletionRecords.Fold::bundle).toList(), MessageBatch::done);
+    late = Bits.of(old.stream().map(CompletionRecords.Fold::batch).toList(), MessageBatch::done);
   }
 
   /** Ends the collection: no message is added any more. */
@@ -83,8 +83,8 @@ public final class CompletedMessages {
     var parts = new ArrayList<MessageBatch>();
     var wholes = new ArrayList<MessageBatch>();
     var ofOthersToo = new ArrayList<MessageBatch>();
-    for (var bundle : touched) {
-      (bundle.isShared ? ofOthersToo : bundle.isWhole() ? wholes : parts).add(bundle);
+    for (var batch : touched) {
+      (batch.isShared ? ofOthersToo : batch.isWhole() ? wholes : parts).add(batch);
     }
     shared = Bits.of(ofOthersToo, MessageBatch::mask);
     incomplete = Bits.of(parts, MessageBatch::mask);

@@ -15,29 +15,29 @@ public final class CompletionRecords {
   /** The most records. With more of them, the batches of the oldest record take its bits over. */
   private static final int MOST = 64;
 
-  private final Set<Note> needed = new LinkedHashSet<>();
+  private final Set<CompletionRecord> needed = new LinkedHashSet<>();
   private final Set<Long> over = new HashSet<>();
 
   /** A row of the database. */
-  public static final class Note {
+  public static final class CompletionRecord {
     private final long number;
-    private final List<MessageBatch> bundles = new ArrayList<>();
+    private final List<MessageBatch> batches = new ArrayList<>();
     private int needs;
 
-    Note(long number) {
+    CompletionRecord(long number) {
       this.number = number;
     }
   }
 
   /** Adds a record that the database has now. */
-  void add(long number, List<MessageBatch> bundles) {
-    if (bundles.isEmpty()) {
+  void add(long number, List<MessageBatch> batches) {
+    if (batches.isEmpty()) {
       return;
     }
-    var note = new Note(number);
-    note.bundles.addAll(bundles);
-    note.needs = bundles.size();
-    bundles.forEach(bundle -> bundle.notes.add(note));
+    var note = new CompletionRecord(number);
+    note.batches.addAll(batches);
+    note.needs = batches.size();
+    batches.forEach(batch -> batch.notes.add(note));
     needed.add(note);
   }
 
@@ -45,11 +45,11 @@ public final class CompletionRecords {
    * A batch that is about to take over the bits of these records. Records that are written
    * meanwhile are not among them: their bits are not part of the fold.
    */
-  public record Fold(MessageBatch bundle, List<Note> notes) {}
+  public record Fold(MessageBatch batch, List<CompletionRecord> notes) {}
 
   /** Releases the records of a batch that is gone. */
-  void release(MessageBatch bundle) {
-    release(new Fold(bundle, List.copyOf(bundle.notes)));
+  void release(MessageBatch batch) {
+    release(new Fold(batch, List.copyOf(batch.notes)));
   }
 
   /**
@@ -58,7 +58,7 @@ public final class CompletionRecords {
    */
   void release(Fold fold) {
     for (var note : fold.notes) {
-      if (fold.bundle.notes.remove(note) && --note.needs == 0) {
+      if (fold.batch.notes.remove(note) && --note.needs == 0) {
         needed.remove(note);
         over.add(note.number);
       }
@@ -82,9 +82,9 @@ public final class CompletionRecords {
       return List.of();
     }
     var oldest = needed.iterator().next();
-    return oldest.bundles.stream()
-        .filter(bundle -> bundle.notes.contains(oldest))
-        .map(bundle -> new Fold(bundle, List.copyOf(bundle.notes)))
+    return oldest.batches.stream()
+        .filter(batch -> batch.notes.contains(oldest))
+        .map(batch -> new Fold(batch, List.copyOf(batch.notes)))
         .toList();
   }
 

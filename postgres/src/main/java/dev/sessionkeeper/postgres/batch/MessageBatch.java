@@ -31,7 +31,7 @@ public final class MessageBatch {
   private @Nullable CompletedMessages maskOf;
 
   /** The completion records that have what is completed of this batch beside its own bits. */
-  final List<CompletionRecords.Note> notes = new ArrayList<>(2);
+  final List<CompletionRecords.CompletionRecord> notes = new ArrayList<>(2);
 
   /**
    * A batch as it was read.

@@ -18,40 +18,40 @@ import java.util.function.Predicate;
  */
 public final class OpenBatches {
   private final ReentrantLock lock = new ReentrantLock();
-  private final TreeMap<Long, MessageBatch> bundles = new TreeMap<>();
+  private final TreeMap<Long, MessageBatch> batches = new TreeMap<>();
   private final CompletionRecords notes = new CompletionRecords();
-  private final AtomicLong lastNote = new AtomicLong();
+  private final AtomicLong lastRecord = new AtomicLong();
 
   /** Batches without an open message that may still be in the database. */
   private final Set<Long> leftOver = new HashSet<>();
 
   public void add(Collection<MessageBatch> read) {
-    locked(() -> read.forEach(bundle -> bundles.put(bundle.first, bundle)));
+    locked(() -> read.forEach(batch -> batches.put(batch.first, batch)));
   }
 
   /** Returns the batches that have open messages of these sessions. */
   public long[] of(Set<SessionId> chosen) {
-    return firsts(bundle -> bundle.bitsOf(chosen) != 0);
+    return firsts(batch -> batch.bitsOf(chosen) != 0);
   }
 
   /** Returns whether no batch is left of those that were read. */
   public boolean isEmpty() {
     lock.lock();
     try {
-      return bundles.isEmpty() && leftOver.isEmpty();
+      return batches.isEmpty() && leftOver.isEmpty();
     } finally {
       lock.unlock();
     }
   }
 
   long[] all() {
-    return firsts(bundle -> true);
+    return firsts(batch -> true);
   }
 
   private long[] firsts(Predicate<MessageBatch> wanted) {
     lock.lock();
     try {
-      return bundles.values().stream().filter(wanted).mapToLong(bundle -> bundle.first).toArray();
+      return batches.values().stream().filter(wanted).mapToLong(batch -> batch.first).toArray();
     } finally {
       lock.unlock();
     }
@@ -61,27 +61,27 @@ public final class OpenBatches {
   public void becameRows(Set<SessionId> chosen) {
     locked(
         () -> {
-          for (var bundle : List.copyOf(bundles.values())) {
-            bundle.close(bundle.bitsOf(chosen));
+          for (var batch : List.copyOf(batches.values())) {
+            batch.close(batch.bitsOf(chosen));
             // Unpacking deleted the batch, unless its other messages were completed later.
-            if (forgetIfDone(bundle) && !bundle.isShared) {
-              leftOver.add(bundle.first);
+            if (forgetIfDone(batch) && !batch.isShared) {
+              leftOver.add(batch.first);
             }
           }
         });
   }
 
-  private boolean forgetIfDone(MessageBatch bundle) {
-    if (!bundle.isDone() || !bundles.remove(bundle.first, bundle)) {
+  private boolean forgetIfDone(MessageBatch batch) {
+    if (!batch.isDone() || !batches.remove(batch.first, batch)) {
       return false;
     }
-    notes.release(bundle);
+    notes.release(batch);
     return true;
   }
 
   /** Returns the number of a settlement. A repetition keeps it. */
-  public long nextNote() {
-    return lastNote.incrementAndGet();
+  public long nextRecord() {
+    return lastRecord.incrementAndGet();
   }
 
   /** Divides completed messages by the way they are stored. */
@@ -104,7 +104,7 @@ public final class OpenBatches {
   }
 
   private void tellApart(Completions work, long sequence, CompletedMessages completed) {
-    var below = bundles.floorEntry(sequence);
+    var below = batches.floorEntry(sequence);
     if (below != null && below.getValue().isOpen(sequence)) {
       completed.add(below.getValue(), sequence);
     } else {
@@ -122,20 +122,20 @@ public final class OpenBatches {
           for (long first : completed.complete.firsts()) {
             leftOver.remove(first);
           }
-          for (var bundle : completed.complete.bundles()) {
-            bundle.close(bundle.mask());
-            forgetIfDone(bundle);
+          for (var batch : completed.complete.batches()) {
+            batch.close(batch.mask());
+            forgetIfDone(batch);
           }
-          for (var bundle : completed.shared.bundles()) {
-            bundle.close(bundle.mask());
-            forgetIfDone(bundle);
+          for (var batch : completed.shared.batches()) {
+            batch.close(batch.mask());
+            forgetIfDone(batch);
           }
-          notes.add(completed.note, completed.incomplete.bundles());
-          for (var bundle : completed.incomplete.bundles()) {
-            bundle.close(bundle.mask());
+          notes.add(completed.note, completed.incomplete.batches());
+          for (var batch : completed.incomplete.batches()) {
+            batch.close(batch.mask());
             // The other open messages have become rows meanwhile.
-            if (forgetIfDone(bundle)) {
-              leftOver.add(bundle.first);
+            if (forgetIfDone(batch)) {
+              leftOver.add(batch.first);
             }
           }
         });
@@ -145,7 +145,7 @@ public final class OpenBatches {
   public void clear() {
     locked(
         () -> {
-          bundles.clear();
+          batches.clear();
           leftOver.clear();
           notes.clear();
         });

@@ -30,7 +30,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * is given to the next one, or back.
  */
 public final class ClaimSessions implements PollRequests {
-  private static final int MOST_LANES = 256;
+  private static final int MOST_SESSIONS = 256;
 
   /** Sessions of one poll that mean load. */
   private static final int MANY = 8;
@@ -48,7 +48,7 @@ public final class ClaimSessions implements PollRequests {
   private final ReadBuckets reader;
   private final TimeSource time;
   private final LastPoll last;
-  private final SessionTable lanes;
+  private final SessionTable table;
   private final int batch;
   private final Pace pace;
   private final ReentrantLock lock = new ReentrantLock();
@@ -72,7 +72,7 @@ public final class ClaimSessions implements PollRequests {
     this.reader = reader;
     this.time = queue.time();
     this.last = polling.last();
-    this.lanes = new SessionTable(queue, parts.room());
+    this.table = new SessionTable(queue, parts.room());
     this.batch = parts.room().messages();
     this.pace = Pace.of(time, PACE);
     this.wokenAt = time.nanoTime() - WAKE_EVERY_NANOS;
@@ -90,15 +90,15 @@ public final class ClaimSessions implements PollRequests {
 
   public WaitingConsumer add(Owner owner) {
     var acceptor = new WaitingConsumer(owner);
-    var carried = reader.take(owner);
-    if (carried != null) {
-      acceptor.offer(carried);
+    var cached = reader.take(owner);
+    if (cached != null) {
+      acceptor.offer(cached);
       return acceptor;
     }
     lock.lock();
     try {
       acceptors.add(acceptor);
-      askForRound();
+      askForPoll();
     } finally {
       lock.unlock();
     }
@@ -120,7 +120,7 @@ public final class ClaimSessions implements PollRequests {
     lock.lock();
     try {
       joiners.add(joiner);
-      askForRound();
+      askForPoll();
     } finally {
       lock.unlock();
     }
@@ -142,7 +142,7 @@ public final class ClaimSessions implements PollRequests {
     lock.lock();
     try {
       if (!acceptors.isEmpty() || polling.receivers().isAnyWaiting() || reader.isReading()) {
-        askForRound();
+        askForPoll();
       }
     } finally {
       lock.unlock();
@@ -153,19 +153,19 @@ public final class ClaimSessions implements PollRequests {
   public void ask() {
     lock.lock();
     try {
-      askForRound();
+      askForPoll();
     } finally {
       lock.unlock();
     }
   }
 
-  private void askForRound() {
+  private void askForPoll() {
     asked = true;
     if (!running) {
       running = true;
       boolean isStarted = false;
       try {
-        startRounds();
+        startPolls();
         isStarted = true;
       } finally {
         running = isStarted;
@@ -173,8 +173,8 @@ public final class ClaimSessions implements PollRequests {
     }
   }
 
-  private void startRounds() {
-    StoreThreads.start("keeper-claim-" + queue.name(), isUnderLoad, this::runRounds);
+  private void startPolls() {
+    StoreThreads.start("keeper-claim-" + queue.name(), isUnderLoad, this::runPolls);
   }
 
   /** Refuses all waiting consumers. */
@@ -189,7 +189,7 @@ public final class ClaimSessions implements PollRequests {
     }
   }
 
-  private void runRounds() {
+  private void runPolls() {
     while (isAsked()) {
       List<WaitingConsumer> waiting = List.of();
       List<CompletableFuture<Void>> joining = List.of();
@@ -198,13 +198,13 @@ public final class ClaimSessions implements PollRequests {
         lock.lock();
         try {
           asked = false;
-          waiting = acceptors.stream().limit(MOST_LANES).toList();
+          waiting = acceptors.stream().limit(MOST_SESSIONS).toList();
           joining = joiners;
           joiners = new ArrayList<>();
         } finally {
           lock.unlock();
         }
-        int served = round(waiting);
+        int served = poll(waiting);
         if (last.isReadyLeft() && !reader.isReading()) {
           pace.end(); // Sessions wait for consumers, so the next consumer must not wait.
         } else {
@@ -222,7 +222,7 @@ public final class ClaimSessions implements PollRequests {
             new IllegalStateException("A round of " + queue.name() + " failed", e));
       }
       if (isUnderLoad && StoreThreads.isTooLight()) {
-        startRounds();
+        startPolls();
         return;
       }
     }
@@ -252,7 +252,7 @@ public final class ClaimSessions implements PollRequests {
   }
 
   /** Polls once, and returns how many sessions were given out or had new messages. */
-  private int round(List<WaitingConsumer> waiting) {
+  private int poll(List<WaitingConsumer> waiting) {
     newsTold = 0;
     if (!waiting.isEmpty()) {
       reader.beginAtOnce();
@@ -261,24 +261,24 @@ public final class ClaimSessions implements PollRequests {
     if (served < 0) {
       served = claim(waiting);
       for (int page = 1;
-          last.areBundlesLeft() && page < MOST_PAGES && !left(waiting).isEmpty();
+          last.areBatchesLeft() && page < MOST_PAGES && !left(waiting).isEmpty();
           page++) {
         served += claim(left(waiting));
       }
       if (last.readBy().isEmpty()) {
-        reader.tookLanes(served);
+        reader.claimedRows(served);
       } else {
-        reader.wasGivenLanes(served);
+        reader.claimedRowsOfOthers(served);
       }
     }
     boolean dueToWake = time.nanoTime() - wokenAt >= WAKE_EVERY_NANOS || isLaneDue();
-    if ((dueToWake || isAnybodyNew(waiting)) && wakeLanes() > 0) {
+    if ((dueToWake || isAnybodyNew(waiting)) && makeDue() > 0) {
       var left = left(waiting);
       if (!left.isEmpty()) {
         claim(left);
       }
     }
-    if (served == MOST_LANES) {
+    if (served == MOST_SESSIONS) {
       ask();
     }
     waiting.forEach(WaitingConsumer::tookPart);
@@ -292,9 +292,9 @@ public final class ClaimSessions implements PollRequests {
   /** Polls as a reader. Returns -1 if this process does not read, or not any more. */
   private int read(List<WaitingConsumer> waiting) {
     long askedAt = last.begins();
-    int news = reader.round();
+    int news = reader.poll();
     for (int page = 1; news >= 0 && page < MOST_PAGES && reader.needsNextPage(); page++) {
-      news = reader.round();
+      news = reader.poll();
     }
     if (news < 0) {
       return -1;
@@ -302,17 +302,17 @@ public final class ClaimSessions implements PollRequests {
     last.read();
     last.told(askedAt);
     serveCached();
-    last.isReadyLeft(reader.isLaneNext());
+    last.isReadyLeft(reader.isRowNext());
     if (last.isReadyLeft()) {
       var left = left(waiting);
       if (!left.isEmpty()) {
         claim(left);
-        reader.lanesLeft(last.isReadyLeft());
+        reader.rowsLeft(last.isReadyLeft());
         serveCached();
       }
     }
     reader.want(left(waiting).size());
-    reader.beatEvery().ifPresent(polling.timer()::fireWithin);
+    reader.heartbeatEvery().ifPresent(polling.timer()::fireWithin);
     return news;
   }
 
@@ -322,12 +322,12 @@ public final class ClaimSessions implements PollRequests {
     lock.lock();
     try {
       while (!acceptors.isEmpty()) {
-        var carried = reader.take(acceptors.getFirst().owner());
-        if (carried == null) {
+        var cached = reader.take(acceptors.getFirst().owner());
+        if (cached == null) {
           break;
         }
-        if (!acceptors.removeFirst().offer(carried)) {
-          unwanted.add(carried);
+        if (!acceptors.removeFirst().offer(cached)) {
+          unwanted.add(cached);
         }
       }
     } finally {
@@ -362,17 +362,17 @@ public final class ClaimSessions implements PollRequests {
 
   @Override
   public void makeDueNow() {
-    if (wakeLanes() > 0) {
+    if (makeDue() > 0) {
       wake();
     }
   }
 
-  private int wakeLanes() {
+  private int makeDue() {
     wokenAt = time.nanoTime();
     synchronized (due) {
       due.clear(); // The statement returns what is due next.
     }
-    var woken = lanes.wake();
+    var woken = table.wake();
     woken.next().ifPresent(this::makeDueWithin);
     return woken.count();
   }
@@ -381,7 +381,7 @@ public final class ClaimSessions implements PollRequests {
     long askedAt = last.begins();
     // Without room for payloads nothing is claimed. The timer fires when there is room again.
     boolean isRoom = parts.room().bytes() > 0;
-    var result = lanes.claim(isRoom ? waiting.stream().map(WaitingConsumer::owner).toList() : List.of(), batch);
+    var result = table.claim(isRoom ? waiting.stream().map(WaitingConsumer::owner).toList() : List.of(), batch);
     var summary = result.summary;
     last.claimed(summary);
     if (summary.left().areBatches() && (!waiting.isEmpty() || polling.receivers().isAnyWaiting())) {
@@ -396,13 +396,13 @@ public final class ClaimSessions implements PollRequests {
     last.told(askedAt);
     int served = 0;
     var next = waiting.iterator();
-    for (var lane : result.sessions.values()) {
-      var held = OwnedSession.claimed(parts, owned, lane, summary.moment(), askedAt);
+    for (var claimed : result.sessions.values()) {
+      var held = OwnedSession.claimed(parts, owned, claimed, summary.moment(), askedAt);
       if (held.isWorthServing() && serve(held, next)) {
         served++;
       } else {
         held.giveBackUnused();
-        if (lane.isCut()) {
+        if (claimed.isCut()) {
           ask(); // There was no room for its first message.
         }
       }

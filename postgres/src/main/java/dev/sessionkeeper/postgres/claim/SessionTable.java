@@ -56,7 +56,7 @@ public final class SessionTable {
     var result = queue.connections().call(connection -> claim(connection, owners, batch));
     lineBegins = result.summary.readyFrom();
     rest.complete(
-        result.sessions.values().stream().map(lane -> new ReadLargePayloads.Cut(lane, batch)).toList(),
+        result.sessions.values().stream().map(session -> new ReadLargePayloads.Cut(session, batch)).toList(),
         result.summary.moment());
     return result;
   }

@@ -48,13 +48,13 @@ public final class WaitingConsumer {
   }
 
   /** Gives the consumer a session. Returns false when it has gone. */
-  boolean offer(OwnedSession lane) {
+  boolean offer(OwnedSession session) {
     lock.lock();
     try {
       if (gone || served != null) {
         return false;
       }
-      served = lane;
+      served = session;
       changed.signal();
       return true;
     } finally {

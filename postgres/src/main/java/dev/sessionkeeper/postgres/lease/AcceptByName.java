@@ -77,8 +77,8 @@ public final class AcceptByName {
   }
 
   private OwnedSession hold(SessionId session, Lease lease, Instant moment, long askedAt) {
-    var lane = OwnedSession.accepted(parts, owned, new ClaimedSession(session, lease), moment, askedAt);
-    owned.add(lane);
-    return lane;
+    var held = OwnedSession.accepted(parts, owned, new ClaimedSession(session, lease), moment, askedAt);
+    owned.add(held);
+    return held;
   }
 }

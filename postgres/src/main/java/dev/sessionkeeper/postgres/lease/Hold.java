@@ -30,7 +30,7 @@ public final class Hold {
   final ReentrantLock lock = new ReentrantLock();
   final Condition news = lock.newCondition();
   final PrefetchedMessages fetched;
-  final OpenDeliveries inHand;
+  final OpenDeliveries deliveries;
   private final boolean isTakenInRow;
   private final Runnable forget;
 
@@ -74,7 +74,7 @@ public final class Hold {
     this.lastMoved = askedAt;
     this.kept = kept;
     this.isTakenInRow = !(kept instanceof SessionLease.InMemory);
-    this.inHand = new OpenDeliveries(id);
+    this.deliveries = new OpenDeliveries(id);
     this.forget = forget;
   }
 
@@ -225,7 +225,7 @@ public final class Hold {
   boolean isClean() {
     lock.lock();
     try {
-      return inHand.size() == 0;
+      return deliveries.size() == 0;
     } finally {
       lock.unlock();
     }

@@ -251,7 +251,7 @@ public final class OwnedSession implements HeldSession {
       // From now on the database knows the open deliveries: none of them may be dropped later.
       hold.fetched.received();
       var other = SharedSession.of(parts, hold.lease);
-      if (!other.putInHand(hold.inHand.open())) {
+      if (!other.writeOpen(hold.deliveries.open())) {
         return Optional.empty();
       }
       hold.kept = new SessionLease.Shared(other);

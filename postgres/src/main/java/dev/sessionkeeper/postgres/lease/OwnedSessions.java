@@ -43,9 +43,9 @@ public final class OwnedSessions implements ForgetHold, HoldRegistry {
     return held.isEmpty();
   }
 
-  public void add(OwnedSession lane) {
-    var before = held.put(lane.id(), lane);
-    if (before != null && before.hold().epoch < lane.hold().epoch) {
+  public void add(OwnedSession owned) {
+    var before = held.put(owned.id(), owned);
+    if (before != null && before.hold().epoch < owned.hold().epoch) {
       before.hold().superseded();
     }
     drops.start();
@@ -58,11 +58,11 @@ public final class OwnedSessions implements ForgetHold, HoldRegistry {
 
   @Override
   public void forget(SessionId session, long epoch) {
-    held.computeIfPresent(session, (id, lane) -> lane.hold().epoch == epoch ? null : lane);
+    held.computeIfPresent(session, (id, owned) -> owned.hold().epoch == epoch ? null : owned);
   }
 
   public Optional<OwnedSession> find(SessionId session, long epoch) {
-    return Optional.ofNullable(held.get(session)).filter(lane -> lane.hold().epoch == epoch);
+    return Optional.ofNullable(held.get(session)).filter(owned -> owned.hold().epoch == epoch);
   }
 
   /** Passes news on to the process that holds the session. */
@@ -76,18 +76,18 @@ public final class OwnedSessions implements ForgetHold, HoldRegistry {
 
   /** Tells the holder of the session, if this process has it, that messages have come. */
   public void tellNews(SessionId session) {
-    var lane = held.get(session);
-    if (lane != null) {
-      lane.hold().suspectMore();
+    var owned = held.get(session);
+    if (owned != null) {
+      owned.hold().suspectMore();
     }
     changes.signal();
   }
 
   /** Makes the holder ask the database first: an operator may have taken the session. */
   public void doubt(SessionId session) {
-    var lane = held.get(session);
-    if (lane != null) {
-      lane.hold().doubt();
+    var owned = held.get(session);
+    if (owned != null) {
+      owned.hold().doubt();
     }
   }
 

@@ -96,7 +96,7 @@ public final class ReceiveMessages {
           // A poll that begins now finds every message whose send has returned.
           Futures.join(polling.requests().join());
           if (!isPatient
-              && polling.last().areBundlesLeft()
+              && polling.last().areBatchesLeft()
               && new UnpackBatches(parts.queue()).of(hold.id)) {
             hold.suspectMore();
           }
@@ -133,7 +133,7 @@ public final class ReceiveMessages {
       hold.lastMoved = now;
     }
     for (var delivery : batch) {
-      hold.inHand.add(delivery.sequence());
+      hold.deliveries.add(delivery.sequence());
       hold.lastHandedOut = Math.max(hold.lastHandedOut, delivery.sequence());
     }
     return batch;
@@ -146,7 +146,7 @@ public final class ReceiveMessages {
     Set<Long> known;
     hold.lock.lock();
     try {
-      known = hold.inHand.all();
+      known = hold.deliveries.all();
       most = Math.max(max, parts.room().messages()) + known.size();
       hold.fetched.beginRead(askedAt);
     } finally {
@@ -185,7 +185,7 @@ public final class ReceiveMessages {
   private boolean awaitNews(long deadline) throws InterruptedException {
     polling.receivers().begin();
     try {
-      if (polling.last().areBundlesLeft()) {
+      if (polling.last().areBatchesLeft()) {
         // As long as a consumer waits, polls look through what is left of the backlog.
         polling.requests().wake();
       }

@@ -33,13 +33,13 @@ public final class RenewLeases {
         new GroupCalls<>("keeper-renew-" + queue.name(), 512, Rhythm.atOnce(), this::renewAll);
   }
 
-  private record Lane(String session, long epoch) {}
+  private record LeaseKey(String session, long epoch) {}
 
-  private record Call(Lane lane, CompletableFuture<Optional<Instant>> answer) {}
+  private record Call(LeaseKey key, CompletableFuture<Optional<Instant>> answer) {}
 
   /** Returns the new end of the lease; empty when it is not held any more. */
   CompletableFuture<Optional<Instant>> renew(SessionId session, long epoch) {
-    var call = new Call(new Lane(session.value(), epoch), new CompletableFuture<>());
+    var call = new Call(new LeaseKey(session.value(), epoch), new CompletableFuture<>());
     group.add(call);
     return call.answer;
   }
@@ -48,7 +48,7 @@ public final class RenewLeases {
     try {
       var ends = queue.connections().call(connection -> renewAll(connection, calls));
       for (var call : calls) {
-        var end = ends.get(call.lane);
+        var end = ends.get(call.key);
         if (end == null || end.isPresent()) {
           call.answer.complete(end == null ? Optional.empty() : end);
         } else {
@@ -63,27 +63,27 @@ public final class RenewLeases {
   /**
    * Returns the new ends. A lease whose owner is settling in a transaction right now has no end.
    */
-  private Map<Lane, Optional<Instant>> renewAll(Connection connection, List<Call> calls)
+  private Map<LeaseKey, Optional<Instant>> renewAll(Connection connection, List<Call> calls)
       throws SQLException {
-    var lanes =
+    var keys =
         calls.stream()
-            .map(Call::lane)
+            .map(Call::key)
             .distinct()
-            .sorted(Comparator.comparing(Lane::session))
+            .sorted(Comparator.comparing(LeaseKey::session))
             .toList();
     try (var statement = connection.prepareStatement(RENEW)) {
       statement.setInt(1, queue.id());
       statement.setArray(
           2,
           SqlArray.of(
-              connection, "text", lanes.stream().map(Lane::session).toArray(String[]::new)));
+              connection, "text", keys.stream().map(LeaseKey::session).toArray(String[]::new)));
       statement.setArray(
-          3, SqlArray.of(connection, "int8", lanes.stream().mapToLong(Lane::epoch).toArray()));
+          3, SqlArray.of(connection, "int8", keys.stream().mapToLong(LeaseKey::epoch).toArray()));
       try (var rows = statement.executeQuery()) {
-        var ends = new HashMap<Lane, Optional<Instant>>();
+        var ends = new HashMap<LeaseKey, Optional<Instant>>();
         while (rows.next()) {
           ends.put(
-              new Lane(rows.getString(1), rows.getLong(2)), Instants.optional(rows, 3));
+              new LeaseKey(rows.getString(1), rows.getLong(2)), Instants.optional(rows, 3));
         }
         return ends;
       }

@@ -15,7 +15,7 @@ import java.util.function.Supplier;
  * At the end of the lease they would count as attempts. Runs only while sessions are held.
  */
 public final class ReturnUnreceived {
-  private static final String NOT_IN_HAND = "SELECT keeper.not_in_hand(?, ?, ?)";
+  private static final String NOT_OPEN = "SELECT keeper.not_in_hand(?, ?, ?)";
   private static final Duration LOOK_EVERY = Duration.ofMillis(150);
 
   private final QueueContext queue;
@@ -64,7 +64,7 @@ public final class ReturnUnreceived {
           .connections()
           .call(
               connection -> {
-                try (var statement = connection.prepareStatement(NOT_IN_HAND)) {
+                try (var statement = connection.prepareStatement(NOT_OPEN)) {
                   statement.setInt(1, queue.id());
                   statement.setArray(
                       2,

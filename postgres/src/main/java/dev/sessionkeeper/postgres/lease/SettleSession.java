@@ -48,10 +48,10 @@ public final class SettleSession {
 
   /** Sends settlements. The caller has the lock. */
   CompletableFuture<Void> send(List<Settled> settlements, Optional<SessionState.Write> state) {
-    hold.inHand.settle(settlements);
+    hold.deliveries.settle(settlements);
     if (settledAlready.containsAll(settlements)) {
       settlements.forEach(settledAlready::remove);
-      hold.inHand.settled(settlements);
+      hold.deliveries.settled(settlements);
       lookAgainForRetry(settlements);
       return CompletableFuture.completedFuture(null);
     }
@@ -61,7 +61,7 @@ public final class SettleSession {
   }
 
   private CompletableFuture<Void> complete(List<Settled> settlements) {
-    int failures = hold.inHand.failures();
+    int failures = hold.deliveries.failures();
     if (completing != null && failures == completingSince && completing.join(settlements)) {
       return completed;
     }
@@ -81,7 +81,7 @@ public final class SettleSession {
     var call = new SettleCall(hold.id, hold.epoch, false, settlements, false, state);
     var finished =
         settles
-            .settle(call, voidAfter(hold.inHand.failures()))
+            .settle(call, voidAfter(hold.deliveries.failures()))
             .whenComplete((done, error) -> finish(settlements, error));
     last = finished;
     lookAgainForRetry(settlements);
@@ -109,7 +109,7 @@ public final class SettleSession {
     return () -> {
       hold.lock.lock();
       try {
-        return hold.inHand.failures() != failures;
+        return hold.deliveries.failures() != failures;
       } finally {
         hold.lock.unlock();
       }
@@ -121,7 +121,7 @@ public final class SettleSession {
     if (sequences.isEmpty()) {
       return;
     }
-    sequences.forEach(hold.inHand::settleUnseen);
+    sequences.forEach(hold.deliveries::settleUnseen);
     completing = null;
     var old = sequences.stream().map(next -> new Settled(next, Settlement.complete())).toList();
     var unused =
@@ -134,11 +134,11 @@ public final class SettleSession {
     hold.lock.lock();
     try {
       if (error == null) {
-        hold.inHand.settled(settlements);
+        hold.deliveries.settled(settlements);
       } else if (SettleWork.isLost(error)) {
         hold.lost();
       } else {
-        hold.inHand.notSettled(settlements);
+        hold.deliveries.notSettled(settlements);
       }
     } finally {
       hold.lock.unlock();
@@ -151,7 +151,7 @@ public final class SettleSession {
       if (SettleWork.isLost(error)) {
         hold.lost();
       } else {
-        hold.inHand.settled(settlements);
+        hold.deliveries.settled(settlements);
       }
     } finally {
       hold.lock.unlock();
@@ -174,7 +174,7 @@ public final class SettleSession {
     Futures.quietly(sent);
     hold.lock.lock();
     try {
-      if (!hold.inHand.isNext(sequence)) {
+      if (!hold.deliveries.isNext(sequence)) {
         throw new KeeperException.OutOfOrder(hold.id, sequence, "the settlement before it failed");
       }
     } finally {

@@ -39,7 +39,7 @@ public final class SharedSession implements HeldSession {
       """; // lane_pkey (queue, session)
   private static final String RECEIVE =
       "SELECT " + HandedRow.COLUMNS + " FROM keeper.receive_shared(?, ?, ?, ?, ?, ?)";
-  private static final String PUT_IN_HAND =
+  private static final String PUT_OPEN =
       """
       UPDATE keeper.lane SET handed = ?, reached = ?
        WHERE queue = ? AND session = ? AND epoch = ? AND status + 0 = 1 AND until > clock_timestamp()
@@ -102,12 +102,12 @@ public final class SharedSession implements HeldSession {
    * Writes the open deliveries of the process that did not share its lease before. Returns false
    * if the lease is lost.
    */
-  boolean putInHand(List<Long> sequences) {
+  boolean writeOpen(List<Long> sequences) {
     return queue
         .connections()
         .call(
             connection -> {
-              try (var statement = connection.prepareStatement(PUT_IN_HAND)) {
+              try (var statement = connection.prepareStatement(PUT_OPEN)) {
                 var all = sequences.stream().mapToLong(Long::longValue).toArray();
                 statement.setArray(1, SqlArray.of(connection, "int8", all));
                 statement.setLong(2, sequences.stream().mapToLong(Long::longValue).max().orElse(0));
@@ -156,7 +156,7 @@ public final class SharedSession implements HeldSession {
         // A poll that begins now gives the session every message whose send has returned.
         hasLooked = true;
         Futures.join(parts.polling().requests().join());
-        if (parts.polling().last().areBundlesLeft()) {
+        if (parts.polling().last().areBatchesLeft()) {
           new UnpackBatches(queue).of(id);
         }
         continue;

@@ -19,7 +19,7 @@ public final class StateTable {
        WHERE l.queue = ? AND l.session = ? AND l.epoch = ? AND l.status + 0 = 1 AND l.until > clock_timestamp()
       """; // lane_pkey, session_state_pkey (queue, session)
 
-  private static final String READ_CARRIED =
+  private static final String READ_CACHED =
       """
       SELECT s.bytes, s.version
         FROM keeper.reader r LEFT JOIN keeper.session_state s ON s.queue = r.queue AND s.session = ?
@@ -59,7 +59,7 @@ public final class StateTable {
         .connections()
         .call(
             connection -> {
-              try (var statement = connection.prepareStatement(READ_CARRIED)) {
+              try (var statement = connection.prepareStatement(READ_CACHED)) {
                 statement.setString(1, session.value());
                 statement.setInt(2, queue.id());
                 statement.setLong(3, readerEpoch);

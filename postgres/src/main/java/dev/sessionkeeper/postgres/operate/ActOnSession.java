@@ -18,7 +18,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class ActOnSession {
   private static final String ACT = "SELECT keeper.act_on_session(?, ?, ?, ?, ?, ?)";
 
-  private static final int IS_CARRIED = -1;
+  private static final int IS_CACHED = -1;
   private static final int IS_LOCKED = -2;
   private static final long PATIENCE_NANOS = Duration.ofMinutes(1).toNanos();
   private static final long ASK_AGAIN_NANOS = Duration.ofMillis(20).toNanos();
@@ -43,12 +43,12 @@ public final class ActOnSession {
   public int act(SessionId session, Act act, String reason, AlsoWrite alsoWrite) {
     long began = queue.time().nanoTime();
     while (queue.time().nanoTime() - began < PATIENCE_NANOS) {
-      var answer = asks.forLane(session, act == Act.PAUSE || act == Act.PARK);
+      var answer = asks.forRow(session, act == Act.PAUSE || act == Act.PARK);
       int affected =
           switch (answer) {
             case Answer.NoReader none ->
                 tryAct(session, new Call(act, reason, 0), alsoWrite);
-            case Answer.WrittenDown by ->
+            case Answer.Persisted by ->
                 tryAct(session, new Call(act, reason, by.readerEpoch()), alsoWrite);
             case Answer.Silent silent -> IS_LOCKED;
           };
@@ -72,7 +72,7 @@ public final class ActOnSession {
         .inTransaction(
             connection -> {
               int affected = act(connection, session, call);
-              if (affected != IS_CARRIED && affected != IS_LOCKED) {
+              if (affected != IS_CACHED && affected != IS_LOCKED) {
                 alsoWrite.write(connection, affected);
               }
               return affected;

@@ -21,7 +21,7 @@ public final class RemoveQueue {
       """; // queue_pkey (id)
   private static final String DELETE_REST = "SELECT keeper.delete_rows_of(?)";
 
-  private static final long IS_CARRIED = -1;
+  private static final long IS_CACHED = -1;
   private static final Duration LONGEST_STATEMENT = Duration.ofMinutes(5);
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 
@@ -43,7 +43,7 @@ public final class RemoveQueue {
     while (setup.time().since(began).compareTo(PATIENCE) < 0) {
       queue.beforePurge();
       long purged = tryPurge(known, alsoWrite);
-      if (purged != IS_CARRIED) {
+      if (purged != IS_CACHED) {
         queue.afterPurge();
         return purged;
       }
@@ -56,7 +56,7 @@ public final class RemoveQueue {
     return database.inTransaction(
         connection -> {
           long purged = count(connection, PURGE, known);
-          if (purged != IS_CARRIED) {
+          if (purged != IS_CACHED) {
             alsoWrite.write(connection, clipped(purged));
           }
           return purged;

@@ -14,7 +14,7 @@ public final class LastPoll {
   private final TimeSource time;
   private volatile boolean areSendersHeldUp;
   private volatile boolean isReadyLeft;
-  private volatile boolean areBundlesLeft;
+  private volatile boolean areBatchesLeft;
   private volatile @Nullable String readBy;
   private volatile long began;
   private volatile long knownFrom;
@@ -54,12 +54,12 @@ public final class LastPoll {
   public void claimed(PollSummary summary) {
     isReadyLeft = summary.left().areReady();
     readBy = summary.reader().orElse(null);
-    areBundlesLeft = summary.left().areBatches();
+    areBatchesLeft = summary.left().areBatches();
   }
 
   /** Records that a reader has read all new messages. */
   public void read() {
-    areBundlesLeft = false;
+    areBatchesLeft = false;
   }
 
   /** Records that all holders of sessions know what the poll found that began then. */
@@ -79,7 +79,7 @@ public final class LastPoll {
 
   /** Returns whether the last poll saw everything that this process sent or was told of. */
   public boolean isCurrent() {
-    return !areBundlesLeft
+    return !areBatchesLeft
         && knownFrom - changedAt > 0
         && time.nanoTime() - knownFrom < CURRENT_NANOS;
   }
@@ -90,8 +90,8 @@ public final class LastPoll {
   }
 
   /** Returns whether the last poll left batches that it did not look through. */
-  public boolean areBundlesLeft() {
-    return areBundlesLeft;
+  public boolean areBatchesLeft() {
+    return areBatchesLeft;
   }
 
   /** Returns a process that reads this queue. */

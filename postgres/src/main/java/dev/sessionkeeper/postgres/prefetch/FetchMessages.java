@@ -65,12 +65,12 @@ public final class FetchMessages {
       var found = queue.connections().call(connection -> fetchAll(connection, calls));
       completeCut(calls, found);
       for (var call : calls) {
-        var lane = found.lanes.get(new Key(call.session, call.epoch));
+        var claimed = found.sessions.get(new Key(call.session, call.epoch));
         call.answer.complete(
             new PrefetchedMessages(
-                lane != null,
-                lane == null ? List.of() : lane.messages,
-                lane != null && lane.isCut(),
+                claimed != null,
+                claimed == null ? List.of() : claimed.messages,
+                claimed != null && claimed.isCut(),
                 found.moment));
       }
     } catch (RuntimeException e) {
@@ -82,9 +82,9 @@ public final class FetchMessages {
   private void completeCut(List<Call> calls, Answer found) {
     var cut = new ArrayList<ReadLargePayloads.Cut>();
     for (var call : calls) {
-      var lane = found.lanes.get(new Key(call.session, call.epoch));
-      if (lane != null && lane.isCut()) {
-        cut.add(new ReadLargePayloads.Cut(lane, call.most));
+      var claimed = found.sessions.get(new Key(call.session, call.epoch));
+      if (claimed != null && claimed.isCut()) {
+        cut.add(new ReadLargePayloads.Cut(claimed, call.most));
       }
     }
     rest.complete(cut, found.moment);
@@ -93,7 +93,7 @@ public final class FetchMessages {
   private record Key(SessionId session, long epoch) {}
 
   private static final class Answer {
-    private final Map<Key, ClaimedSession> lanes = new HashMap<>();
+    private final Map<Key, ClaimedSession> sessions = new HashMap<>();
     private Instant moment = Instant.EPOCH;
   }
 
@@ -118,12 +118,12 @@ public final class FetchMessages {
           if (kind == RowKind.SESSION) {
             var session = HandedRow.session(rows);
             var key = new Key(session, HandedRow.epoch(rows));
-            var lane = answer.lanes.get(key);
-            if (lane == null) {
-              lane = ClaimedSession.of(rows, session);
-              answer.lanes.put(key, lane);
+            var claimed = answer.sessions.get(key);
+            if (claimed == null) {
+              claimed = ClaimedSession.of(rows, session);
+              answer.sessions.put(key, claimed);
             }
-            lane.addMessage(rows);
+            claimed.addMessage(rows);
           } else if (kind == RowKind.SUMMARY) {
             answer.moment = HandedRow.until(rows);
           }

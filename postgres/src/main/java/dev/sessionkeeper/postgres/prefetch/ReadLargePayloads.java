@@ -37,30 +37,30 @@ public final class ReadLargePayloads {
   }
 
   /** A session that has more messages, and how many of them are wanted at most. */
-  public record Cut(ClaimedSession lane, int most) {}
+  public record Cut(ClaimedSession claimed, int most) {}
 
   /**
    * Adds to each session what fits into memory; a session may get nothing.
    *
    * @param moment when the sessions were found to be held, by the database's clock
    */
-  public void complete(Collection<Cut> lanes, Instant moment) {
-    var cut = lanes.stream().filter(one -> one.lane.isCut()).toList();
+  public void complete(Collection<Cut> sessions, Instant moment) {
+    var cut = sessions.stream().filter(one -> one.claimed.isCut()).toList();
     if (cut.isEmpty()) {
       return;
     }
     long askedAt = queue.time().nanoTime();
     long bytes = Math.max(1, room.bytes());
     var found = queue.connections().look(connection -> look(connection, cut, bytes));
-    cut.forEach(one -> one.lane.messages.addAll(found.getOrDefault(one.lane.session, List.of())));
-    var left = Duration.between(moment, cut.getFirst().lane.lease.until());
+    cut.forEach(one -> one.claimed.messages.addAll(found.getOrDefault(one.claimed.session, List.of())));
+    var left = Duration.between(moment, cut.getFirst().claimed.lease.until());
     long brought =
         found.values().stream().flatMap(List::stream).mapToLong(FoundMessage::bytes).sum();
     room.took(brought, queue.time().nanoTime() - askedAt, left);
   }
 
   private Map<SessionId, List<FoundMessage>> look(
-      Connection connection, List<Cut> lanes, long mostBytes) throws SQLException {
+      Connection connection, List<Cut> sessions, long mostBytes) throws SQLException {
     try (var statement = BinaryResults.prepare(connection, LOOK)) {
       statement.setInt(1, queue.id());
       statement.setArray(
@@ -68,36 +68,36 @@ public final class ReadLargePayloads {
           SqlArray.of(
               connection,
               "text",
-              lanes.stream().map(one -> one.lane.session.value()).toArray(String[]::new)));
+              sessions.stream().map(one -> one.claimed.session.value()).toArray(String[]::new)));
       statement.setArray(
           3,
           SqlArray.of(
-              connection, "int8", lanes.stream().mapToLong(c -> c.lane.lease.epoch()).toArray()));
+              connection, "int8", sessions.stream().mapToLong(c -> c.claimed.lease.epoch()).toArray()));
       statement.setArray(
           4,
-          SqlArray.of(connection, "int8", lanes.stream().mapToLong(c -> c.lane.last()).toArray()));
+          SqlArray.of(connection, "int8", sessions.stream().mapToLong(c -> c.claimed.last()).toArray()));
       statement.setArray(
           5,
           SqlArray.of(
               connection,
               "int4",
-              lanes.stream().mapToInt(c -> c.most - c.lane.messages.size()).toArray()));
+              sessions.stream().mapToInt(c -> c.most - c.claimed.messages.size()).toArray()));
       statement.setLong(6, mostBytes);
       try (var rows = statement.executeQuery()) {
         var found = new HashMap<SessionId, ClaimedSession>();
         while (rows.next()) {
           if (RowKind.of(rows) == RowKind.SESSION) {
             var session = HandedRow.session(rows);
-            var lane = found.get(session);
-            if (lane == null) {
-              lane = ClaimedSession.of(rows, session);
-              found.put(session, lane);
+            var claimed = found.get(session);
+            if (claimed == null) {
+              claimed = ClaimedSession.of(rows, session);
+              found.put(session, claimed);
             }
-            lane.addMessage(rows);
+            claimed.addMessage(rows);
           }
         }
         var messages = new HashMap<SessionId, List<FoundMessage>>();
-        found.forEach((session, lane) -> messages.put(session, lane.messages));
+        found.forEach((session, claimed) -> messages.put(session, claimed.messages));
         return messages;
       }
     }

@@ -44,7 +44,7 @@ public final class AskReader {
     record NoReader() implements Answer {}
 
     /** The reader has persisted the session, if it has messages or an owner. */
-    record WrittenDown(long readerEpoch) implements Answer {}
+    record Persisted(long readerEpoch) implements Answer {}
 
     /** The reader does not answer; its lease ends at the given time. */
     record Silent(Instant until) implements Answer {}
@@ -55,10 +55,10 @@ public final class AskReader {
    *
    * @param needsLane whether the session gets one in any case
    */
-  public Answer forLane(SessionId session, boolean needsLane) {
+  public Answer forRow(SessionId session, boolean needsRow) {
     long began = queue.time().nanoTime();
     while (queue.time().nanoTime() - began < PATIENCE_NANOS) {
-      var ask = table.ask(session, needsLane);
+      var ask = table.ask(session, needsRow);
       if (ask.isPresent()) {
         var answer = await(ask.get());
         if (answer.isPresent()) {
@@ -110,7 +110,7 @@ public final class AskReader {
       long changes = polling.changes().count();
       var seen = table.look(ask);
       if (seen.isAnswered()) {
-        return Optional.of(new Answer.WrittenDown(ask.readerEpoch()));
+        return Optional.of(new Answer.Persisted(ask.readerEpoch()));
       }
       if (seen.readsUntil().isEmpty()) {
         return Optional.empty();

@@ -69,13 +69,13 @@ public final class AskTable {
   }
 
   /** Asks for the row of a session; empty when no process reads it. */
-  Optional<Ask> ask(SessionId session, boolean needsLane) {
+  Optional<Ask> ask(SessionId session, boolean needsRow) {
     return first(
         ASK,
         statement -> {
           statement.setInt(1, queue.id());
           statement.setString(2, session.value());
-          statement.setBoolean(3, needsLane);
+          statement.setBoolean(3, needsRow);
         });
   }
 

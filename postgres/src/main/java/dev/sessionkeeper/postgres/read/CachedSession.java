@@ -26,10 +26,10 @@ public final class CachedSession {
   Instant expires = Instant.MAX;
 
   /** Whether the session needs a row. Messages that come until it has one are left to that row. */
-  boolean isUnusual;
+  boolean needsRow;
 
   /** Whether its row must be checked: the head may be due later, expired, or settled. */
-  boolean isToBePlaced;
+  boolean mustCheckRow;
 
   /** Set while the session is being persisted. */
   @Nullable CompletableFuture<Void> writing;
@@ -51,11 +51,11 @@ public final class CachedSession {
     SequenceOrder.add(messages, found, one -> one.delivery().sequence());
   }
 
-  void beginWriting() {
+  void beginPersisting() {
     writing = new CompletableFuture<>();
   }
 
-  void endWriting() {
+  void endPersisting() {
     var ending = writing;
     writing = null;
     if (ending != null) {

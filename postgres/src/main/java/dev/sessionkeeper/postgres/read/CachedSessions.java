@@ -51,7 +51,7 @@ public final class CachedSessions {
   private final ArrayDeque<CachedSession> line = new ArrayDeque<>();
   private final Set<CachedSession> unusual = new LinkedHashSet<>();
 
-  private final WatchedHolds holds = new WatchedHolds(this::isCarried);
+  private final WatchedHolds holds = new WatchedHolds(this::isCached);
 
   /** Holds of a lost reader lease, whose handlers may still be at work. */
   private final List<Hold> lost = new ArrayList<>();
@@ -60,7 +60,7 @@ public final class CachedSessions {
   private long lastSequence;
   private long epochs;
   private int epochsUsed = EPOCHS;
-  private long firstLane = Long.MAX_VALUE;
+  private long firstRow = Long.MAX_VALUE;
   private long takenAt;
   private long taken;
 
@@ -137,15 +137,15 @@ public final class CachedSessions {
   /**
    * Returns whether a session with a row is ready that has waited longer than all sessions here.
    */
-  boolean isLaneNext() {
+  boolean isRowNext() {
     return locked(
-        () -> firstLane != Long.MAX_VALUE && (line.isEmpty() || firstLane < line.getFirst().place));
+        () -> firstRow != Long.MAX_VALUE && (line.isEmpty() || firstRow < line.getFirst().place));
   }
 
-  void noLanes() {
+  void noRows() {
     lock.lock();
     try {
-      firstLane = Long.MAX_VALUE;
+      firstRow = Long.MAX_VALUE;
     } finally {
       lock.unlock();
     }
@@ -155,7 +155,7 @@ public final class CachedSessions {
     lock.lock();
     try {
       takenAt = time.nanoTime();
-      firstLane = Long.MAX_VALUE;
+      firstRow = Long.MAX_VALUE;
       epochsUsed = EPOCHS;
     } finally {
       lock.unlock();
@@ -167,12 +167,12 @@ public final class CachedSessions {
     lock.lock();
     try {
       long now = time.nanoTime();
-      if (line.isEmpty() || epochsUsed == EPOCHS || !reading.isEnoughLeft(now) || isLaneNext()) {
+      if (line.isEmpty() || epochsUsed == EPOCHS || !reading.isEnoughLeft(now) || isRowNext()) {
         return null;
       }
       var moment = reading.momentAt(now);
       while (!line.isEmpty() && !line.getFirst().expires.isAfter(moment)) {
-        markUnusual(line.getFirst());
+        markForRow(line.getFirst());
       }
       if (line.isEmpty()) {
         return null;
@@ -208,22 +208,22 @@ public final class CachedSessions {
    * @param isClean whether no delivery is open; else the session is persisted and read again
    * @return false when the session was persisted, and must be given back there
    */
-  boolean release(Hold lane, List<FoundMessage> leftover, boolean isClean) {
+  boolean release(Hold hold, List<FoundMessage> leftover, boolean isClean) {
     while (true) {
       CompletableFuture<Void> writing;
       lock.lock();
       try {
-        var session = sessions.get(lane.id());
-        if (session == null || session.holder != lane) {
-          return lane.isInMemory();
+        var session = sessions.get(hold.id());
+        if (session == null || session.holder != hold) {
+          return hold.isInMemory();
         }
         writing = session.writing;
         if (writing == null) {
           session.holder = null;
-          if (isClean && !session.isUnusual) {
+          if (isClean && !session.needsRow) {
             putBack(session, leftover);
           } else {
-            markUnusual(session);
+            markForRow(session);
           }
           holds.dropEnded();
           return true;
@@ -264,7 +264,7 @@ public final class CachedSessions {
       news.messages.forEach((session, fresh) -> add(session, fresh, news.summary.moment()));
       epochs = news.summary.epochs();
       epochsUsed = 0;
-      firstLane = news.summary.firstReady();
+      firstRow = news.summary.firstReady();
     } finally {
       lock.unlock();
     }
@@ -277,19 +277,19 @@ public final class CachedSessions {
       lastSequence = Math.max(lastSequence, found.delivery().sequence());
       if (found.isExpired() || found.dueAt().isPresent()) {
         // Only a row can wait for a time, or be dead-lettered.
-        markUnusual(session);
+        markForRow(session);
         found
             .dueAt()
             .ifPresent(due -> parts.polling().requests().makeDueWithin(Duration.between(moment, due)));
       }
-      if (session.isUnusual || (session.holder != null && session.holder.feed(found))) {
+      if (session.needsRow || (session.holder != null && session.holder.feed(found))) {
         continue;
       }
       session.add(found);
       parts.room().memory().add(found.bytes());
       waiting++;
     }
-    if (!session.isUnusual && session.holder == null && !session.messages.isEmpty()) {
+    if (!session.needsRow && session.holder == null && !session.messages.isEmpty()) {
       if (!session.isInLine) {
         session.place = session.head();
       }
@@ -304,7 +304,7 @@ public final class CachedSessions {
       for (var id : asked) {
         var session = sessions.get(id);
         if (session != null) {
-          markUnusual(session);
+          markForRow(session);
         }
       }
     } finally {
@@ -320,7 +320,7 @@ public final class CachedSessions {
     lock.lock();
     try {
       var chosen = line.stream().limit(count).toList();
-      chosen.forEach(this::markUnusual);
+      chosen.forEach(this::markForRow);
       return chosen.stream().map(session -> session.id).toList();
     } finally {
       lock.unlock();
@@ -332,15 +332,15 @@ public final class CachedSessions {
     lock.lock();
     try {
       var old = line.stream().filter(session -> !session.expires.isAfter(moment)).toList();
-      old.forEach(this::markUnusual);
+      old.forEach(this::markForRow);
     } finally {
       lock.unlock();
     }
   }
 
-  private void markUnusual(CachedSession session) {
-    session.isUnusual = true;
-    session.isToBePlaced = true;
+  private void markForRow(CachedSession session) {
+    session.needsRow = true;
+    session.mustCheckRow = true;
     unusual.add(session);
     if (session.isInLine) {
       session.isInLine = false;
@@ -348,9 +348,9 @@ public final class CachedSessions {
     }
   }
 
-  private boolean isCarried(Hold lane) {
-    var session = sessions.get(lane.id());
-    return session != null && session.holder == lane;
+  private boolean isCached(Hold hold) {
+    var session = sessions.get(hold.id());
+    return session != null && session.holder == hold;
   }
 
   /**
@@ -358,19 +358,19 @@ public final class CachedSessions {
    *
    * @param heldBefore a hold in which nothing has moved since then needs a row
    */
-  List<CachedSession> toWrite(boolean all, long heldBefore) {
+  List<CachedSession> toPersist(boolean all, long heldBefore) {
     lock.lock();
     try {
       if (all) {
         line.forEach(session -> session.isInLine = false);
         line.clear();
-        sessions.values().forEach(session -> session.isUnusual = true);
+        sessions.values().forEach(session -> session.needsRow = true);
         unusual.addAll(sessions.values());
       }
       markQuiet(heldBefore);
       var chosen = List.copyOf(unusual);
       unusual.clear();
-      chosen.forEach(CachedSession::beginWriting);
+      chosen.forEach(CachedSession::beginPersisting);
       return chosen;
     } finally {
       lock.unlock();
@@ -378,10 +378,10 @@ public final class CachedSessions {
   }
 
   private void markQuiet(long heldBefore) {
-    for (var lane : holds.takeQuiet(heldBefore)) {
-      var session = sessions.get(lane.id());
+    for (var hold : holds.takeQuiet(heldBefore)) {
+      var session = sessions.get(hold.id());
       if (session != null) {
-        markUnusual(session);
+        markForRow(session);
       }
     }
   }
@@ -401,22 +401,22 @@ public final class CachedSessions {
     } finally {
       lock.unlock();
     }
-    chosen.forEach(CachedSession::endWriting);
+    chosen.forEach(CachedSession::endPersisting);
   }
 
   /** Marks sessions again that could not be persisted. */
-  void notWritten(List<CachedSession> chosen) {
+  void notPersisted(List<CachedSession> chosen) {
     lock.lock();
     try {
       unusual.addAll(chosen);
     } finally {
       lock.unlock();
     }
-    chosen.forEach(CachedSession::endWriting);
+    chosen.forEach(CachedSession::endPersisting);
   }
 
   /** Returns when the session is not being persisted any more. */
-  void awaitWriting(SessionId id) {
+  void awaitPersisting(SessionId id) {
     var writing =
         locked(
             () -> {
@@ -427,14 +427,14 @@ public final class CachedSessions {
   }
 
   /** Marks the session of this hold, if it is still in memory. */
-  boolean mark(Hold lane) {
+  boolean mark(Hold hold) {
     lock.lock();
     try {
-      var session = sessions.get(lane.id());
-      if (session == null || session.holder != lane) {
+      var session = sessions.get(hold.id());
+      if (session == null || session.holder != hold) {
         return false;
       }
-      markUnusual(session);
+      markForRow(session);
       return true;
     } finally {
       lock.unlock();
@@ -442,7 +442,7 @@ public final class CachedSessions {
   }
 
   /** Returns whether a session must be persisted. */
-  boolean hasToWrite(long heldBefore) {
+  boolean hasToPersist(long heldBefore) {
     return locked(() -> !unusual.isEmpty() || holds.hasQuiet(heldBefore));
   }
 
@@ -451,7 +451,7 @@ public final class CachedSessions {
     return locked(
         () -> {
           long now = time.nanoTime();
-          lost.removeIf(lane -> lane.isOver(now));
+          lost.removeIf(hold -> hold.isOver(now));
           return !lost.isEmpty();
         });
   }
@@ -466,7 +466,7 @@ public final class CachedSessions {
           session.holder.superseded();
         }
         parts.room().memory().remove(session.bytes());
-        session.endWriting();
+        session.endPersisting();
       }
       sessions.clear();
       line.clear();

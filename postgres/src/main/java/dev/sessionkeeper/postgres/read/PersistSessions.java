@@ -47,7 +47,7 @@ public final class PersistSessions {
   public record Request(
       long epoch,
       List<Row> rows,
-      long[] bundles,
+      long[] batches,
       AskTable.Wishes wishes,
       List<SessionId> given,
       Ending ending) {}
@@ -144,7 +144,7 @@ public final class PersistSessions {
                     8,
                     SqlArray.of(
                         connection, "int8", sessions.stream().mapToLong(Row::head).toArray()));
-                statement.setArray(9, SqlArray.of(connection, "int8", request.bundles));
+                statement.setArray(9, SqlArray.of(connection, "int8", request.batches));
                 statement.setArray(10, SqlArray.of(connection, "int8", request.wishes.ids()));
                 statement.setArray(
                     11,

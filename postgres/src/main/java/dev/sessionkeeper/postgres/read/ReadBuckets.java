@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReadBuckets implements SessionCache {
   /** The backlog from which on reading is better than unpacking into rows. */
-  private static final int PILE = 1024;
+  private static final int BACKLOG = 1024;
 
   /** The first page comes soon; later pages are larger, so that a hold has more to do. */
   private static final int LARGER_PAGES = 4;
@@ -81,7 +81,7 @@ public final class ReadBuckets implements SessionCache {
   private final PersistSessions persist;
   private final AskTable asks;
   private final CachedSessions sessions;
-  private final OpenBatches bundles = new OpenBatches();
+  private final OpenBatches batches = new OpenBatches();
   private volatile @Nullable ReaderLease reading;
   private volatile boolean isStopAsked;
   private boolean isToMove;
@@ -94,7 +94,7 @@ public final class ReadBuckets implements SessionCache {
   private long relievedAt;
   private long lookedAtAsks;
 
-  private boolean hasLookedForPile;
+  private boolean hasLookedForBacklog;
 
   /**
    * Whether the answer to a read that took sessions back from rows was lost: no other read returns
@@ -141,7 +141,7 @@ public final class ReadBuckets implements SessionCache {
 
   @Override
   public OpenBatches batches() {
-    return bundles;
+    return batches;
   }
 
   @Override
@@ -154,8 +154,8 @@ public final class ReadBuckets implements SessionCache {
     return isReading() && sessions.hasReady();
   }
 
-  public boolean isLaneNext() {
-    return sessions.isLaneNext();
+  public boolean isRowNext() {
+    return sessions.isRowNext();
   }
 
   @Override
@@ -171,8 +171,8 @@ public final class ReadBuckets implements SessionCache {
   }
 
   @Override
-  public boolean release(Hold lane, List<FoundMessage> leftover, boolean isClean) {
-    boolean isDone = sessions.release(lane, leftover, isClean);
+  public boolean release(Hold hold, List<FoundMessage> leftover, boolean isClean) {
+    boolean isDone = sessions.release(hold, leftover, isClean);
     if (isDone && !isClean) {
       polling.requests().ask();
     }
@@ -181,13 +181,13 @@ public final class ReadBuckets implements SessionCache {
 
   @Override
   public void awaitPersisting(SessionId session) {
-    sessions.awaitWriting(session);
+    sessions.awaitPersisting(session);
   }
 
   @Override
-  public void persist(Hold lane) {
-    if (sessions.mark(lane)) {
-      worth.neededLane();
+  public void persist(Hold hold) {
+    if (sessions.mark(hold)) {
+      worth.neededRow();
       Futures.join(polling.requests().join());
     }
   }
@@ -230,17 +230,17 @@ public final class ReadBuckets implements SessionCache {
   }
 
   /** Returns whether a session in memory must be persisted soon. */
-  public boolean hasToWrite() {
+  public boolean hasToPersist() {
     var current = reading;
-    return current != null && sessions.hasToWrite(heldBefore(current));
+    return current != null && sessions.hasToPersist(heldBefore(current));
   }
 
   /**
    * Returns how often a poll must extend the lease of the reader; empty if this process does not
    * read.
    */
-  public Optional<Duration> beatEvery() {
-    return Optional.ofNullable(reading).map(ReaderLease::beatEvery);
+  public Optional<Duration> heartbeatEvery() {
+    return Optional.ofNullable(reading).map(ReaderLease::heartbeatEvery);
   }
 
   /**
@@ -252,10 +252,10 @@ public final class ReadBuckets implements SessionCache {
       return;
     }
     if (worth.isAlways()) {
-      tookLanes(0);
-    } else if (!hasLookedForPile && !worth.isNever()) {
-      hasLookedForPile = true;
-      begin(PILE, false);
+      claimedRows(0);
+    } else if (!hasLookedForBacklog && !worth.isNever()) {
+      hasLookedForBacklog = true;
+      begin(BACKLOG, false);
     }
   }
 
@@ -263,8 +263,8 @@ public final class ReadBuckets implements SessionCache {
    * Records how many sessions were claimed as rows while no process reads. Perhaps reading is
    * worth it.
    */
-  public void tookLanes(int count) {
-    if (worth.tookLanes(count) && !begin(0, worth.isAlways())) {
+  public void claimedRows(int count) {
+    if (worth.claimedRows(count) && !begin(0, worth.isAlways())) {
       worth.failed();
     }
   }
@@ -273,8 +273,8 @@ public final class ReadBuckets implements SessionCache {
    * Records how many sessions were claimed as rows while others read. A process that takes many
    * should have a part.
    */
-  public void wasGivenLanes(int count) {
-    if (reading == null && count > 0 && worth.tookLanes(count)) {
+  public void claimedRowsOfOthers(int count) {
+    if (reading == null && count > 0 && worth.claimedRows(count)) {
       join();
     }
   }
@@ -310,7 +310,7 @@ public final class ReadBuckets implements SessionCache {
     isAsked = true;
     isToMove = false;
     sessions.begin();
-    bundles.clear();
+    batches.clear();
     reading = new ReaderLease(begun, now);
     polling.requests().ask();
   }
@@ -327,7 +327,7 @@ public final class ReadBuckets implements SessionCache {
    * Reads once, and returns how many sessions had new messages. Returns -1 when this process does
    * not read, or not any more.
    */
-  public int round() {
+  public int poll() {
     var current = reading;
     if (current == null) {
       return -1;
@@ -347,7 +347,7 @@ public final class ReadBuckets implements SessionCache {
       return -1;
     }
     long began = time.nanoTime();
-    boolean beats = current.isBeatDue(began);
+    boolean beats = current.isHeartbeatDue(began);
     int room = room(current);
     if (room == 0 && !beats) {
       // Messages in memory are handed out first.
@@ -372,10 +372,10 @@ public final class ReadBuckets implements SessionCache {
       return -1;
     }
     current.read(news, began, time.nanoTime(), beats);
-    bundles.add(news.batches);
+    batches.add(news.batches);
     sessions.add(news);
     news.news.forEach(owned::tellNews);
-    if (isStopAsked || hasToWrite() || current.isInPages()) {
+    if (isStopAsked || hasToPersist() || current.isInPages()) {
       polling.requests().ask();
     }
     // Pages are read as fast as there is room.
@@ -433,7 +433,7 @@ public final class ReadBuckets implements SessionCache {
     if (others.mustStop()) {
       stop();
     } else if (others.areDead()) {
-      table.buryDead();
+      table.endDead();
       isAsked = true;
       polling.timer().fireWithin(Polling.RETRY_LOCKED);
     }
@@ -459,9 +459,9 @@ public final class ReadBuckets implements SessionCache {
   }
 
   /** Records whether ready sessions with rows are left. */
-  public void lanesLeft(boolean areLeft) {
+  public void rowsLeft(boolean areLeft) {
     if (!areLeft) {
-      sessions.noLanes();
+      sessions.noRows();
     }
   }
 
@@ -547,7 +547,7 @@ public final class ReadBuckets implements SessionCache {
     if (!given.isEmpty()) {
       wishes.asks.addAll(wishes.asksForAny);
     }
-    var chosen = sessions.toWrite(ends, heldBefore(current));
+    var chosen = sessions.toPersist(ends, heldBefore(current));
     if (chosen.isEmpty() && wishes.isEmpty() && !ends) {
       return true;
     }
@@ -563,14 +563,14 @@ public final class ReadBuckets implements SessionCache {
               new PersistSessions.Request(
                   current.epoch(),
                   lines(lines, began),
-                  bundles.of(ids),
+                  batches.of(ids),
                   wishes,
                   given,
                   new PersistSessions.Ending(end, known(current, end, chosen))),
               current.lease());
     } catch (RuntimeException e) {
       isAsked = true;
-      sessions.notWritten(chosen);
+      sessions.notPersisted(chosen);
       throw e;
     }
     if (written.isEmpty()) {
@@ -578,7 +578,7 @@ public final class ReadBuckets implements SessionCache {
       return false;
     }
     ids.addAll(wishes.sessions);
-    bundles.becameRows(ids);
+    batches.becameRows(ids);
     sessions.written(chosen, written.get().leaseEnds());
     written.get().news().forEach(owned::tellNews);
     if (end == PersistSessions.End.MOVES) {
@@ -601,7 +601,7 @@ public final class ReadBuckets implements SessionCache {
             && current.isCurrent()
             && !mayHaveLostRelieved
             && chosen.isEmpty()
-            && bundles.isEmpty();
+            && batches.isEmpty();
     return isAllDone ? Optional.of(current.knownTo()) : Optional.empty();
   }
 
@@ -612,7 +612,7 @@ public final class ReadBuckets implements SessionCache {
       lines.add(
           holder == null
               ? new PersistSessions.Row(
-                  session.id, 0, "", Duration.ZERO, session.isToBePlaced ? 0 : session.place)
+                  session.id, 0, "", Duration.ZERO, session.mustCheckRow ? 0 : session.place)
               : rowOf(holder.snapshot(now)));
     }
     return lines;
@@ -625,7 +625,7 @@ public final class ReadBuckets implements SessionCache {
 
   private void lose() {
     reading = null;
-    bundles.clear();
+    batches.clear();
     sessions.lose();
     stop();
     queue.tellOthers();
@@ -635,7 +635,7 @@ public final class ReadBuckets implements SessionCache {
     boolean wasAlone = isAlone();
     boolean wasIdle = !isStopAsked;
     reading = null;
-    bundles.clear();
+    batches.clear();
     isStopAsked = false;
     queue.tellOthers();
     if (!wasAlone) {

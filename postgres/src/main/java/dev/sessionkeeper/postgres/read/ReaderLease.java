@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * polls changes it.
  */
 public final class ReaderLease {
-  private static final int BEATS = 6;
+  private static final int HEARTBEATS = 6;
 
   /**
    * The part of the lease that must be left when a session is handed out: the session must be
@@ -32,7 +32,7 @@ public final class ReaderLease {
   private long after;
   private volatile long safeUntil;
   private volatile Sight sight;
-  private long beatAt;
+  private long heartbeatAt;
   private long knownSequence;
   private long goalSequence;
   private boolean isFirst = true;
@@ -47,7 +47,7 @@ public final class ReaderLease {
     this.lease = begun.lease();
     this.knownTo = begun.knownTo();
     this.safeUntil = askedAt + lease.toNanos();
-    this.beatAt = askedAt;
+    this.heartbeatAt = askedAt;
     this.sight = new Sight(Instant.EPOCH, askedAt, askedAt);
   }
 
@@ -114,12 +114,12 @@ public final class ReaderLease {
     return (int) Math.clamp((long) (MOST_BYTES / bytesOfOne), LEAST_IN_MEMORY, MOST_IN_MEMORY);
   }
 
-  Duration beatEvery() {
-    return lease.dividedBy(BEATS);
+  Duration heartbeatEvery() {
+    return lease.dividedBy(HEARTBEATS);
   }
 
-  boolean isBeatDue(long now) {
-    return now - beatAt >= beatEvery().toNanos();
+  boolean isHeartbeatDue(long now) {
+    return now - heartbeatAt >= heartbeatEvery().toNanos();
   }
 
   /**
@@ -176,7 +176,7 @@ public final class ReaderLease {
     }
     sight = new Sight(news.summary.moment(), askedAt, answeredAt);
     if (beats) {
-      beatAt = askedAt;
+      heartbeatAt = askedAt;
       safeUntil = askedAt + lease.toNanos();
     }
   }

@@ -39,10 +39,10 @@ public final class ReaderTable {
           + HandedRow.COLUMNS
           + BatchRow.COLUMNS
           + " FROM keeper.read_found(?, ?, ?::pg_snapshot, ?::pg_snapshot, ?, ?, ?, ?, ?, ?, ?, ?)";
-  private static final String BEAT = "SELECT keeper.beat_reader(?, ?)";
+  private static final String HEARTBEAT = "SELECT keeper.beat_reader(?, ?)";
   private static final String LOOK =
       "SELECT free, must_stop, are_dead, masks FROM keeper.look_at_readers(?, ?)";
-  private static final String BURY = "SELECT keeper.bury_readers(?, ?)";
+  private static final String END_DEAD = "SELECT keeper.bury_readers(?, ?)";
   private static final String FORGET = "SELECT keeper.forget_reader(?, ?)";
 
   private final QueueContext queue;
@@ -91,7 +91,7 @@ public final class ReaderTable {
         .connections()
         .call(
             connection -> {
-              try (var statement = connection.prepareStatement(BEAT)) {
+              try (var statement = connection.prepareStatement(HEARTBEAT)) {
                 statement.setInt(1, queue.id());
                 statement.setLong(2, epoch);
                 try (var rows = statement.executeQuery()) {
@@ -109,8 +109,8 @@ public final class ReaderTable {
    * @param carried the sessions in memory, if an answer was lost that took sessions back from rows
    */
   ReadResult read(
-      ReaderLease reading, int most, long mostBytes, boolean relieves, Optional<String[]> carried) {
-    var news = readSome(reading, most, mostBytes, relieves, carried);
+      ReaderLease reading, int most, long mostBytes, boolean relieves, Optional<String[]> cached) {
+    var news = readSome(reading, most, mostBytes, relieves, cached);
     var left = news.leftToRead();
     if (left.isPresent()) {
       queue
@@ -146,7 +146,7 @@ public final class ReaderTable {
   }
 
   private ReadResult readSome(
-      ReaderLease reading, int most, long mostBytes, boolean relieves, Optional<String[]> carried) {
+      ReaderLease reading, int most, long mostBytes, boolean relieves, Optional<String[]> cached) {
     return queue
         .connections()
         .call(
@@ -164,7 +164,7 @@ public final class ReaderTable {
                 statement.setBoolean(10, relieves);
                 statement.setArray(
                     11,
-                    carried.isPresent() ? SqlArray.of(connection, "text", carried.get()) : null);
+                    cached.isPresent() ? SqlArray.of(connection, "text", cached.get()) : null);
                 try (var rows = statement.executeQuery()) {
                   var news = new ReadResult(reading.buckets());
                   while (rows.next()) {
@@ -211,12 +211,12 @@ public final class ReaderTable {
   }
 
   /** Ends readers whose lease has run out. Sessions that they may have handed out get rows. */
-  void buryDead() {
+  void endDead() {
     queue
         .connections()
         .call(
             connection -> {
-              try (var statement = connection.prepareStatement(BURY)) {
+              try (var statement = connection.prepareStatement(END_DEAD)) {
                 statement.setInt(1, queue.id());
                 statement.setLong(2, queue.node().shard());
                 return statement.execute();

@@ -61,7 +61,7 @@ public final class ReadingPolicy {
   }
 
   /** Records sessions that were claimed as rows. Returns whether reading is worth it now. */
-  boolean tookLanes(int count) {
+  boolean claimedRows(int count) {
     long now = time.nanoTime();
     if (now - windowBegan > WINDOW_NANOS) {
       windowBegan = now;
@@ -82,7 +82,7 @@ public final class ReadingPolicy {
   }
 
   /** Records that a session in memory needed a row. */
-  void neededLane() {
+  void neededRow() {
     unusual.incrementAndGet();
   }
 

@@ -16,17 +16,17 @@ public final class WatchedHolds {
   static final long LONGEST_NANOS = Duration.ofSeconds(2).toNanos();
 
   private final ArrayDeque<Watched> line = new ArrayDeque<>();
-  private final Predicate<Hold> isCarried;
+  private final Predicate<Hold> isCached;
 
   /** A hold, and since when nothing had been handed out in it at its last check. */
-  private record Watched(Hold lane, long since) {}
+  private record Watched(Hold hold, long since) {}
 
-  WatchedHolds(Predicate<Hold> isCarried) {
-    this.isCarried = isCarried;
+  WatchedHolds(Predicate<Hold> isCached) {
+    this.isCached = isCached;
   }
 
-  void add(Hold lane, long now) {
-    line.addLast(new Watched(lane, now));
+  void add(Hold hold, long now) {
+    line.addLast(new Watched(hold, now));
   }
 
   boolean isEmpty() {
@@ -35,14 +35,14 @@ public final class WatchedHolds {
   }
 
   int size() {
-    return (int) line.stream().filter(hold -> isCarried.test(hold.lane)).count();
+    return (int) line.stream().filter(watched -> isCached.test(watched.hold)).count();
   }
 
   /** Returns the messages of all holds that were not handed out. */
   int notHandedOut() {
     int count = 0;
-    for (var hold : line) {
-      count += isCarried.test(hold.lane) ? hold.lane.notHandedOut() : 0;
+    for (var watched : line) {
+      count += isCached.test(watched.hold) ? watched.hold.notHandedOut() : 0;
     }
     return count;
   }
@@ -52,7 +52,7 @@ public final class WatchedHolds {
   }
 
   void dropEnded() {
-    while (!line.isEmpty() && !isCarried.test(line.getFirst().lane)) {
+    while (!line.isEmpty() && !isCached.test(line.getFirst().hold)) {
       line.removeFirst();
     }
   }
@@ -69,11 +69,11 @@ public final class WatchedHolds {
   List<Hold> takeQuiet(long before) {
     var quiet = new ArrayList<Hold>();
     while (hasQuiet(before)) {
-      var lane = line.removeFirst().lane;
-      if (lane.isQuietSince(before) || before - lane.heldSince() >= LONGEST_NANOS) {
-        quiet.add(lane);
+      var hold = line.removeFirst().hold;
+      if (hold.isQuietSince(before) || before - hold.heldSince() >= LONGEST_NANOS) {
+        quiet.add(hold);
       } else {
-        line.addLast(new Watched(lane, Math.max(lane.lastMoved(), before)));
+        line.addLast(new Watched(hold, Math.max(hold.lastMoved(), before)));
       }
     }
     return quiet;

@@ -22,9 +22,9 @@ import java.util.Set;
  * answers the calls.
  */
 public final class CompleteMessages {
-  private static final String OF_LANES =
+  private static final String OF_ROWS =
       "SELECT * FROM keeper.settle_lanes(?, ?, ?, ?, ?, ?, ?, ?, ?)";
-  private static final String OF_CARRIED =
+  private static final String OF_CACHED =
       "SELECT * FROM keeper.settle_carried(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String MESSAGE_GONE = "SK001";
   private static final String NOT_THE_READER = "SK002";
@@ -49,7 +49,7 @@ public final class CompleteMessages {
    */
   void ofRows(List<SettleWork> works) {
     try {
-      var lost = repeat(works, (connection, again) -> lanes(connection, works, again));
+      var lost = repeat(works, (connection, again) -> rows(connection, works, again));
       for (var work : works) {
         if (lost.contains(work.session())) {
           work.lose();
@@ -72,28 +72,28 @@ public final class CompleteMessages {
   List<SettleWork> ofCached(Reader reader, List<SettleWork> works) {
     var epoch = reader.epoch();
     var left = new ArrayList<SettleWork>();
-    var carried = works.stream().filter(work -> work.isOf(epoch)).toList();
+    var cached = works.stream().filter(work -> work.isOf(epoch)).toList();
     leaveToRows(reader, works.stream().filter(work -> !work.isOf(epoch)).toList(), left);
-    long note = reader.batches().nextNote();
+    long note = reader.batches().nextRecord();
     try {
-      while (!carried.isEmpty()) {
+      while (!cached.isEmpty()) {
         var fence = new Fence.OfReader(reader, epoch.orElseThrow());
-        var written = complete(fence, carried, note, !left.isEmpty());
+        var written = complete(fence, cached, note, !left.isEmpty());
         if (written.isEmpty()) {
-          carried.forEach(SettleWork::succeed);
+          cached.forEach(SettleWork::succeed);
           return left;
         }
-        carried.stream().filter(work -> written.contains(work.session())).forEach(left::add);
-        carried = carried.stream().filter(work -> !written.contains(work.session())).toList();
+        cached.stream().filter(work -> written.contains(work.session())).forEach(left::add);
+        cached = cached.stream().filter(work -> !written.contains(work.session())).toList();
       }
     } catch (SQLException e) {
       if (NOT_THE_READER.equals(e.getSQLState())) {
-        leaveToRows(reader, carried, left);
+        leaveToRows(reader, cached, left);
       } else {
-        fail(carried, e, one -> left.addAll(ofCached(reader, List.of(one))));
+        fail(cached, e, one -> left.addAll(ofCached(reader, List.of(one))));
       }
     } catch (KeeperException.OutcomeUnknown e) {
-      carried.forEach(work -> work.fail(e));
+      cached.forEach(work -> work.fail(e));
     }
     return left;
   }
@@ -123,14 +123,14 @@ public final class CompleteMessages {
     if (busy.isEmpty()) {
       return Set.of();
     }
-    var bundles = fence.reader().batches();
-    var completed = bundles.tellApart(busy, note);
+    var batches = fence.reader().batches();
+    var completed = batches.tellApart(busy, note);
     var written =
         repeat(
             busy,
-            (connection, once) -> carried(connection, fence.epoch(), busy, completed, once || again));
+            (connection, once) -> cached(connection, fence.epoch(), busy, completed, once || again));
     if (written.isEmpty()) {
-      bundles.close(completed);
+      batches.close(completed);
     }
     return written;
   }
@@ -187,13 +187,13 @@ public final class CompleteMessages {
     return !Connections.mayRepeatAfter(attempt);
   }
 
-  private Set<SessionId> lanes(Connection connection, List<SettleWork> works, boolean again)
+  private Set<SessionId> rows(Connection connection, List<SettleWork> works, boolean again)
       throws SQLException {
     var sorted = works.stream().sorted(Comparator.comparing(SettleWork::session)).toList();
     var kept = sorted.stream().filter(work -> !work.isFreed()).toList();
     var freed = sorted.stream().filter(SettleWork::isFreed).toList();
     var done = new Done(works);
-    try (var statement = connection.prepareStatement(OF_LANES)) {
+    try (var statement = connection.prepareStatement(OF_ROWS)) {
       statement.setInt(1, queue.id());
       statement.setArray(2, SqlArray.of(connection, "text", sessionsOf(kept)));
       statement.setArray(3, SqlArray.of(connection, "int8", epochsOf(kept)));
@@ -208,14 +208,14 @@ public final class CompleteMessages {
     }
   }
 
-  private Set<SessionId> carried(
+  private Set<SessionId> cached(
       Connection connection,
       long readerEpoch,
       List<SettleWork> works,
       CompletedMessages done,
       boolean again)
       throws SQLException {
-    try (var statement = connection.prepareStatement(OF_CARRIED)) {
+    try (var statement = connection.prepareStatement(OF_CACHED)) {
       statement.setInt(1, queue.id());
       statement.setLong(2, readerEpoch);
       statement.setArray(3, SqlArray.of(connection, "text", sessionsOf(works)));

@@ -13,15 +13,15 @@ class OpenBatchesTest {
   private static final SessionId A = SessionId.of("a");
   private static final SessionId B = SessionId.of("b");
 
-  private final OpenBatches bundles = new OpenBatches();
+  private final OpenBatches batches = new OpenBatches();
 
   private void read(long first, SessionId... sessions) {
-    bundles.add(List.of(new MessageBatch(first, sessions, 0, false)));
+    batches.add(List.of(new MessageBatch(first, sessions, 0, false)));
   }
 
   private CompletedMessages complete(SessionId session, long... sequences) {
-    return bundles.tellApart(
-        List.of(new OfSession(session, List.of(sequences))), bundles.nextNote());
+    return batches.tellApart(
+        List.of(new OfSession(session, List.of(sequences))), batches.nextRecord());
   }
 
   private record OfSession(SessionId session, List<long[]> done) implements Completions {}
@@ -41,13 +41,13 @@ class OpenBatchesTest {
     assertThat(completed.incomplete.masks()).containsExactly(0b01);
     assertThat(completed.complete.firsts()).containsExactly(128);
     assertThat(completed.complete.masks()).containsExactly(0b1);
-    bundles.close(completed);
+    batches.close(completed);
 
     var last = complete(B, 65);
     assertThat(last.complete.firsts()).containsExactly(64);
     assertThat(last.complete.masks()).as("what is new").containsExactly(0b10);
-    bundles.close(last);
-    assertThat(bundles.all()).isEmpty();
+    batches.close(last);
+    assertThat(batches.all()).isEmpty();
   }
 
   @Test
@@ -73,14 +73,14 @@ class OpenBatchesTest {
     read(64, A, B);
     read(128, A, B);
     var noted = complete(A, 64, 128);
-    bundles.close(noted);
-    bundles.close(complete(B, 65));
+    batches.close(noted);
+    batches.close(complete(B, 65));
     var last = complete(B, 129);
     assertThat(last.over).as("the other one needs it").isEmpty();
-    bundles.close(last);
+    batches.close(last);
     var after = complete(A);
     assertThat(after.over).containsExactly(noted.note);
-    bundles.close(after);
+    batches.close(after);
     assertThat(complete(A).over).as("it is deleted").isEmpty();
   }
 
@@ -91,14 +91,14 @@ class OpenBatchesTest {
     read(64, sessions);
     read(128, sessions);
     for (int i = 0; i < 63; i++) {
-      bundles.close(complete(A, 64 + i));
+      batches.close(complete(A, 64 + i));
     }
-    bundles.close(complete(A, 128));
-    bundles.close(complete(A, 129));
+    batches.close(complete(A, 128));
+    batches.close(complete(A, 129));
     var late = complete(A);
     assertThat(late.late.firsts()).containsExactly(64);
     assertThat(late.late.masks()).containsExactly(Long.MAX_VALUE);
-    bundles.close(late);
+    batches.close(late);
     var after = complete(B, 127);
     assertThat(after.over).as("all notes of the first bundle").hasSize(63);
     assertThat(after.late.firsts()).isEmpty();
@@ -113,16 +113,16 @@ class OpenBatchesTest {
     read(64, sessions);
     read(128, times(64, A));
     for (int i = 0; i < 62; i++) {
-      bundles.close(complete(A, 64 + i));
+      batches.close(complete(A, 64 + i));
     }
     for (int i = 0; i < 3; i++) {
-      bundles.close(complete(A, 128 + i));
+      batches.close(complete(A, 128 + i));
     }
     var folding = complete(A, 131);
     assertThat(folding.late.masks()).containsExactly(Long.MAX_VALUE >>> 1);
     var newer = complete(A, 64 + 62);
-    bundles.close(newer);
-    bundles.close(folding);
+    batches.close(newer);
+    batches.close(folding);
 
     assertThat(complete(A).over).hasSize(62).doesNotContain(newer.note);
   }
@@ -132,15 +132,15 @@ class OpenBatchesTest {
   void aBundleWhoseRestBecameRowsMeanwhileGoesWithTheNextOne() {
     read(64, A, B);
     var completed = complete(A, 64);
-    bundles.becameRows(Set.of(B));
-    bundles.close(completed);
-    assertThat(bundles.all()).isEmpty();
+    batches.becameRows(Set.of(B));
+    batches.close(completed);
+    assertThat(batches.all()).isEmpty();
 
     var next = complete(A);
     assertThat(next.complete.firsts()).containsExactly(64);
     assertThat(next.complete.masks()).as("nothing to count").containsExactly(0);
     assertThat(next.over).containsExactly(completed.note);
-    bundles.close(next);
+    batches.close(next);
     assertThat(complete(A).complete.firsts()).isEmpty();
   }
 }

@@ -15,53 +15,53 @@ class ReadingPolicyTest {
 
   @Test
   void manySessionsInAShortTimeAreWorthIt() {
-    assertThat(worth.tookLanes(31)).isFalse();
-    assertThat(worth.tookLanes(1)).isTrue();
+    assertThat(worth.claimedRows(31)).isFalse();
+    assertThat(worth.claimedRows(1)).isTrue();
   }
 
   @Test
   void asManyInALongTimeAreNot() {
-    worth.tookLanes(31);
+    worth.claimedRows(31);
     clock.advance(WINDOW.plusMillis(1));
-    assertThat(worth.tookLanes(31)).isFalse();
+    assertThat(worth.claimedRows(31)).isFalse();
   }
 
   @Test
   void whatWasAgainstItLately() {
     worth.notWithin(Duration.ofSeconds(5));
-    assertThat(worth.tookLanes(100)).isFalse();
+    assertThat(worth.claimedRows(100)).isFalse();
     clock.advance(Duration.ofSeconds(5));
-    assertThat(worth.tookLanes(100)).isTrue();
+    assertThat(worth.claimedRows(100)).isTrue();
   }
 
   @Test
   void never() {
     var not = new ReadingPolicy(clock, PostgresOptions.NEVER);
     assertThat(not.isNever()).isTrue();
-    assertThat(not.tookLanes(1_000_000)).isFalse();
+    assertThat(not.claimedRows(1_000_000)).isFalse();
   }
 
   @Test
   void itIsOverWhenAQuarterOfTheSessionsNeedLanes() {
     worth.begins(1000);
     for (int i = 0; i < 65; i++) {
-      worth.neededLane();
+      worth.neededRow();
     }
     assertThat(worth.isOver(1255)).as("too early to tell").isFalse();
     assertThat(worth.isOver(1256)).isTrue();
-    assertThat(worth.tookLanes(100)).as("for ten seconds").isFalse();
+    assertThat(worth.claimedRows(100)).as("for ten seconds").isFalse();
     clock.advance(Duration.ofSeconds(10));
-    assertThat(worth.tookLanes(100)).isTrue();
+    assertThat(worth.claimedRows(100)).isTrue();
   }
 
   @Test
   void whatWasCountedIsForgottenOnceItWasJudged() {
     worth.begins(0);
     for (int i = 0; i < 64; i++) {
-      worth.neededLane();
+      worth.neededRow();
     }
     assertThat(worth.isOver(256)).isFalse();
-    worth.neededLane();
+    worth.neededRow();
     assertThat(worth.isOver(512)).isFalse();
   }
 }
