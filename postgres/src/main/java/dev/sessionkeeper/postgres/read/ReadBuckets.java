@@ -2,7 +2,6 @@ package dev.sessionkeeper.postgres.read;
 
 import dev.sessionkeeper.postgres.batch.OpenBatches;
 import dev.sessionkeeper.postgres.batch.ReaderBuckets;
-import dev.sessionkeeper.postgres.claim.ClaimSessions;
 import dev.sessionkeeper.postgres.jdbc.Futures;
 import dev.sessionkeeper.postgres.lease.Hold;
 import dev.sessionkeeper.postgres.lease.HoldParts;
