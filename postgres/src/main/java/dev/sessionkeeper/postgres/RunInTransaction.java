@@ -1,5 +1,10 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.postgres.jdbc.Connections;
+import dev.sessionkeeper.postgres.lease.OwnedSessions;
+import dev.sessionkeeper.postgres.queue.QueueContext;
+import dev.sessionkeeper.postgres.settle.SettleCall;
+import dev.sessionkeeper.postgres.settle.SettleEach;
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
@@ -19,28 +24,32 @@ import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 
 /**
- * Calls transactional handlers and settles their messages on the handler's connection, right before
- * the commit: the lane is locked for no longer than that, and a lease that was lost meanwhile rolls
- * everything back.
+ * Calls transactional handlers and settles their messages on the handler's connection, right
+ * before the commit. The session's row is locked for no longer than that, and a lease that was
+ * lost meanwhile rolls everything back.
  *
- * <p>The processor settles what the handler returns; the lane knows then that it is done.
+ * <p>The processor then settles what the handler returned, and the hold knows that this is done.
  */
 final class RunInTransaction {
   /** Its counts go into a row of their own, so that handlers do not wait for each other. */
   private static final long NO_SHARD = -1;
 
-  private final OrderedQueue queue;
+  private final QueueContext queue;
+  private final OwnedSessions owned;
   private final HandlerTransactions transactions;
 
   /** Handlers in transactions of the provider. */
-  RunInTransaction(OrderedQueue queue) {
+  RunInTransaction(QueueContext queue, OwnedSessions owned) {
     this.queue = queue;
+    this.owned = owned;
     this.transactions = this::callInOwnTransaction;
   }
 
   /** Handlers in transactions of the application. */
-  RunInTransaction(OrderedQueue queue, HandlerTransactions transactions) {
+  RunInTransaction(
+      QueueContext queue, OwnedSessions owned, HandlerTransactions transactions) {
     this.queue = queue;
+    this.owned = owned;
     this.transactions = new WithinPool(queue.connections(), transactions);
   }
 
@@ -68,16 +77,16 @@ final class RunInTransaction {
 
   private <T> T call(List<Delivery> deliveries, SessionContext session, Call<T> handler)
       throws Exception {
-    var lane =
-        queue
-            .held(session.id(), session.epoch())
+    var held =
+        owned
+            .find(session.id(), session.epoch())
             .orElseThrow(
                 () -> new KeeperException.LockLost("session " + session.id(), session.epoch()));
-    lane.requireLane();
+    held.requireRow();
     // The effect of this message must not be durable before the end of the one before it.
-    lane.settling().awaitBefore(deliveries.get(0).sequence());
+    held.settling().awaitBefore(deliveries.get(0).sequence());
     var decided = transactions.call(connection -> call(session, deliveries, connection, handler));
-    lane.settling().settledByTransaction(decided.settled(deliveries));
+    held.settling().settledByTransaction(decided.settled(deliveries));
     return decided.answer();
   }
 
@@ -138,8 +147,8 @@ final class RunInTransaction {
       Optional<SessionState.Write> state)
       throws SQLException {
     try {
-      new SettleCall(session.id(), session.epoch(), false, settled, false, state)
-          .run(connection, queue.id(), NO_SHARD);
+      var call = new SettleCall(session.id(), session.epoch(), false, settled, false, state);
+      SettleEach.runAlone(connection, queue.id(), NO_SHARD, call);
     } catch (SQLException e) {
       if (SqlErrors.isWrongIsolation(e)) {
         throw SqlErrors.translate(e);

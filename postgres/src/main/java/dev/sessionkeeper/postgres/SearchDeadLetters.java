@@ -1,5 +1,8 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.postgres.jdbc.Instants;
+import dev.sessionkeeper.postgres.row.MessageRow;
+import dev.sessionkeeper.postgres.row.StoredCodes;
 import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
@@ -23,7 +26,10 @@ import java.util.Optional;
  * many threads.
  */
 public final class SearchDeadLetters {
-  /** How many of the newest dead letters are looked at where all of them would take too long. */
+  /**
+   * The number of the newest dead letters that a search reads where reading all of them would take
+   * too long.
+   */
   public static final int NEWEST = 5_000;
 
   /** The error without its numbers: letters that died of the same cause have the same one. */
@@ -201,8 +207,8 @@ public final class SearchDeadLetters {
                         rows.getString(1),
                         rows.getLong(2),
                         rows.getLong(6),
-                        HandedRow.instant(rows, 4),
-                        HandedRow.instant(rows, 5),
+                        Instants.of(rows, 4),
+                        Instants.of(rows, 5),
                         rows.getString(7),
                         rows.getString(8)));
               }
@@ -225,7 +231,7 @@ public final class SearchDeadLetters {
           int changed;
           try (var statement = connection.prepareStatement(REPAIR)) {
             statement.setBytes(1, after.unsafeBytes());
-            statement.setInt(2, Codes.of(after.form()));
+            statement.setInt(2, StoredCodes.of(after.form()));
             statement.setString(3, after.contentType());
             statement.setString(4, queue.value());
             statement.setLong(5, Long.parseLong(id));
@@ -296,14 +302,13 @@ public final class SearchDeadLetters {
     var session = Optional.ofNullable(row.getString(2)).map(SessionId::of);
     return new DeadLetter(
         Long.toString(row.getLong(1)),
-        HandedRow.message(
-            row, session, row.getInt(5), row.getString(6), row.getBytes(7), 4, 10, 9, 8),
+        MessageRow.at(row, 4, session),
         row.getLong(3),
         row.getInt(11),
         row.getString(12),
         row.getString(13),
-        HandedRow.instant(row, 14),
-        HandedRow.instant(row, 15),
+        Instants.of(row, 14),
+        Instants.of(row, 15),
         row.getInt(16));
   }
 }

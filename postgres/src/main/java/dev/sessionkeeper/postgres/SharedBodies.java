@@ -1,6 +1,6 @@
 package dev.sessionkeeper.postgres;
 
-import java.nio.ByteBuffer;
+import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -8,22 +8,20 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Keeps bodies once that belong to several messages, of whatever queues, on the connection of the
+ * Stores payloads once that several messages share, in any queues, on the connection of the
  * caller. Receivers notice nothing of it.
  *
- * <p>Whoever keeps a body releases it some day; until then it stays, also when the last of its
- * messages is gone.
+ * <p>The caller that keeps a payload releases it later; until then it stays, even after the last
+ * of its messages has gone.
  */
 public final class SharedBodies {
-  // Added to the form of a message whose body is a reference.
-  private static final int SHARED = 4;
   private static final String KEEP =
       "INSERT INTO keeper.shared_body (id, bytes) SELECT * FROM unnest(?, ?)";
   private static final String RELEASE = "SELECT keeper.release_bodies(?)";
 
   private SharedBodies() {}
 
-  /** Keeps bodies under ids of the caller's choice. */
+  /** Stores payloads under ids of the caller's choice. */
   public static void keep(Connection connection, Map<UUID, byte[]> bodies) throws SQLException {
     if (bodies.isEmpty()) {
       return;
@@ -36,7 +34,7 @@ public final class SharedBodies {
     }
   }
 
-  /** Forgets bodies. A message that still waits for its receiver gets a copy of its own. */
+  /** Deletes payloads. A message that still waits for its receiver gets a copy of its own. */
   public static void release(Connection connection, Collection<UUID> ids) throws SQLException {
     if (ids.isEmpty()) {
       return;
@@ -45,16 +43,5 @@ public final class SharedBodies {
       statement.setArray(1, SqlArray.of(connection, "uuid", ids.toArray(UUID[]::new)));
       statement.execute();
     }
-  }
-
-  static short shared(short form) {
-    return (short) (form + SHARED);
-  }
-
-  static byte[] reference(UUID id) {
-    return ByteBuffer.allocate(16)
-        .putLong(id.getMostSignificantBits())
-        .putLong(id.getLeastSignificantBits())
-        .array();
   }
 }

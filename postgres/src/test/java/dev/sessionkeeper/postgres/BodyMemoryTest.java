@@ -1,5 +1,6 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.postgres.prefetch.PrefetchBudget;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -127,7 +128,7 @@ class BodyMemoryTest {
   @Test
   void roomIsToldToThoseWhoWaitForIt() {
     var told = new AtomicInteger();
-    var memory = new BodyMemory(100);
+    var memory = new PrefetchBudget(100);
     var one = memory.share(told::incrementAndGet);
     var other = memory.share(told::incrementAndGet);
     one.add(120);

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.postgres.queue.CountShard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sessionkeeper.Message;

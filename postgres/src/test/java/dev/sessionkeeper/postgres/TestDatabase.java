@@ -14,7 +14,7 @@ import javax.sql.DataSource;
  * A database of its own for one test, with a pool as an application has one. All tests of this
  * process share one PostgreSQL: the migrations run once, and each test gets a copy of the result.
  */
-final class TestDatabase implements AutoCloseable {
+public final class TestDatabase implements AutoCloseable {
   private static final String CUT =
       """
       SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
@@ -50,16 +50,16 @@ final class TestDatabase implements AutoCloseable {
     return name;
   }
 
-  static TestDatabase start() {
+  public static TestDatabase start() {
     return new TestDatabase("queues_" + COUNT.incrementAndGet());
   }
 
-  HikariDataSource pool() {
+  public HikariDataSource pool() {
     return pool;
   }
 
   /** A number that a statement finds out about a queue, whose name is its parameter. */
-  long number(String sql, QueueName queue) {
+  public long number(String sql, QueueName queue) {
     try (var connection = pool.getConnection();
         var statement = connection.prepareStatement(sql)) {
       statement.setString(1, queue.value());
@@ -73,7 +73,7 @@ final class TestDatabase implements AutoCloseable {
   }
 
   /** The rows of a table, or a view, that belong to a queue. */
-  long count(String table, QueueName queue) {
+  public long count(String table, QueueName queue) {
     return number(
         "SELECT count(*) FROM keeper."
             + table
@@ -82,7 +82,7 @@ final class TestDatabase implements AutoCloseable {
   }
 
   /** Breaks all connections that the queues use, and tells how many. */
-  int cutConnections() {
+  public int cutConnections() {
     try (var connection = source.getConnection();
         var statement = connection.createStatement();
         var rows = statement.executeQuery(CUT)) {
@@ -93,34 +93,34 @@ final class TestDatabase implements AutoCloseable {
     }
   }
 
-  String name() {
+  public String name() {
     return name;
   }
 
-  String url() {
+  public String url() {
     return POSTGRES.jdbcUrl(name);
   }
 
   /** Returns the port of the server, for a proxy in front of it. */
-  int port() {
+  public int port() {
     return URI.create(url().substring("jdbc:".length())).getPort();
   }
 
-  String user() {
+  public String user() {
     return POSTGRES.user();
   }
 
-  String password() {
+  public String password() {
     return POSTGRES.password();
   }
 
   /** Returns connections outside the pool. */
-  DataSource unpooled() {
+  public DataSource unpooled() {
     return source;
   }
 
   /** Returns connections as superuser of the server that all tests share. */
-  DataSource admin() {
+  public DataSource admin() {
     return POSTGRES.adminDataSource();
   }
 
