@@ -55,9 +55,10 @@ final class InspectQueue {
       """; // loose_message_free, loose_message_locked, loose_message_pkey
 
   /**
-   * The sessions of a page, and what each has in bundles: lanes by their index, sessions that are
-   * held without one, and those that are only in bundles. The sessions of some bundles tell how far
-   * the page goes at most; behind that nothing is counted.
+   * Finds the sessions of a page and counts their messages in bundles: sessions with a lane, held
+   * sessions without one, and sessions that exist in bundles only. The first 256 bundles limit how
+   * far the page can reach. The statement then reads the names in all bundles once, and counts
+   * within that limit.
    */
   private static final String NAMES =
       """
@@ -118,7 +119,7 @@ final class InspectQueue {
        ORDER BY p.session
       """; // lane_pkey (queue, session), bundle_pkey
 
-  /** What there is to say of some sessions, in the order of their names. */
+  /** Reads the lanes of some sessions, in the order of their names. */
   private static final String SESSIONS =
       """
       SELECT w.session, COALESCE(l.aside, l.status, 0), COALESCE(c.backlog, 0) + w.backlog,
@@ -216,7 +217,12 @@ final class InspectQueue {
   /** How a session is held that has no lane. */
   record CarriedHold(Lease lease, boolean isHandedOut) {}
 
-  /** A session of a page, and what it has in bundles; null where that is nothing. */
+  /**
+   * A session of a page.
+   *
+   * @param backlog its messages in bundles
+   * @param enqueuedAt of the oldest of these; null if there is none
+   */
   private record Named(String session, long backlog, @Nullable OffsetDateTime enqueuedAt) {}
 
   private List<Named> names(

@@ -34,7 +34,7 @@ record SettleCall(
     return new SettleCall(session, epoch, true, List.of(), false, Optional.of(state));
   }
 
-  /** Returns whether it is one message that has failed, and nothing else. */
+  /** Returns whether this call retries a single message and does nothing else. */
   boolean isRetry() {
     return !shared
         && state.isEmpty()

@@ -30,7 +30,7 @@ final class SettleSessions {
   /** They cost more than completions, and have their lanes locked until all of them are done. */
   private static final int MOST_MIXED = 64;
 
-  /** A failure that is only counted costs a quarter of the others. */
+  /** A retry costs a quarter of other calls: one statement counts all retries of a group. */
   private static final int MOST_RETRIES = 256;
 
   private static final Duration PACE = Duration.ofMillis(2);
@@ -177,7 +177,7 @@ final class SettleSessions {
     return later;
   }
 
-  /** How many of them go together: one at least. */
+  /** Returns how many of these calls, at least one, share the next statement. */
   private static int sizeOfGroup(List<Mixed> mixed) {
     int retries = 0;
     int others = 0;

@@ -270,8 +270,8 @@ BEGIN
   outcome := 'ok';
 END $$;
 
--- The usual failure, for all of them at once: each call is one message that is tried again and has attempts left. The caller has
--- locked the lanes, in an earlier statement. Tells which calls it has seen to; the others are left as they are.
+-- Counts the failed attempts of many calls with one statement. A call qualifies if it retries a single message that has attempts left.
+-- The caller has locked the lanes in an earlier statement. Returns for each call whether it was handled; other calls change nothing here.
 CREATE OR REPLACE FUNCTION keeper.retry_heads(q int, sessions text[], epochs bigint[], shareds boolean[], sizes int[], seqs bigint[],
   acts smallint[], delays_us bigint[], limits boolean[], reasons text[], states bytea[])
 RETURNS boolean[]

@@ -27,11 +27,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
 /**
- * Parts of a queue change their owners while sessions are held and settled. Each test was seen red
- * with a bug planted: see the comment above it.
+ * Tests that parts of a queue change their readers while sessions are held and settled. Each test
+ * was seen red with a planted bug; the comment above the test names the bug.
  */
 class ChangesOfPartsTest extends ReadsInParts {
-  /** A settlement that notes what it completed stops there, behind its fence. */
+  /** A settlement that writes a note waits at this advisory lock, behind its fence. */
   private static final long GATE = 4712;
 
   private static final Duration LATER = Duration.ofSeconds(10);
@@ -71,15 +71,15 @@ class ChangesOfPartsTest extends ReadsInParts {
     }
   }
 
-  /** Holds outlast a test on a busy machine. */
+  /** Sets leases that outlast a test on a busy machine. */
   @BeforeEach
   void lockForLong() {
     reader.declare(queue, QueueSettings.ordered().withLockDuration(Duration.ofSeconds(20)));
   }
 
-  /** Red without FOR KEY SHARE in settle_carried: the second process handles the message again. */
+  /** Red without FOR KEY SHARE in settle_carried: the next reader handles the message again. */
   @TestInRealTime
-  void aPartIsNotHandedOverWhileASettlementIsOnItsWay() throws Exception {
+  void aPartMovesOnlyAfterSettlementsInFlight() throws Exception {
     var high = ofHalf(false, 0);
     sendTogether(ofHalf(true, 0), high);
     var one = take(reader, queue, ME);
@@ -93,7 +93,7 @@ class ChangesOfPartsTest extends ReadsInParts {
       completed = settle(held, message);
       await().atMost(SOON).until(() -> count(AT_GATE) == 1);
       want(second, OTHER, Duration.ofMillis(50));
-      // Its part is asked for, and must not be given.
+      // The second process waits for its part; the first one must keep it.
       assertThat(second.sessions(queue).acceptNext(OTHER, Duration.ofMillis(700)))
           .isInstanceOf(AcceptResult.NoSession.class);
       assertThat(completed).isNotDone();
@@ -106,9 +106,9 @@ class ChangesOfPartsTest extends ReadsInParts {
     assertThat(drain()).containsOnlyKeys(ofHalf(true, 0));
   }
 
-  /** Red without fold_notes in bury_readers: what is noted is handed out again. */
+  /** Red without fold_notes in bury_readers: completed messages are handed out again. */
   @TestInRealTime
-  void whatADeadReaderHasNotedIsNotHandledAgain() throws Exception {
+  void messagesCompletedByADeadReaderAreNotHandledAgain() throws Exception {
     share();
     var sessions = List.of(ofHalf(false, 0), ofHalf(false, 1), ofHalf(false, 2));
     sendTogether(sessions.toArray(SessionId[]::new));
@@ -128,9 +128,9 @@ class ChangesOfPartsTest extends ReadsInParts {
     held.close();
   }
 
-  /** Red without the fence in settle_carried: the settlement is confirmed. */
+  /** Red without the fence in settle_carried: the late settlement is confirmed. */
   @TestInRealTime
-  void aReaderThatStoodStillSettlesNothingOfWhatAnotherOneHasNow() throws Exception {
+  void aReaderThatResumesAfterItsLeaseSettlesNothing() throws Exception {
     share();
     var session = ofHalf(false, 0);
     sendTogether(session, ofHalf(false, 1));
@@ -152,9 +152,9 @@ class ChangesOfPartsTest extends ReadsInParts {
     await().atMost(SOON).until(() -> drain(living, new HashMap<>()) != null && bundles() == 0);
   }
 
-  /** Red when tick_off reads the bits before it has the row: the bundle stays for ever. */
+  /** Red when tick_off deletes a bundle without reading all of its bits: a message is lost. */
   @TestInRealTime
-  void aBundleThatTwoCompleteAtOnceGoesWithItsLastMessage() throws Exception {
+  void aBundleOfTwoReadersIsDeletedWithItsLastMessage() throws Exception {
     var low = ofHalf(true, 0);
     var high = ofHalf(false, 0);
     var third = ofHalf(true, 1);
@@ -193,9 +193,9 @@ class ChangesOfPartsTest extends ReadsInParts {
     assertThat(bundles()).isZero();
   }
 
-  /** Red when a hand-over leaves out lanes of held sessions, and when a lane that went stays blocked. */
+  /** Red when a reader gives up its part without lanes for held sessions. */
   @TestInRealTime
-  void aHeldSessionGoesOnWhenItsPartGoesAwayAndComesBack() throws Exception {
+  void aHeldSessionSurvivesThatItsPartMovesAwayAndBack() throws Exception {
     var ids = List.of(ofHalf(true, 0), ofHalf(false, 0));
     sendTogether(ids.toArray(SessionId[]::new));
     var holds = List.of(take(reader, queue, ME), take(reader, queue, ME));
@@ -205,7 +205,7 @@ class ChangesOfPartsTest extends ReadsInParts {
     }
     share();
     ids.forEach(id -> send(id, "behind"));
-    // Who has got the part has read it, and may not hand it out.
+    // The next reader has read these messages, and must not hand them out.
     assertThat(second.sessions(queue).acceptNext(OTHER, Duration.ofMillis(200)))
         .isInstanceOf(AcceptResult.NoSession.class);
     second.close();
@@ -235,9 +235,9 @@ class ChangesOfPartsTest extends ReadsInParts {
     assertThat(taken).containsExactlyInAnyOrderElementsOf(ids);
   }
 
-  /** Red when a bundle of several owners is taken for one's own: messages of the others are lost. */
+  /** Red when a reader treats a bundle of several readers as its own: messages are lost. */
   @TestInRealTime
-  void bundlesThatWereMadeForTwoAreReadByThree() throws Exception {
+  void bundlesOfTwoPartsAreReadByThreeProcesses() throws Exception {
     share();
     var messages = new ArrayList<Message>();
     for (int i = 0; i < 60; i++) {
@@ -264,9 +264,9 @@ class ChangesOfPartsTest extends ReadsInParts {
     }
   }
 
-  /** Red when nothing is given away. */
+  /** Red when a busy reader gives no sessions away. */
   @TestInRealTime
-  void whoHasNothingGetsSessionsOfWhoHasTooManyWithinASecond() throws Exception {
+  void anIdleProcessGetsSessionsOfABusyOneWithinASecond() throws Exception {
     share();
     var low = new ArrayList<SessionId>();
     for (int i = 0; i < 20; i++) {
@@ -285,9 +285,9 @@ class ChangesOfPartsTest extends ReadsInParts {
     }
   }
 
-  /** Red when an idle part is not left. */
+  /** Red when an idle reader keeps its part. */
   @TestInRealTime
-  void whoWantsNothingAnyMoreLeavesItsPartToTheOthers() throws Exception {
+  void aProcessWithoutDemandLeavesItsPart() throws Exception {
     share();
     var waits =
         CompletableFuture.supplyAsync(
@@ -317,7 +317,7 @@ class ChangesOfPartsTest extends ReadsInParts {
     assertThat(count(DIE.formatted(session))).isEqualTo(1);
   }
 
-  /** Takes this session, whatever comes before it. */
+  /** Takes this session, and gives back those that come before it. */
   private HeldSession taken(PostgresQueueProvider provider, SessionId wanted) throws Exception {
     var others = new ArrayList<HeldSession>();
     try {
@@ -339,7 +339,7 @@ class ChangesOfPartsTest extends ReadsInParts {
     return drain(second, handled);
   }
 
-  /** Handles all that this process gets, and counts it. */
+  /** Handles the sessions that this process gets, and counts messages. */
   private HashMap<SessionId, Integer> drain(
       PostgresQueueProvider provider, HashMap<SessionId, Integer> handled) throws Exception {
     while (provider.sessions(queue).acceptNext(ME, Duration.ofMillis(100))

@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Two processes that read a queue, each its own part of the sessions, and another process. */
+/** Two processes that each read a part of a queue, and a third one that sends. */
 abstract class ReadsInParts extends ReadsAlone {
   static final long LOWER = 0xFFFF_FFFFL;
 
@@ -51,7 +51,7 @@ abstract class ReadsInParts extends ReadsAlone {
         "SELECT count(*) FROM keeper.reader r JOIN keeper.queue k ON k.id = r.queue WHERE k.name = ? AND r.owns <> 0");
   }
 
-  /** Who has the part of a session, of those who share. */
+  /** Returns the process that reads the part of this session. */
   PostgresQueueProvider ownerOf(SessionId session) {
     boolean isReader =
         count(
@@ -73,7 +73,7 @@ abstract class ReadsInParts extends ReadsAlone {
     return database.count("bundle", queue);
   }
 
-  /** Both want sessions, and have their parts then. */
+  /** Lets both processes wait for sessions until each reads its part. */
   void share() throws Exception {
     want(reader, ME, Duration.ZERO);
     await().atMost(SOON).until(() -> readers() > 0);
@@ -89,12 +89,12 @@ abstract class ReadsInParts extends ReadsAlone {
               assertThat(owned()).isEqualTo(Buckets.ALL);
               assertThat(ownedTwice()).isZero();
             });
-    // Each has looked at its part.
+    // By now each process has seen its part.
     want(reader, ME, Duration.ofMillis(10));
     want(second, OTHER, Duration.ofMillis(10));
   }
 
-  /** Waits for a session, and gives back what it gets. */
+  /** Waits for a session, and gives the session back. */
   void want(PostgresQueueProvider provider, Owner owner, Duration wait) throws Exception {
     if (provider.sessions(queue).acceptNext(owner, wait)
         instanceof AcceptResult.Accepted accepted) {
@@ -102,7 +102,7 @@ abstract class ReadsInParts extends ReadsAlone {
     }
   }
 
-  /** A session of one of the halves. */
+  /** Returns a session of the lower or the upper half of the buckets. */
   static SessionId ofHalf(boolean isLower, int number) {
     return IntStream.iterate(0, i -> i + 1)
         .mapToObj(i -> SessionId.of("s" + i))
