@@ -264,8 +264,7 @@ final class InspectQueue {
     try (var statement = connection.prepareStatement(SESSIONS)) {
       statement.setArray(1, texts(connection, names.stream().map(Named::session).toList()));
       statement.setArray(
-          2,
-          SqlArray.of(connection, "int8", names.stream().mapToLong(Named::backlog).toArray()));
+          2, SqlArray.of(connection, "int8", names.stream().mapToLong(Named::backlog).toArray()));
       statement.setArray(
           3,
           SqlArray.of(

@@ -34,7 +34,7 @@ class ChangesOfPartsTest extends ReadsInParts {
   /** A settlement that writes a note waits at this advisory lock, behind its fence. */
   private static final long GATE = 4712;
 
-  private static final Duration LATER = Duration.ofSeconds(10);
+  private static final Duration LATER = Duration.ofSeconds(20);
 
   private static final String DIE =
       """
@@ -251,7 +251,7 @@ class ChangesOfPartsTest extends ReadsInParts {
       await().atMost(SOON).until(() -> readers() == 3 && owned() == Buckets.ALL);
       var handled = new HashMap<SessionId, Integer>();
       await()
-          .atMost(SOON)
+          .atMost(LATER)
           .until(
               () -> {
                 for (var provider : List.of(reader, second, third)) {

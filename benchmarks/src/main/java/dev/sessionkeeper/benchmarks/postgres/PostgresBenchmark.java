@@ -12,9 +12,8 @@ import java.util.Optional;
  * Measures the PostgreSQL provider, through the whole processor, beside bare SQL with a row per
  * session. Contestants take turns within one run; only their ratio counts.
  *
- * <p>{@code PostgresBenchmark [--quick] [--repetitions 5] [--seconds 5] [--warm-up 54]
- * [--json FILE] [cell…]};
- * {@link Cells} has their names. Without cells all of them but the long ones.
+ * <p>{@code PostgresBenchmark [--quick] [--repetitions 5] [--seconds 5] [--warm-up 54] [--json
+ * FILE] [cell…]}; {@link Cells} has their names. Without cells all of them but the long ones.
  */
 public final class PostgresBenchmark {
   private PostgresBenchmark() {}
@@ -40,7 +39,9 @@ public final class PostgresBenchmark {
         }
       }
       var times =
-          isQuick ? Bench.Times.quick() : Bench.Times.of(
+          isQuick
+              ? Bench.Times.quick()
+              : Bench.Times.of(
                   repetitions, Duration.ofSeconds(warmUp), Duration.ofSeconds(seconds));
       return new Wish(times, json, cells.isEmpty() ? Cells.usual() : cells);
     }
