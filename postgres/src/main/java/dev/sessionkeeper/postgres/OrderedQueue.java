@@ -85,9 +85,10 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     var room = new PrefetchRoom(budget.share(() -> timer.fireWithin(Duration.ZERO)), prefetch);
     var calls =
         new SessionCalls(
-            new SettleSessions(queue, this::isNobodyLeft, last::areSendersHeldUp),
+            new SettleSessions(
+                queue, this::isNobodyLeft, last::areSendersHeldUp, owned::isStatementDue),
             new RenewLeases(queue),
-            new FetchMessages(queue, room),
+            new FetchMessages(queue, room, owned::isStatementDue),
             new StateTable(queue));
     this.parts = new HoldParts(queue, calls, polling, room, owned);
     this.reader = new ReadBuckets(parts, owned, reading, readers);

@@ -22,6 +22,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * is not final or volatile is guarded by the lock.
  */
 public final class Hold {
+  private static final int AFTER_FAILURE = 2;
+
   final SessionId id;
   final long epoch;
 
@@ -41,6 +43,12 @@ public final class Hold {
 
   /** When a message was last handed out. */
   volatile long lastMoved;
+
+  /**
+   * How many messages a fetch reads at most: few after a failure, because the rest would be void
+   * again.
+   */
+  private int mostToFetch = Integer.MAX_VALUE;
 
   long leaseEnd;
   long lastHandedOut;
@@ -269,6 +277,18 @@ public final class Hold {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Returns how many messages the next fetch reads; each fetch doubles the limit. */
+  int mostToFetch(int wanted) {
+    int most = Math.min(wanted, mostToFetch);
+    mostToFetch = mostToFetch > wanted ? mostToFetch : mostToFetch * 2;
+    return most;
+  }
+
+  /** A message failed: the next fetch reads this message and the one behind it. */
+  void fetchFew() {
+    mostToFetch = AFTER_FAILURE;
   }
 
   /** Checks that the lease is held. The caller has the lock. */

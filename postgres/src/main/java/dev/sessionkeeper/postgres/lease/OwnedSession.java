@@ -186,6 +186,7 @@ public final class OwnedSession implements HeldSession {
           && OpenDeliveries.stopsTheSession(settlements.get(settlements.size() - 1).settlement())) {
         // What was read is void: it comes again, behind the message that is retried.
         hold.fetched.forget();
+        hold.fetchFew();
         hold.before = finished;
       }
       return finished;

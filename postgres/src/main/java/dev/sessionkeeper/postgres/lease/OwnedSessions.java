@@ -13,6 +13,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** The sessions of one queue that consumers of this process hold. */
 public final class OwnedSessions implements ForgetHold, HoldRegistry {
+  private static final int LEAST_PART_WAITING = 8;
+
   private final QueueContext queue;
   private final ChangeSignal changes;
   private final ReturnUnreceived drops;
@@ -41,6 +43,14 @@ public final class OwnedSessions implements ForgetHold, HoldRegistry {
 
   public boolean isEmpty() {
     return held.isEmpty();
+  }
+
+  /**
+   * Returns whether so many sessions wait for a statement, an eighth of those that are held, that
+   * the statement is due.
+   */
+  public boolean isStatementDue(int waiting) {
+    return waiting > 0 && waiting * LEAST_PART_WAITING >= held.size();
   }
 
   public void add(OwnedSession owned) {

@@ -147,7 +147,7 @@ public final class ReceiveMessages {
     hold.lock.lock();
     try {
       known = hold.deliveries.all();
-      most = Math.max(max, parts.room().messages()) + known.size();
+      most = hold.mostToFetch(Math.max(max, parts.room().messages())) + known.size();
       hold.fetched.beginRead(askedAt);
     } finally {
       hold.lock.unlock();

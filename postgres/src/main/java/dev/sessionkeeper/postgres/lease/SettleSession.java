@@ -88,11 +88,20 @@ public final class SettleSession {
     return finished;
   }
 
-  /** Sets the timer for a retry, which must not wait for the next poll. */
+  /**
+   * Sets a timer for the retry. A retry without a delay needs one only if other consumers wait:
+   * they may get the session next.
+   */
   private void lookAgainForRetry(List<Settled> settlements) {
     if (!settlements.isEmpty()
         && settlements.getLast().settlement() instanceof Settlement.Retry retry) {
-      var unused = last.thenRun(() -> polls.makeDueWithin(retry.delay()));
+      var unused =
+          last.thenRun(
+              () -> {
+                if (!retry.delay().isZero() || polls.isAnybodyWaiting()) {
+                  polls.makeDueWithin(retry.delay());
+                }
+              });
     }
   }
 

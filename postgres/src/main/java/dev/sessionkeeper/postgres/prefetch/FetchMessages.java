@@ -20,6 +20,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntPredicate;
 
 /**
  * Fetches the next messages of held sessions. Fetches that come at the same time share a
@@ -33,14 +35,24 @@ public final class FetchMessages {
 
   private final QueueContext queue;
   private final ReadLargePayloads rest;
+  private final AtomicInteger waiting = new AtomicInteger();
   private final GroupCalls<Call> group;
 
-  public FetchMessages(QueueContext queue, PrefetchRoom room) {
+  /**
+   * Fetches.
+   *
+   * @param isDue returns whether so many waiting sessions must not wait for more
+   */
+  public FetchMessages(QueueContext queue, PrefetchRoom room, IntPredicate isDue) {
     this.queue = queue;
     this.rest = new ReadLargePayloads(queue, room);
     this.group =
         new GroupCalls<>(
-            "keeper-fetch-" + queue.name(), 256, Rhythm.apart(queue.time(), PACE), this::fetchAll);
+            "keeper-fetch-" + queue.name(),
+            256,
+            Rhythm.apart(
+                queue.time(), PACE, () -> isDue.test(waiting.get()), () -> false),
+            this::fetchAll);
   }
 
   private record Call(SessionId session, long epoch, int most, CompletableFuture<PrefetchedMessages> answer) {}
@@ -56,11 +68,13 @@ public final class FetchMessages {
 
   public CompletableFuture<PrefetchedMessages> fetch(SessionId session, long epoch, int most) {
     var call = new Call(session, epoch, most, new CompletableFuture<>());
+    waiting.incrementAndGet();
     group.add(call);
     return call.answer;
   }
 
   private void fetchAll(List<Call> calls) {
+    waiting.addAndGet(-calls.size());
     try {
       var found = queue.connections().call(connection -> fetchAll(connection, calls));
       completeCut(calls, found);

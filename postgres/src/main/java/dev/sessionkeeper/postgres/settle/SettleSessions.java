@@ -15,7 +15,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 
 /**
@@ -33,9 +35,16 @@ public final class SettleSessions {
    */
   private static final int MOST_MIXED = 64;
 
+  /** A retry costs a quarter of other calls: one statement counts all retries of a batch. */
+  private static final int MOST_RETRIES = 256;
+
   private static final Duration PACE = Duration.ofMillis(2);
 
   private final QueueContext queue;
+
+  /** Calls that wait and whose callers do nothing else meanwhile. */
+  private final AtomicInteger urgent = new AtomicInteger();
+
   private final GroupCalls<SettlementCall> group;
   private final CompleteMessages completions;
 
@@ -44,16 +53,24 @@ public final class SettleSessions {
    *
    * @param isNobodyLeft returns whether no consumer works or waits for work
    * @param areSendersHeldUp returns whether senders send as fast as they are answered
+   * @param isDue returns whether so many waiting sessions must not wait for more
    */
   public SettleSessions(
-      QueueContext queue, BooleanSupplier isNobodyLeft, BooleanSupplier areSendersHeldUp) {
+      QueueContext queue,
+      BooleanSupplier isNobodyLeft,
+      BooleanSupplier areSendersHeldUp,
+      IntPredicate isDue) {
     this.queue = queue;
     this.completions = new CompleteMessages(queue);
     this.group =
         new GroupCalls<>(
             "keeper-settle-" + queue.name(),
             MOST_CALLS,
-            Rhythm.apart(queue.time(), PACE, isNobodyLeft, areSendersHeldUp),
+            Rhythm.apart(
+                queue.time(),
+                PACE,
+                () -> isNobodyLeft.getAsBoolean() || isDue.test(urgent.get()),
+                areSendersHeldUp),
             this::settleAll);
   }
 
@@ -75,6 +92,7 @@ public final class SettleSessions {
   }
 
   public CompletableFuture<Void> settle(SettleCall call, BooleanSupplier voided) {
+    urgent.incrementAndGet();
     return add(new MixedCall(call, voided, new CompletableFuture<>()));
   }
 
@@ -84,6 +102,7 @@ public final class SettleSessions {
   }
 
   private void settleAll(List<SettlementCall> calls) {
+    urgent.addAndGet(-(int) calls.stream().filter(MixedCall.class::isInstance).count());
     var left = calls;
     while (!left.isEmpty()) {
       left = settleSome(left);
@@ -129,10 +148,27 @@ public final class SettleSessions {
       settleTogether(List.copyOf(together.values()));
     }
     var inOrder = mixed.values().stream().sorted(Comparator.comparing(MixedCall::session)).toList();
-    for (int from = 0; from < inOrder.size(); from += MOST_MIXED) {
-      settleMixed(inOrder.subList(from, Math.min(from + MOST_MIXED, inOrder.size())));
+    for (int from = 0; from < inOrder.size(); ) {
+      int upto = from + sizeOfBatch(inOrder.subList(from, inOrder.size()));
+      settleMixed(inOrder.subList(from, upto));
+      from = upto;
     }
     return later;
+  }
+
+  /** Returns how many of these calls, at least one, share the next statement. */
+  private static int sizeOfBatch(List<MixedCall> mixed) {
+    int retries = 0;
+    int others = 0;
+    for (var one : mixed) {
+      boolean isRetry = one.call().isRetry();
+      retries += isRetry ? 1 : 0;
+      others += isRetry ? 0 : 1;
+      if (retries * MOST_MIXED + others * MOST_RETRIES > MOST_MIXED * MOST_RETRIES) {
+        return retries + others - 1;
+      }
+    }
+    return mixed.size();
   }
 
   private static SettleWork work(
