@@ -257,7 +257,21 @@ public final class InspectQueue {
   }
 
   private List<SessionView> read(
-  /** Reads the rows of some sessions, in the order of their names. */
+      Connection connection, List<Named> names, NavigableMap<SessionId, CachedHold> carried)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(SESSIONS)) {
+      statement.setArray(1, texts(connection, names.stream().map(Named::session).toList()));
+      statement.setArray(
+          2, SqlArray.of(connection, "int8", names.stream().mapToLong(Named::backlog).toArray()));
+      statement.setArray(
+          3,
+          SqlArray.of(
+              connection,
+              "timestamptz",
+              names.stream()
+                  .map(name -> name.enqueuedAt == null ? null : name.enqueuedAt.toString())
+                  .toArray(String[]::new)));
+      statement.setInt(4, queue.id());
       try (var rows = statement.executeQuery()) {
         var views = new ArrayList<SessionView>();
         while (rows.next()) {
