@@ -111,7 +111,7 @@ class SettleEachTest {
             call(held.get("c"), 0, Settlement.keepRetrying(Duration.ZERO, "no"), Optional.empty()),
             call(held.get("d"), 0, limited, Optional.empty()));
     assertThat(run(first))
-        .extracting(SettleEach.Outcome::name)
+        .extracting(SettleOutcome::name)
         .containsExactly("ok", "lost", "ok", "ok");
     held.values().forEach(HeldSession::close);
 
@@ -129,7 +129,7 @@ class SettleEachTest {
             call(held.get("b"), 0, limited, Optional.empty()),
             call(held.get("c"), 0, Settlement.keepRetrying(Duration.ZERO, "no"), Optional.empty()),
             call(held.get("d"), 0, Settlement.complete(), Optional.empty()));
-    assertThat(run(second)).extracting(SettleEach.Outcome::name).containsOnly("ok");
+    assertThat(run(second)).extracting(SettleOutcome::name).containsOnly("ok");
     assertThat(provider.stats(QUEUE).deadLetters()).as("only a").isEqualTo(1);
     assertThat(provider.stats(QUEUE).depth()).as("b and c").isEqualTo(2);
   }
