@@ -150,7 +150,7 @@ public final class SearchDeadLetters {
   public Count count(QueueName queue, Filter filter) {
     return database.withConnection(
         connection -> {
-          try (var statement = prepare(connection, COUNT, queue, filter, Long.MAX_VALUE, 1);
+          try (var statement = prepare(connection, COUNT, queue, filter, Long.MAX_VALUE, List.of(1));
               var rows = statement.executeQuery()) {
             rows.next();
             return new Count(rows.getLong(1), rows.getLong(2));
@@ -165,7 +165,7 @@ public final class SearchDeadLetters {
   public List<Named> oldest(QueueName queue, Filter filter, long behind, int limit) {
     return database.withConnection(
         connection -> {
-          try (var statement = prepare(connection, OLDEST, queue, filter, behind, limit);
+          try (var statement = prepare(connection, OLDEST, queue, filter, behind, List.of(limit));
               var rows = statement.executeQuery()) {
             var found = new ArrayList<Named>();
             while (rows.next()) {
@@ -249,8 +249,7 @@ public final class SearchDeadLetters {
       Connection connection, QueueName queue, Filter filter, long before, Page.Request request)
       throws SQLException {
     try (var statement =
-            prepare(
-                connection, PAGE, queue, filter, before, request.limit() + 1, request.maxBytes());
+            prepare(connection, PAGE, queue, filter, before, limits(request));
         var rows = statement.executeQuery()) {
       var letters = new ArrayList<DeadLetter>();
       while (rows.next()) {
@@ -260,8 +259,17 @@ public final class SearchDeadLetters {
     }
   }
 
+  private static List<Number> limits(Page.Request request) {
+    return List.of(request.limit() + 1, request.maxBytes());
+  }
+
   private static PreparedStatement prepare(
-      Connection connection, String sql, QueueName queue, Filter filter, long bound, Object... last)
+      Connection connection,
+      String sql,
+      QueueName queue,
+      Filter filter,
+      long bound,
+      List<?> last)
       throws SQLException {
     var conditions = new ArrayList<String>(List.of("true"));
     var values = new ArrayList<Object>(List.of(queue.value(), bound));
@@ -279,7 +287,7 @@ public final class SearchDeadLetters {
     filter.from().ifPresent(at -> add(conditions, values, "d.dead_at >= ?", time(at)));
     filter.to().ifPresent(at -> add(conditions, values, "d.dead_at < ?", time(at)));
     filter.upTo().ifPresent(id -> add(conditions, values, "d.id <= ?", id));
-    values.addAll(List.of(last));
+    values.addAll(last);
     var statement =
         connection.prepareStatement(sql.replace("<conditions>", String.join(" AND ", conditions)));
     for (int i = 0; i < values.size(); i++) {
