@@ -9,11 +9,13 @@ import dev.sessionkeeper.spi.QueueStats;
 import dev.sessionkeeper.spi.SessionStatus;
 import dev.sessionkeeper.spi.SessionView;
 import java.nio.charset.StandardCharsets;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -21,7 +23,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
-import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Shows what is going on in a queue. Counts come from the tally and from lanes, not from messages.
@@ -52,51 +54,88 @@ final class InspectQueue {
         FROM keeper.queue k WHERE k.id = ?
       """; // loose_message_free, loose_message_locked, loose_message_pkey
 
-  /** The sessions of a page: lanes by their index, and those that are only in bundles. */
+  /**
+   * Finds the sessions of a page and counts their messages in bundles: sessions with a lane, held
+   * sessions without one, and sessions that exist in bundles only. The first 256 bundles limit how
+   * far the page can reach. The statement then reads the names in all bundles once, and counts
+   * within that limit.
+   */
   private static final String NAMES =
       """
-      (SELECT l.session FROM keeper.lane l
-        WHERE l.queue = ? AND l.session > ? AND (?::int IS NULL OR COALESCE(l.aside, l.status) = ?)
-        ORDER BY l.session LIMIT ?)
-      UNION
-      (SELECT d.session
-         FROM (SELECT DISTINCT u.session COLLATE "C" AS session
-                 FROM keeper.bundle b
-                      LEFT JOIN keeper.noted k ON k.queue = b.queue AND k.first = b.first_seq
-                      CROSS JOIN LATERAL unnest(b.sessions) WITH ORDINALITY u(session, n)
-                WHERE (?::int IS NULL OR ? = 0) AND b.queue = ? AND u.session COLLATE "C" > ?
-                  AND ((b.done | COALESCE(k.mask, 0)) >> (u.n - 1)::int) & 1 = 0) d
-        WHERE d.session <> ALL (?) AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = ? AND l.session = d.session)
-        ORDER BY d.session LIMIT ?)
-      ORDER BY 1 LIMIT ?
+      WITH wish AS MATERIALIZED (
+        SELECT w.*, w.status IS NULL OR w.status = 0 AS with_bundled
+          FROM (SELECT ?::int AS queue, ?::text COLLATE "C" AS behind, ?::int AS status, ?::int AS most, ?::text[] AS carried,
+                       ?::text[] AS held) w),
+      noted AS MATERIALIZED (SELECT n.first, n.mask FROM keeper.noted n WHERE n.queue = (SELECT queue FROM wish)),
+      known AS MATERIALIZED (
+        (SELECT l.session FROM keeper.lane l
+          WHERE l.queue = (SELECT queue FROM wish) AND l.session > (SELECT behind FROM wish)
+            AND ((SELECT status FROM wish) IS NULL OR COALESCE(l.aside, l.status) = (SELECT status FROM wish))
+          ORDER BY l.session LIMIT (SELECT most FROM wish))
+        UNION
+        SELECT h.session COLLATE "C" FROM unnest((SELECT held FROM wish)) h(session)),
+      sample AS MATERIALIZED (
+        SELECT d.session
+          FROM (SELECT DISTINCT u.session COLLATE "C" AS session
+                  FROM (SELECT x.first_seq, x.done, x.sessions FROM keeper.bundle x
+                         WHERE x.queue = (SELECT queue FROM wish) AND (SELECT with_bundled FROM wish)
+                         ORDER BY x.first_seq LIMIT 256) b
+                       LEFT JOIN noted n ON n.first = b.first_seq
+                       CROSS JOIN LATERAL unnest(b.sessions) WITH ORDINALITY u(session, n)
+                 WHERE u.session COLLATE "C" > (SELECT behind FROM wish)
+                   AND ((b.done | COALESCE(n.mask, 0)) >> (u.n - 1)::int) & 1 = 0) d
+         WHERE NOT EXISTS (SELECT FROM unnest((SELECT carried FROM wish)) c(session) WHERE c.session = d.session)
+           AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = (SELECT queue FROM wish) AND l.session = d.session)
+         ORDER BY d.session LIMIT (SELECT most FROM wish)),
+      line AS MATERIALIZED (
+        SELECT CASE WHEN w.with_bundled
+                    THEN (SELECT c.session FROM (SELECT k.session FROM known k UNION SELECT s.session FROM sample s) c
+                           ORDER BY c.session OFFSET w.most - 1 LIMIT 1)
+                    ELSE COALESCE((SELECT max(k.session) FROM known k), '') END AS last
+          FROM wish w),
+      counted AS MATERIALIZED (
+        SELECT m.session, count(*) AS backlog, min(m.enqueued_at) AS enqueued_at
+          FROM (SELECT unnest(b.sessions) COLLATE "C" AS session, b.enqueued_at FROM keeper.bundle b
+                 WHERE b.queue = (SELECT queue FROM wish) AND b.done = 0
+                   AND NOT EXISTS (SELECT FROM noted n WHERE n.first = b.first_seq)
+                UNION ALL
+                SELECT u.session COLLATE "C", b.enqueued_at
+                  FROM keeper.bundle b LEFT JOIN noted n ON n.first = b.first_seq
+                       CROSS JOIN LATERAL unnest(b.sessions) WITH ORDINALITY u(session, n)
+                 WHERE b.queue = (SELECT queue FROM wish) AND (b.done <> 0 OR n.first IS NOT NULL)
+                   AND ((b.done | COALESCE(n.mask, 0)) >> (u.n - 1)::int) & 1 = 0) m
+         WHERE m.session > (SELECT behind FROM wish)
+           AND ((SELECT last FROM line) IS NULL OR m.session <= (SELECT last FROM line))
+         GROUP BY m.session),
+      page AS MATERIALIZED (
+        SELECT k.session FROM known k
+        UNION
+        (SELECT d.session FROM counted d
+          WHERE (SELECT with_bundled FROM wish)
+            AND NOT EXISTS (SELECT FROM unnest((SELECT carried FROM wish)) c(session) WHERE c.session = d.session)
+            AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = (SELECT queue FROM wish) AND l.session = d.session))
+        ORDER BY 1 LIMIT (SELECT most FROM wish))
+      SELECT p.session, COALESCE(c.backlog, 0), c.enqueued_at FROM page p LEFT JOIN counted c ON c.session = p.session
+       ORDER BY p.session
       """; // lane_pkey (queue, session), bundle_pkey
 
-  /** What there is to say of some sessions, in the order of their names. */
+  /** Reads the lanes of some sessions, in the order of their names. */
   private static final String SESSIONS =
       """
-      WITH bundled AS MATERIALIZED (
-        SELECT w.session, count(*) AS backlog, min(b.enqueued_at) AS enqueued_at
-          FROM keeper.bundle b
-               LEFT JOIN keeper.noted k ON k.queue = b.queue AND k.first = b.first_seq
-               CROSS JOIN LATERAL unnest(b.sessions) WITH ORDINALITY u(session, n)
-               JOIN unnest(?::text[]) w(session) ON w.session = u.session
-         WHERE b.queue = ? AND ((b.done | COALESCE(k.mask, 0)) >> (u.n - 1)::int) & 1 = 0
-         GROUP BY w.session)
-      SELECT w.session, COALESCE(l.aside, l.status, 0), COALESCE(c.backlog, 0) + COALESCE(b.backlog, 0),
-             COALESCE((extract(epoch FROM clock_timestamp() - COALESCE(h.enqueued_at, b.enqueued_at)) * 1000000)::bigint, 0),
+      SELECT w.session, COALESCE(l.aside, l.status, 0), COALESCE(c.backlog, 0) + w.backlog,
+             COALESCE((extract(epoch FROM clock_timestamp() - COALESCE(h.enqueued_at, w.enqueued_at)) * 1000000)::bigint, 0),
              l.owner, COALESCE(l.epoch, 0), CASE WHEN l.status = 1 THEN l.until END,
              COALESCE(h.attempts, 0) + CASE WHEN l.status = 1 AND h.seq <= l.reached THEN 1 ELSE 0 END,
-             l.reason, l.since, h.last_error, h.failed_at, COALESCE(h.enqueued_at, b.enqueued_at), l.session IS NOT NULL,
+             l.reason, l.since, h.last_error, h.failed_at, COALESCE(h.enqueued_at, w.enqueued_at), l.session IS NOT NULL,
              CASE WHEN l.status = 1 THEN l.held_since END, clock_timestamp()
-        FROM unnest(?::text[]) w(session)
-        LEFT JOIN bundled b ON b.session = w.session
+        FROM unnest(?::text[], ?::bigint[], ?::timestamptz[]) w(session, backlog, enqueued_at)
         LEFT JOIN LATERAL (SELECT * FROM keeper.lane x WHERE x.queue = ? AND x.session = w.session COLLATE "C") l ON true
         LEFT JOIN LATERAL (SELECT count(*) AS backlog FROM keeper.message m
                             WHERE m.queue = l.queue AND m.session = l.session) c ON true
         LEFT JOIN LATERAL (SELECT * FROM keeper.message m
                             WHERE m.queue = l.queue AND m.session = l.session ORDER BY m.seq LIMIT 1) h ON true
        ORDER BY w.session COLLATE "C"
-      """; // bundle_pkey, lane_pkey, message_pkey
+      """; // lane_pkey, message_pkey
 
   /** As the database sorts names. */
   private static final Comparator<String> BY_BYTES =
@@ -178,58 +217,62 @@ final class InspectQueue {
   /** How a session is held that has no lane. */
   record CarriedHold(Lease lease, boolean isHandedOut) {}
 
-  private List<String> names(
+  /**
+   * A session of a page.
+   *
+   * @param backlog its messages in bundles
+   * @param enqueuedAt of the oldest of these; null if there is none
+   */
+  private record Named(String session, long backlog, @Nullable OffsetDateTime enqueuedAt) {}
+
+  private List<Named> names(
       Connection connection,
       Optional<SessionStatus> status,
       String behind,
       int limit,
       NavigableMap<SessionId, CarriedHold> carried)
       throws SQLException {
-    var names = new TreeSet<String>(BY_BYTES);
     boolean areHeldWanted = status.isEmpty() || status.get() == SessionStatus.HELD;
-    if (areHeldWanted) {
-      carried.keySet().stream()
-          .map(SessionId::value)
-          .filter(name -> BY_BYTES.compare(name, behind) > 0)
-          .forEach(names::add);
-    }
+    var names = carried.keySet().stream().map(SessionId::value).toList();
+    var held = names.stream().filter(name -> BY_BYTES.compare(name, behind) > 0).toList();
     try (var statement = connection.prepareStatement(NAMES)) {
-      var number = status.map(Codes::of).orElse(null);
       statement.setInt(1, known.id());
       statement.setString(2, behind);
-      statement.setObject(3, number, java.sql.Types.INTEGER);
-      statement.setObject(4, number, java.sql.Types.INTEGER);
-      statement.setInt(5, limit);
-      statement.setObject(6, number, java.sql.Types.INTEGER);
-      statement.setObject(7, number, java.sql.Types.INTEGER);
-      statement.setInt(8, known.id());
-      statement.setString(9, behind);
-      statement.setArray(
-          10,
-          SqlArray.of(
-              connection,
-              "text",
-              carried.keySet().stream().map(SessionId::value).toArray(String[]::new)));
-      statement.setInt(11, known.id());
-      statement.setInt(12, limit);
-      statement.setInt(13, limit);
+      statement.setObject(3, status.map(Codes::of).orElse(null), java.sql.Types.INTEGER);
+      statement.setInt(4, limit);
+      statement.setArray(5, texts(connection, names));
+      statement.setArray(6, texts(connection, areHeldWanted ? held : List.of()));
       try (var rows = statement.executeQuery()) {
+        var found = new ArrayList<Named>();
         while (rows.next()) {
-          names.add(rows.getString(1));
+          found.add(
+              new Named(
+                  rows.getString(1), rows.getLong(2), rows.getObject(3, OffsetDateTime.class)));
         }
+        return found;
       }
     }
-    return names.stream().limit(limit).toList();
+  }
+
+  private static Array texts(Connection connection, List<String> names) throws SQLException {
+    return SqlArray.of(connection, "text", names.toArray(String[]::new));
   }
 
   private List<SessionView> read(
-      Connection connection, List<String> names, NavigableMap<SessionId, CarriedHold> carried)
+      Connection connection, List<Named> names, NavigableMap<SessionId, CarriedHold> carried)
       throws SQLException {
     try (var statement = connection.prepareStatement(SESSIONS)) {
-      var wanted = SqlArray.of(connection, "text", names.toArray(String[]::new));
-      statement.setArray(1, wanted);
-      statement.setInt(2, known.id());
-      statement.setArray(3, wanted);
+      statement.setArray(1, texts(connection, names.stream().map(Named::session).toList()));
+      statement.setArray(
+          2, SqlArray.of(connection, "int8", names.stream().mapToLong(Named::backlog).toArray()));
+      statement.setArray(
+          3,
+          SqlArray.of(
+              connection,
+              "timestamptz",
+              names.stream()
+                  .map(name -> name.enqueuedAt == null ? null : name.enqueuedAt.toString())
+                  .toArray(String[]::new)));
       statement.setInt(4, known.id());
       try (var rows = statement.executeQuery()) {
         var views = new ArrayList<SessionView>();

@@ -3,6 +3,7 @@ package dev.sessionkeeper.postgres;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
+import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.HeldSession.Settled;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -31,6 +32,14 @@ record SettleCall(
   /** Writes a state and settles nothing. */
   static SettleCall write(SessionId session, long epoch, SessionState.Write state) {
     return new SettleCall(session, epoch, true, List.of(), false, Optional.of(state));
+  }
+
+  /** Returns whether this call retries a single message and does nothing else. */
+  boolean isRetry() {
+    return !shared
+        && state.isEmpty()
+        && settlements.size() == 1
+        && settlements.getFirst().settlement() instanceof Settlement.Retry;
   }
 
   /**

@@ -30,6 +30,9 @@ final class SettleSessions {
   /** They cost more than completions, and have their lanes locked until all of them are done. */
   private static final int MOST_MIXED = 64;
 
+  /** A retry costs a quarter of other calls: one statement counts all retries of a group. */
+  private static final int MOST_RETRIES = 256;
+
   private static final Duration PACE = Duration.ofMillis(2);
 
   private final OrderedQueue queue;
@@ -166,10 +169,27 @@ final class SettleSessions {
       settleTogether(List.copyOf(together.values()));
     }
     var inOrder = mixed.values().stream().sorted(Comparator.comparing(Mixed::session)).toList();
-    for (int from = 0; from < inOrder.size(); from += MOST_MIXED) {
-      settleMixed(inOrder.subList(from, Math.min(from + MOST_MIXED, inOrder.size())));
+    for (int from = 0; from < inOrder.size(); ) {
+      int upto = from + sizeOfGroup(inOrder.subList(from, inOrder.size()));
+      settleMixed(inOrder.subList(from, upto));
+      from = upto;
     }
     return later;
+  }
+
+  /** Returns how many of these calls, at least one, share the next statement. */
+  private static int sizeOfGroup(List<Mixed> mixed) {
+    int retries = 0;
+    int others = 0;
+    for (var one : mixed) {
+      boolean isRetry = one.call.isRetry();
+      retries += isRetry ? 1 : 0;
+      others += isRetry ? 0 : 1;
+      if (retries * MOST_MIXED + others * MOST_RETRIES > MOST_MIXED * MOST_RETRIES) {
+        return retries + others - 1;
+      }
+    }
+    return mixed.size();
   }
 
   private static SettleWork work(

@@ -270,6 +270,53 @@ BEGIN
   outcome := 'ok';
 END $$;
 
+-- Counts the failed attempts of many calls with one statement. A call qualifies if it retries a single message that has attempts left.
+-- The caller has locked the lanes in an earlier statement. Returns for each call whether it was handled; other calls change nothing here.
+CREATE OR REPLACE FUNCTION keeper.retry_heads(q int, sessions text[], epochs bigint[], shareds boolean[], sizes int[], seqs bigint[],
+  acts smallint[], delays_us bigint[], limits boolean[], reasons text[], states bytea[])
+RETURNS boolean[]
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  moment timestamptz := clock_timestamp();
+  most int := (SELECT k.max_delivery_count FROM keeper.queue k WHERE k.id = q);
+  done boolean[] := array_fill(false, ARRAY[cardinality(sessions)]);
+  calls int[];
+  lanes tid[];
+  one int;
+BEGIN
+  WITH plain AS MATERIALIZED (
+         SELECT c.n, c.delay_us, c.reason, l.place_of AS lane_at, m.place_of AS message_at
+           FROM (SELECT s.n, s.session, s.epoch, seqs[s.upto] AS seq, delays_us[s.upto] AS delay_us, limits[s.upto] AS is_limited,
+                        reasons[s.upto] AS reason
+                   FROM (SELECT u.n::int AS n, u.session, u.epoch, u.is_shared, u.size,
+                                (sum(u.size) OVER (ORDER BY u.n))::int AS upto
+                           FROM unnest(sessions, epochs, shareds, sizes) WITH ORDINALITY u(session, epoch, is_shared, size, n)) s
+                  WHERE s.size = 1 AND NOT s.is_shared AND acts[s.upto] = 1 AND states[s.n] IS NULL) c
+                CROSS JOIN LATERAL (SELECT x.ctid AS place_of, x.epoch, x.status, x.until, x.handed FROM keeper.lane x
+                                     WHERE x.queue = q AND x.session = c.session OFFSET 0) l
+                CROSS JOIN LATERAL (SELECT y.ctid AS place_of, y.attempts FROM keeper.message y
+                                     WHERE y.queue = q AND y.session = c.session AND y.seq = c.seq OFFSET 0) m
+          WHERE l.epoch = c.epoch AND l.status = 1 AND l.until > moment AND l.handed IS NULL
+            AND (NOT c.is_limited OR m.attempts + 1 < most)),
+       tried AS (
+         UPDATE keeper.message m
+            SET attempts = m.attempts + 1, last_error = p.reason, failed_at = moment, due_at = moment + keeper.micros(p.delay_us)
+           FROM plain p WHERE m.ctid = p.message_at
+         RETURNING p.n, p.lane_at)
+  SELECT array_agg(t.n), array_agg(t.lane_at) INTO calls, lanes FROM tried t;
+  IF cardinality(calls) > 0 THEN
+    -- What was handed out behind a message that comes again is void (S-04).
+    UPDATE keeper.lane l SET reached = 0 WHERE l.ctid = ANY (lanes);
+    FOREACH one IN ARRAY calls LOOP
+      done[one] := true;
+    END LOOP;
+  END IF;
+  RETURN done;
+END $$;
+
 -- Such calls of several sessions in one commit. Sessions come in order, each once; sizes: how many settlements belong to each. Every
 -- call has its own outcome, and those that are not ok have changed nothing.
 CREATE OR REPLACE FUNCTION keeper.settle_each(q int, sessions text[], epochs bigint[], shareds boolean[], sizes int[], seqs bigint[],
@@ -281,6 +328,7 @@ SET lock_timeout = '1s'
 AS $$
 DECLARE
   upto int := 0;
+  are_retried boolean[];
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
@@ -288,12 +336,20 @@ BEGIN
   -- All lanes before the first count: who has one of them and wants to count must not be waited for in a circle.
   PERFORM 1 FROM unnest(sessions) s(session)
      CROSS JOIN LATERAL (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = s.session OFFSET 0 FOR UPDATE) x;
+  are_retried := keeper.retry_heads(q, sessions, epochs, shareds, sizes, seqs, acts, delays_us, limits, reasons, states);
   FOR i IN 1 .. cardinality(sessions) LOOP
     upto := upto + sizes[i];
-    RETURN QUERY
-      SELECT * FROM keeper.settle_session(q, sessions[i], epochs[i], shareds[i], seqs[upto - sizes[i] + 1 : upto],
-        acts[upto - sizes[i] + 1 : upto], delays_us[upto - sizes[i] + 1 : upto], limits[upto - sizes[i] + 1 : upto],
-        reasons[upto - sizes[i] + 1 : upto], errors[upto - sizes[i] + 1 : upto], states[i], versions[i], of_shard);
+    IF are_retried[i] THEN
+      outcome := 'ok';
+      detail := NULL;
+      at_seq := NULL;
+      RETURN NEXT;
+    ELSE
+      RETURN QUERY
+        SELECT * FROM keeper.settle_session(q, sessions[i], epochs[i], shareds[i], seqs[upto - sizes[i] + 1 : upto],
+          acts[upto - sizes[i] + 1 : upto], delays_us[upto - sizes[i] + 1 : upto], limits[upto - sizes[i] + 1 : upto],
+          reasons[upto - sizes[i] + 1 : upto], errors[upto - sizes[i] + 1 : upto], states[i], versions[i], of_shard);
+    END IF;
   END LOOP;
 END $$;
 

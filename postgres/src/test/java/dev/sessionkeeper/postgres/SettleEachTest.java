@@ -95,12 +95,52 @@ class SettleEachTest {
     assertThat(outcomes.get(1).name()).isEqualTo("ok");
   }
 
+  /** Seen red with the limit of attempts left out, and with epochs that are not compared. */
+  @Test
+  void failuresAreCountedTogetherUntilAMessageHasNoAttemptLeft() throws Exception {
+    provider.declare(QUEUE, QueueSettings.ordered().withMaxDeliveryCount(2));
+    var limited = Settlement.retryAfter(Duration.ZERO, "no");
+    var held = take("a", "b", "c", "d");
+    var first =
+        List.of(
+            call(held.get("a"), 0, limited, Optional.empty()),
+            call(held.get("b"), 1, limited, Optional.empty()),
+            call(held.get("c"), 0, Settlement.keepRetrying(Duration.ZERO, "no"), Optional.empty()),
+            call(held.get("d"), 0, limited, Optional.empty()));
+    assertThat(run(first))
+        .extracting(SettleEach.Outcome::name)
+        .containsExactly("ok", "lost", "ok", "ok");
+    held.values().forEach(HeldSession::close);
+
+    held = take(4);
+    for (var session : held.entrySet()) {
+      assertThat(session.getValue().receive(1, SOON).get(0).attempt())
+          .as(session.getKey())
+          .isEqualTo(session.getKey().equals("b") ? 1 : 2);
+      session.getValue().close();
+    }
+    held = take(4);
+    var second =
+        List.of(
+            call(held.get("a"), 0, limited, Optional.empty()),
+            call(held.get("b"), 0, limited, Optional.empty()),
+            call(held.get("c"), 0, Settlement.keepRetrying(Duration.ZERO, "no"), Optional.empty()),
+            call(held.get("d"), 0, Settlement.complete(), Optional.empty()));
+    assertThat(run(second)).extracting(SettleEach.Outcome::name).containsOnly("ok");
+    assertThat(provider.stats(QUEUE).deadLetters()).as("only a").isEqualTo(1);
+    assertThat(provider.stats(QUEUE).depth()).as("b and c").isEqualTo(2);
+  }
+
   private Map<String, HeldSession> take(String... sessions) throws InterruptedException {
     for (var session : sessions) {
       provider.send(QUEUE, List.of(Message.of(SessionId.of(session), Payload.text(session))));
     }
+    return take(sessions.length);
+  }
+
+  private Map<String, HeldSession> take(int count) throws InterruptedException {
     var held = new TreeMap<String, HeldSession>();
-    while (held.size() < sessions.length) {
+    while (held.size() < count) {
       var next = provider.sessions(QUEUE).acceptNext(Owner.of("me"), SOON);
       var session = ((AcceptResult.Accepted) next).session();
       held.put(session.id().value(), session);

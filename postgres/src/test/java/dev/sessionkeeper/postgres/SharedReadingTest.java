@@ -16,78 +16,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Two processes read a queue, each its own part of the sessions. */
-class SharedReadingTest extends ReadsAlone {
-  private static final long LOWER = 0xFFFF_FFFFL;
-
-  private PostgresQueueProvider second;
-
-  @BeforeEach
-  void openSecond() {
-    second =
-        PostgresQueueProvider.create(
-            database.pool(), PostgresOptions.ofDefaults().withCarryFrom(0));
-  }
-
-  @AfterEach
-  void closeSecond() {
-    second.close();
-  }
-
-  private long owned() {
-    return count(
-        "SELECT COALESCE(bit_or(r.owns), 0) FROM keeper.reader r JOIN keeper.queue k ON k.id = r.queue WHERE k.name = ?");
-  }
-
-  private long ownedTwice() {
-    return count(
-        """
-        SELECT count(*) FROM keeper.reader a JOIN keeper.reader b ON b.queue = a.queue AND b.epoch > a.epoch AND a.owns & b.owns <> 0
-          JOIN keeper.queue k ON k.id = a.queue WHERE k.name = ?
-        """);
-  }
-
-  private long epochs() {
-    return count(
-        "SELECT sum(r.epoch)::bigint FROM keeper.reader r JOIN keeper.queue k ON k.id = r.queue WHERE k.name = ?");
-  }
-
-  private long bundles() {
-    return database.count("bundle", queue);
-  }
-
-  /** Both want sessions, and have their parts then. */
-  private void share() throws Exception {
-    reader.sessions(queue).acceptNext(ME, Duration.ZERO);
-    second.sessions(queue).acceptNext(OTHER, Duration.ofMillis(50));
-    await()
-        .atMost(SOON)
-        .untilAsserted(
-            () -> {
-              assertThat(readers()).isEqualTo(2);
-              assertThat(owned()).isEqualTo(Buckets.ALL);
-              assertThat(ownedTwice()).isZero();
-            });
-    // Each has looked at its part.
-    reader.sessions(queue).acceptNext(ME, Duration.ofMillis(10));
-    second.sessions(queue).acceptNext(OTHER, Duration.ofMillis(10));
-  }
-
-  /** A session of one of the halves. */
-  private static SessionId ofHalf(boolean isLower, int number) {
-    return IntStream.iterate(0, i -> i + 1)
-        .mapToObj(i -> SessionId.of("s" + i))
-        .filter(id -> Buckets.have(LOWER, id) == isLower)
-        .skip(number)
-        .findFirst()
-        .orElseThrow();
-  }
-
+class SharedReadingTest extends ReadsInParts {
   @Test
   void javaAndTheDatabaseFindTheSameBucket() {
     var hostile = List.of("a", "ä", "😀", "A".repeat(128), "'; DROP", "\\", "%_", "日本", "a b");

@@ -42,8 +42,8 @@ final class Bench {
           1, Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofSeconds(2), true);
     }
 
-    static Times of(int repetitions, Duration window) {
-      return new Times(repetitions, Duration.ofSeconds(54), Duration.ofSeconds(6), window, false);
+    static Times of(int repetitions, Duration warmUp, Duration window) {
+      return new Times(repetitions, warmUp, Duration.ofSeconds(6), window, false);
     }
   }
 

@@ -12,8 +12,8 @@ import java.util.Optional;
  * Measures the PostgreSQL provider, through the whole processor, beside bare SQL with a row per
  * session. Contestants take turns within one run; only their ratio counts.
  *
- * <p>{@code PostgresBenchmark [--quick] [--repetitions 5] [--seconds 5] [--json FILE] [cell…]};
- * {@link Cells} has their names. Without cells all of them but the long ones.
+ * <p>{@code PostgresBenchmark [--quick] [--repetitions 5] [--seconds 5] [--warm-up 54] [--json
+ * FILE] [cell…]}; {@link Cells} has their names. Without cells all of them but the long ones.
  */
 public final class PostgresBenchmark {
   private PostgresBenchmark() {}
@@ -23,6 +23,7 @@ public final class PostgresBenchmark {
     static Wish parse(List<String> args) {
       int repetitions = 5;
       long seconds = 5;
+      long warmUp = 54;
       boolean isQuick = false;
       var json = Optional.<Path>empty();
       var cells = new ArrayList<String>();
@@ -32,12 +33,16 @@ public final class PostgresBenchmark {
           case "--quick" -> isQuick = true;
           case "--repetitions" -> repetitions = Integer.parseInt(at.next());
           case "--seconds" -> seconds = Long.parseLong(at.next());
+          case "--warm-up" -> warmUp = Long.parseLong(at.next());
           case "--json" -> json = Optional.of(Path.of(at.next()));
           default -> cells.add(word);
         }
       }
       var times =
-          isQuick ? Bench.Times.quick() : Bench.Times.of(repetitions, Duration.ofSeconds(seconds));
+          isQuick
+              ? Bench.Times.quick()
+              : Bench.Times.of(
+                  repetitions, Duration.ofSeconds(warmUp), Duration.ofSeconds(seconds));
       return new Wish(times, json, cells.isEmpty() ? Cells.usual() : cells);
     }
   }
