@@ -1795,7 +1795,7 @@ export interface components {
             total: number;
             /**
              * Format: int64
-             * @description How many dead letters were examined
+             * @description How many sessions or dead letters were examined
              */
             done: number;
             /**
