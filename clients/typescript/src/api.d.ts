@@ -1795,7 +1795,7 @@ export interface components {
             total: number;
             /**
              * Format: int64
-             * @description How many were looked at
+             * @description How many sessions or dead letters were examined
              */
             done: number;
             /**
@@ -2228,7 +2228,7 @@ export interface components {
             sessionId: string;
             /**
              * Format: date-time
-             * @description When it was taken in
+             * @description When the server stored it
              * @example 2026-01-31T12:00:00.000000Z
              */
             receivedAt: string;

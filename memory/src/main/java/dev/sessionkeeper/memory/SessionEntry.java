@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Invariants: (1) the first {@code handed} messages are open deliveries of the owner, so {@code
  * handed} is zero while the session has no owner; (2) messages behind those have growing sequence
- * numbers; (3) a session that is {@code gone} is in no map and is never used again. {@link #lock}
- * guards everything except the places.
+ * numbers; (3) a session that is {@code gone} is in no map and is never used again.
+ *
+ * <p>{@link #lock} guards everything except {@link #readyPlace} and the fields of {@link Due}.
  */
 final class SessionEntry extends Due {
   final SessionId id;

@@ -1,16 +1,16 @@
--- Messages that are stored together, and how they become rows of their own.
+-- Message batches, and how they are unpacked into rows.
 
--- The bucket of a session, from 0 to 63. Senders and readers find the same one by themselves (Buckets).
+-- Returns the bucket of a session, from 0 to 63. The Java class Buckets computes the same number.
 CREATE OR REPLACE FUNCTION keeper.bucket_of(session text) RETURNS int
 LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT
 AS $$ SELECT get_byte(sha256(convert_to(session, 'UTF8')), 0) & 63 $$;
 
--- Whether the bucket of a session is among these.
+-- Returns whether the set contains the bucket of the session.
 CREATE OR REPLACE FUNCTION keeper.is_of(session text, buckets bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT buckets = -1 OR (buckets <> 0 AND (buckets >> keeper.bucket_of(session)) & 1 = 1) $$;
 
--- What is left of one in a bundle, message by message, as far as its own bits tell.
+-- Returns the messages that are left in a batch, according to the bits in its own row.
 CREATE OR REPLACE VIEW keeper.bundled_message AS
 SELECT b.queue, b.first_seq + u.n - 1 AS seq, b.xid, u.session COLLATE "C" AS session, u.id COLLATE "C" AS message_id,
        COALESCE(u.form, b.forms[1]) AS form, COALESCE(u.type, b.types[1]) AS content_type, u.body,
@@ -22,13 +22,13 @@ SELECT b.queue, b.first_seq + u.n - 1 AS seq, b.xid, u.session COLLATE "C" AS se
          u(session, id, form, type, body, properties, ttl_us, not_before, n)
  WHERE u.session IS NOT NULL AND (b.done >> (u.n - 1)::int) & 1 = 0;
 
--- What notes say of bundles.
+-- Returns the completed bits of batches, according to the completion records.
 CREATE OR REPLACE VIEW keeper.noted AS
 SELECT c.queue, u.first, bit_or(u.mask) AS mask
   FROM keeper.completion c CROSS JOIN LATERAL unnest(c.firsts, c.masks) u(first, mask)
  GROUP BY c.queue, u.first;
 
--- All messages that wait in ordered queues, however they are stored: for people, and for tests.
+-- All waiting messages of ordered queues, however they are stored: for operators and tests.
 CREATE OR REPLACE VIEW keeper.waiting_message AS
 SELECT m.queue, m.seq, m.session, m.message_id, m.form, m.content_type, m.body, m.properties, m.enqueued_at, m.expires_at
   FROM keeper.message m
@@ -37,7 +37,7 @@ SELECT b.queue, b.seq, b.session, b.message_id, b.form, b.content_type, b.body, 
   FROM keeper.bundled_message b LEFT JOIN keeper.noted n ON n.queue = b.queue AND n.first = b.bundle
  WHERE n.mask IS NULL OR (n.mask >> (b.seq - b.bundle)::int) & 1 = 0;
 
--- Sets bits of a bundle; with the last one it goes.
+-- Sets bits of a batch, and deletes the batch with its last bit.
 CREATE OR REPLACE FUNCTION keeper.tick_off(q int, first bigint, mask bigint) RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
@@ -52,7 +52,8 @@ BEGIN
   END IF;
 END $$;
 
--- Lets bundles say what the notes of a reader say, or of all (NULL). The caller has ended it, or keeps its settlements away.
+-- Merges completion records of a reader, or of all (NULL), into their batches. The caller has ended the reader, or prevents
+-- its settlements.
 DROP FUNCTION IF EXISTS keeper.fold_notes(int);
 CREATE OR REPLACE FUNCTION keeper.fold_notes(q int, of_reader bigint) RETURNS void
 LANGUAGE plpgsql
@@ -67,8 +68,8 @@ BEGIN
   DELETE FROM keeper.completion c WHERE c.queue = q AND (of_reader IS NULL OR c.epoch IN (of_reader, 0));
 END $$;
 
--- Bundles that nobody has untied, as far as a snapshot and a number tell (discovery). Never found from the first number on: what
--- is gone leaves traces there as long as some transaction might still see it.
+-- Returns batches that were not unpacked, by a snapshot and a number of discovery. The scan never begins at the first
+-- number, because deleted rows stay there while a transaction may still see them.
 CREATE OR REPLACE FUNCTION keeper.undiscovered(q int, known pg_snapshot, left_after bigint)
 RETURNS TABLE (first_seq bigint, open int, xid xid8)
 LANGUAGE plpgsql
@@ -91,8 +92,8 @@ BEGIN
   END IF;
 END $$;
 
--- Makes rows of the messages of these bundles, or only of those of some sessions. The caller has seen to it that nobody
--- else takes them meanwhile: it has locked discovery while nobody reads these sessions, or it is their reader. Tells what became a row.
+-- Unpacks batches, or only the messages of some sessions in them. The caller prevents that another transaction unpacks them:
+-- it has locked discovery while there is no reader, or is the reader. Returns the new rows.
 CREATE OR REPLACE FUNCTION keeper.untie(q int, firsts bigint[], of_sessions text[])
 RETURNS TABLE (of_session text, of_seq bigint, due timestamptz, stored_at timestamptz)
 LANGUAGE plpgsql
@@ -100,7 +101,7 @@ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_has
 SET enable_bitmapscan = off SET jit = off
 AS $$
 BEGIN
-  -- Whoever completes messages of a bundle has it locked: what is done is known in the next statement.
+  -- A transaction that completes messages of a batch has locked it, so the next statement sees all completed bits.
   PERFORM 1 FROM (SELECT f.first FROM unnest(firsts) f(first) ORDER BY f.first) f
      CROSS JOIN LATERAL (SELECT FROM keeper.bundle x WHERE x.queue = q AND x.first_seq = f.first OFFSET 0 FOR UPDATE) b;
   RETURN QUERY
@@ -132,8 +133,8 @@ BEGIN
       WHERE of_sessions IS NULL OR x.done = x.members));
 END $$;
 
--- Makes rows of all messages of one session that are stored, unless somebody reads this queue alone, and sees to it that
--- the session has a lane then. False when there are none.
+-- Unpacks all stored messages of one session, unless the queue has a reader, and ensures that the session has a row. Returns
+-- false if there are no messages.
 CREATE OR REPLACE FUNCTION keeper.untie_session(q int, one_session text) RETURNS boolean
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
@@ -151,7 +152,7 @@ BEGIN
   IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q) THEN
     RETURN false;
   END IF;
-  -- Those that are left, and what is new.
+  -- The remaining messages, and the new ones.
   firsts := ARRAY(
     SELECT u.first_seq
       FROM (SELECT l.first_seq FROM keeper.undiscovered(q, place.known, place.left_after) l WHERE place.left_after IS NOT NULL
@@ -165,7 +166,8 @@ BEGIN
   END IF;
   SELECT min(u.of_seq) INTO head FROM keeper.untie(q, firsts, ARRAY[one_session]) u;
   IF head IS NOT NULL THEN
-    -- Key share: who deletes the lane looks again for messages once it has it. Nothing waits while discovery is locked.
+    -- Key share: a transaction that deletes the row searches for messages after it has the lock. Nothing waits while
+    -- discovery is locked.
     SELECT * INTO lanes FROM keeper.share_lanes(q, ARRAY[one_session]);
     IF cardinality(lanes.busy) > 0 THEN
       PERFORM keeper.come_back_to(q, lanes.busy);

@@ -1,11 +1,11 @@
--- What every change of a lane has in common. Plans are pinned in the functions themselves, not on connections: they hold
--- through any pool, and on empty, freshly vacuumed and large tables alike (docs/postgres.md).
+-- The parts that all changes of session rows share. Plans are pinned in the functions, not on connections, so they hold
+-- through any pool, and on empty, freshly vacuumed and large tables alike (docs/explanation/postgresql.md).
 
 CREATE OR REPLACE FUNCTION keeper.micros(us bigint) RETURNS interval
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT us * interval '1 microsecond' $$;
 
--- Refuses a transaction that is not in READ COMMITTED. Functions that lock a row and look in a later statement call it: in
--- other levels that statement would not see what those have committed who had the row before.
+-- Refuses a transaction that is not in READ COMMITTED. Functions that lock a row and read in a later statement call it: at
+-- other levels, that statement would not see the commit of the previous owner of the lock.
 CREATE OR REPLACE FUNCTION keeper.refuse_isolation() RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -13,7 +13,7 @@ BEGIN
     upper(current_setting('transaction_isolation')) USING ERRCODE = 'SK003';
 END $$;
 
--- Adds to the counts of a queue. A shard below zero is a row of its own, so that no transaction waits for another one.
+-- Adds to the counts of a queue. A negative shard creates a row of its own, so that no transaction waits for another one.
 CREATE OR REPLACE FUNCTION keeper.add_to_tally(q int, of_shard bigint, more_arrived bigint, more_gone bigint,
                                                more_dead bigint) RETURNS void
 LANGUAGE plpgsql
@@ -34,7 +34,7 @@ BEGIN
   END IF;
 END $$;
 
--- Makes a message of an ordered queue a dead letter. The caller has the lane.
+-- Makes a message of an ordered queue a dead letter. The caller has locked the session row.
 CREATE OR REPLACE FUNCTION keeper.bury(q int, of_session text, of_seq bigint, tried int, why text, error text,
                                        of_shard bigint) RETURNS void
 LANGUAGE plpgsql
@@ -53,14 +53,14 @@ BEGIN
   END IF;
 END $$;
 
--- Returns whether the time to live of a session stands still. Only asked about messages that look too old.
+-- Returns whether the time to live of a session is stopped. Only called for messages that seem to have expired.
 CREATE OR REPLACE FUNCTION keeper.is_frozen(q int, of_session text) RETURNS boolean
 LANGUAGE sql STABLE
 SET enable_seqscan = off
 AS $$ SELECT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = of_session AND l.frozen_since IS NOT NULL) $$;
 
--- Lets time to live run again, unless the session is set aside: its messages live longer by the time that it stood still. The
--- caller has the lane.
+-- Resumes the time to live, unless the session is set aside: its messages live longer by the time of the stop. The caller
+-- has locked the session row.
 CREATE OR REPLACE FUNCTION keeper.thaw_lane(q int, of_session text) RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -79,8 +79,8 @@ BEGIN
   UPDATE keeper.lane l SET frozen_since = NULL WHERE l.queue = q AND l.session = of_session;
 END $$;
 
--- Puts a lane that nobody holds where it belongs. The caller has locked it FOR UPDATE in an earlier statement, so what
--- this one sees of its messages is everything that was ever discovered for it.
+-- Sets status and ready order of a session without an owner. The caller has locked the row FOR UPDATE in an earlier
+-- statement, so this one sees all messages that were ever discovered for the session.
 CREATE OR REPLACE FUNCTION keeper.place_lane(q int, of_session text, of_shard bigint) RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -108,7 +108,7 @@ BEGIN
   END IF;
 END $$;
 
--- Counts a failed attempt of a lane's head and lets the poison policy decide. True when the head is gone.
+-- Counts a failed attempt of a head, and applies the poison policy. Returns true if the message has left the session.
 CREATE OR REPLACE FUNCTION keeper.fail_head(q int, of_session text, of_seq bigint, delay_us bigint, limited boolean,
                                             error text, of_shard bigint) RETURNS void
 LANGUAGE plpgsql
@@ -138,14 +138,14 @@ BEGIN
              reason = 'max delivery count reached' || CASE WHEN error = '' THEN '' ELSE ': ' || error END
        WHERE l.queue = q AND l.session = of_session;
     ELSE
-      -- It stays where it is and is tried again.
+      -- The message stays at the head and is retried.
       UPDATE keeper.lane l SET frozen_since = clock_timestamp()
        WHERE l.queue = q AND l.session = of_session AND l.frozen_since IS NULL;
   END CASE;
 END $$;
 
--- Ends a lease that has run out: the message in hand had its attempt, those behind it had none (S-05).
--- The caller has locked the lane FOR UPDATE.
+-- Ends an expired lease: the first open message has used its attempt, later ones have not (S-05). The caller has locked the
+-- session row FOR UPDATE.
 CREATE OR REPLACE FUNCTION keeper.end_lease(q int, of_session text, of_shard bigint) RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -166,7 +166,7 @@ BEGIN
   END IF;
 END $$;
 
--- Lanes whose lease has run out or whose head has become due: they are ready again. Tells when to look next.
+-- Makes sessions ready whose lease has expired or whose head is due. Returns when to look next.
 CREATE OR REPLACE FUNCTION keeper.wake_lanes(q int, of_shard bigint, OUT woken int, OUT next_us bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
@@ -191,7 +191,7 @@ BEGIN
     PERFORM keeper.place_lane(q, late.session, of_shard);
     woken := woken + 1;
   END LOOP;
-  -- Those of sessions that are parked, paused or held stay; they must not stand in the way of the others.
+  -- Messages of parked, paused and held sessions stay, and must not hide expired ones of other sessions.
   FOR late IN
     SELECT m.session, m.seq
       FROM (SELECT x.session, x.seq FROM keeper.message x
@@ -218,8 +218,8 @@ BEGIN
     INTO next_us;
 END $$;
 
--- Locks the lanes of these sessions against those who delete them, without waiting: "shared" are locked, "busy" are locked by
--- somebody else, all others have no lane. The caller keeps others from making lanes: it has locked discovery, or it is the reader.
+-- Locks the rows of these sessions against deletion, without waiting: "shared" are locked, "busy" are locked by another
+-- transaction, all others have no row. The caller prevents new rows: it has locked discovery, or is the reader.
 CREATE OR REPLACE FUNCTION keeper.share_lanes(q int, of_sessions text[], OUT shared text[], OUT busy text[])
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -245,7 +245,7 @@ BEGIN
   END IF;
 END $$;
 
--- Remembers sessions whose lanes are busy, for the next round.
+-- Remembers sessions whose rows are busy, for the next poll.
 CREATE OR REPLACE FUNCTION keeper.come_back_to(q int, busy text[]) RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
@@ -256,8 +256,8 @@ BEGIN
   END IF;
 END $$;
 
--- Looks again at sessions whose lanes were busy: those that have lost their lane get a new one. Tells which have their lanes now.
--- The caller keeps others from making lanes, as above, in these buckets.
+-- Checks sessions again whose rows were busy, and creates rows that were deleted meanwhile. Returns the sessions that have
+-- rows now. The caller prevents new rows in these buckets, as above.
 DROP FUNCTION IF EXISTS keeper.place_late_sessions(int, bigint);
 CREATE OR REPLACE FUNCTION keeper.place_late_sessions(q int, of_buckets bigint, of_shard bigint) RETURNS text[]
 LANGUAGE plpgsql
@@ -280,7 +280,7 @@ BEGIN
     SELECT m.seq INTO head FROM keeper.message m WHERE m.queue = q AND m.session = one ORDER BY m.seq LIMIT 1;
     IF FOUND THEN
       INSERT INTO keeper.lane (queue, session, status, place) VALUES (q, one, 0, head);
-      -- Its head may be due later, or too old.
+      -- The head may be due later, or may have expired.
       PERFORM keeper.place_lane(q, one, of_shard);
     END IF;
   END LOOP;

@@ -1,11 +1,11 @@
--- Finds new messages, gives their sessions lanes, and hands ready lanes to those who wait, all in one round trip.
+-- Finds new messages, gives their sessions rows, and claims ready sessions for waiting callers, in one round trip.
 
--- LATERAL (… OFFSET 0): rows are found one by one by their key, from the given list, and never the other way round: on
--- an empty or just vacuumed table the planner believes that reading all of it costs nothing, and keeps to that plan.
--- Rows that were found that way are changed by their ctid, which cannot move while they are locked.
+-- LATERAL (… OFFSET 0): rows are looked up one by one, by the keys of a given list. On an empty or just vacuumed table the
+-- planner would otherwise choose to scan the table, and keep that plan. Rows found this way are changed by their ctid, which
+-- cannot move while they are locked.
 
--- One message as it is handed out, or what else there is to say: kind 1 = a lane that was claimed (or fetched) and one of
--- its messages, or none; 2 = a held lane has news; 3 = the lease of this session is not held any more; 0 = the summary.
+-- One message to deliver, or other information. kind 1: a session that was claimed or fetched, with one of its messages or
+-- none; 2: a held session with news; 3: a session whose lease is lost; 0: the summary.
 DO $$ BEGIN
   IF to_regtype('keeper.handed') IS NULL THEN
     CREATE TYPE keeper.handed AS (
@@ -15,7 +15,8 @@ DO $$ BEGIN
   END IF;
 END $$;
 
--- Locks discovery. A caller that has work already does not wait; others wait a moment. False when somebody else has it.
+-- Locks discovery. A caller that has work already does not wait; others wait a moment. Returns false if another transaction
+-- has the lock.
 CREATE OR REPLACE FUNCTION keeper.lock_discovery(q int, waits boolean) RETURNS boolean
 LANGUAGE plpgsql
 SET enable_seqscan = off SET lock_timeout = '1s'
@@ -33,7 +34,7 @@ BEGIN
   END;
 END $$;
 
--- The bytes of a message's body, wherever that is kept.
+-- Returns the bytes of a payload, wherever it is stored.
 CREATE OR REPLACE FUNCTION keeper.body_size(form smallint, body bytea) RETURNS bigint
 LANGUAGE sql STABLE
 AS $$
@@ -41,16 +42,16 @@ AS $$
               ELSE (SELECT octet_length(b.bytes) FROM keeper.shared_body b WHERE b.id = encode(body, 'hex')::uuid) END::bigint
 $$;
 
--- What a statement that has locked something may send. The server keeps its locks until the client has read the answer, so the
--- answer must fit into what waits on the way to a client that stands still.
+-- The most bytes that a statement with locks may return. The server keeps the locks until the client has read the answer, so
+-- the answer must fit into the buffers on the way to a frozen client.
 CREATE OR REPLACE FUNCTION keeper.most_with_locks() RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 49152::bigint $$;
 
--- owners: one for each who waits.  batch: messages fetched with each lane.  from_place: where the line began lately; what
--- is before it are mostly traces of lanes that were taken, and is looked through only if there is not enough behind it.
--- The summary tells where the line begins now (seq), who reads the queue alone (node), and whether there are more bundles
--- than were untied (attempts): so many messages become rows in one call, in the order of their numbers. It also tells whether
--- a later round has to look again at something that was locked (form), and when the first new message is due that waits (due_at).
+-- owners: one for each waiting caller. batch: messages fetched with each session. from_place: where the ready order began
+-- lately; earlier entries are mostly traces of claimed sessions, and are searched only if there are not enough later ones.
+-- The summary returns where the ready order begins now (seq), the reader of the whole queue (node), whether more batches
+-- exist than were unpacked (attempts; one call unpacks a limited number of messages, in their order), whether a later poll
+-- must look at a locked row again (form), and when the first new message is due that is not due yet (due_at).
 DROP FUNCTION IF EXISTS keeper.claim_lanes(int, text[], text, int);
 CREATE OR REPLACE FUNCTION keeper.claim_lanes(q int, owners text[], at_node text, batch int, from_place bigint)
 RETURNS SETOF keeper.handed
@@ -87,17 +88,17 @@ DECLARE
   is_late boolean := false;
   is_ready boolean;
   reader keeper.reader;
-  -- Whether a reader is gone that may have had messages in hand.
+  -- Whether a reader has died that may have had open deliveries.
   has_taken_over boolean := false;
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
   SELECT keeper.micros(k.lock_us) INTO lease FROM keeper.queue k WHERE k.id = q;
-  -- This process itself, if it has a row that it may not know of; else any that lives.
+  -- The reader of this process, which it may not know of, or else any living one.
   SELECT * INTO reader FROM keeper.reader r WHERE r.queue = q ORDER BY r.until <= moment, r.node <> at_node LIMIT 1;
   IF FOUND THEN
-    -- While one of them lives, it is they who see to those that are dead (keeper.bury_readers).
+    -- Living readers take care of dead ones (keeper.bury_readers).
     is_new := reader.until <= moment;
   ELSE
     SELECT d.known, d.left_after INTO old, left_after FROM keeper.discovery d WHERE d.queue = q;
@@ -113,7 +114,7 @@ BEGIN
   IF wanted > 0 THEN
     last_seq := (SELECT s.last_value + 63 FROM keeper.message_seq s);
     FOR part IN 1 .. CASE WHEN from_place > 0 THEN 2 ELSE 1 END LOOP
-      -- lane_ready. Who waits longest comes first; a lane that somebody else takes right now is not waited for.
+      -- lane_ready. The session that has waited longest comes first; rows that another transaction has locked are skipped.
       WITH next AS MATERIALIZED (
              SELECT r.place_of, row_number() OVER () AS n
                FROM (SELECT l.ctid AS place_of FROM keeper.lane l
@@ -141,7 +142,7 @@ BEGIN
     is_late := NOT is_new;
   END IF;
   IF is_new THEN
-    -- Somebody may have begun to read this moment.
+    -- Another process may become a reader at this moment.
     is_new := NOT EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > moment);
   END IF;
   IF is_new THEN
@@ -153,18 +154,18 @@ BEGIN
     END IF;
   END IF;
   IF is_new THEN
-    -- Locked first and read in a later statement: its snapshot is then younger than every one that was stored before.
+    -- Locked first and read in a later statement, so its snapshot is younger than every stored one.
     SELECT d.known, d.left_after INTO old, left_after FROM keeper.discovery d WHERE d.queue = q;
-    -- What is left of a pile comes before everything newer.
+    -- The rest of a backlog comes before newer messages.
     seen := CASE WHEN left_after IS NULL THEN pg_current_snapshot() ELSE old END;
     IF has_taken_over THEN
-      -- All that it can have read, and more. What it had in hand for longer than a second has a lane, whose attempt is
-      -- counted. The rest counts no attempt, because most of it was in nobody's hands. But from now on it has lanes, so a
-      -- message that ends its process at once is counted from its second time on: the snapshot below sees it, and
-      -- relieve_lanes leaves it there.
+      -- All messages that the dead consumer may have read. Sessions that it held for longer than a second have rows, whose
+      -- attempts count. The other messages count no attempt, because most were not delivered. But they get rows now, so a
+      -- message that kills its process is counted from the second time on: the snapshot below sees it, and relieve_lanes
+      -- keeps the row.
       most_untied := 70000;
     END IF;
-    -- In the order of their numbers, which is that of sends that did not overlap.
+    -- In the order of sequence numbers, which is the order of sends that did not overlap.
     SELECT array_agg(p.first_seq ORDER BY p.first_seq) FILTER (WHERE p.n < most_untied + 64),
            bool_or(p.n >= most_untied + 64)
       INTO untied, are_bundles_left
@@ -172,9 +173,9 @@ BEGIN
               FROM keeper.undiscovered(q, old, left_after) b
              WHERE pg_visible_in_snapshot(b.xid, seen)) p;
     are_bundles_left := COALESCE(are_bundles_left, false);
-    -- message_new. Between two snapshots exactly those transactions become visible that are not below the old xmax or
-    -- were running then: nothing is skipped, however late it commits, and nothing is read twice. (Replayed ones: what is
-    -- sent comes as a bundle.)
+    -- message_new. Between two snapshots, exactly those transactions become visible that are not below the old xmax or were
+    -- running then. So no message is skipped, however late it commits, and none is read twice. (Only replayed messages are
+    -- rows here: sends store batches.)
     SELECT array_agg(n.session ORDER BY n.first), array_agg(n.first ORDER BY n.first),
            array_agg(n.due ORDER BY n.first)
       INTO fresh, firsts, dues
@@ -198,8 +199,8 @@ BEGIN
       existing := keeper.place_late_sessions(q, -1, -1);
     END IF;
     IF cardinality(fresh) > 0 THEN
-      -- Key share: it meets only those who delete a lane, and these look again for messages once they have it. A lane that
-      -- somebody may be deleting is not waited for, because discovery is locked: such sessions come in a later round.
+      -- Key share: it conflicts only with deletions of rows, which search for messages after they have the lock. A row that
+      -- may be in deletion is not waited for, because discovery is locked: a later poll reads such sessions.
       SELECT s.shared, s.busy INTO shared, busy FROM keeper.share_lanes(q, fresh) s;
       existing := existing || shared;
       last_seq := (SELECT s.last_value + 63 FROM keeper.message_seq s);
@@ -228,7 +229,7 @@ BEGIN
       epochs := epochs || COALESCE(epochs_now, '{}');
       holders := holders || COALESCE(holders_now, '{}');
       IF cardinality(COALESCE(made_now, '{}') || shared || busy) < cardinality(fresh) THEN
-        -- A lane was made meanwhile: it exists when the next round looks.
+        -- Another transaction created the row meanwhile: the next poll sees it.
         busy := busy || ARRAY(SELECT unnest(fresh) EXCEPT SELECT unnest(made_now || shared || busy));
       END IF;
       PERFORM keeper.come_back_to(q, busy);
@@ -243,8 +244,8 @@ BEGIN
        WHERE l.status = 1 AND (l.session IN (SELECT unnest(taken))) IS NOT TRUE;
   END IF;
 
-  -- In a statement of its own: it must see what earlier owners of these lanes have deleted. What does not fit into an answer
-  -- under locks is read by look_lanes: such a lane has a row without a message, with the flag set.
+  -- A statement of its own, which must see the deletions of earlier owners. look_lanes reads what does not fit into an
+  -- answer under locks; such a session has a row without a message, with the flag set.
   RETURN QUERY
     SELECT 1::smallint, r.session, r.epoch, moment + lease, r.owner, CASE WHEN r.fits THEN r.seq END, r.attempts,
            r.form & 3::smallint, CASE WHEN r.fits THEN r.expires_at <= moment AND NOT keeper.is_frozen(q, r.session) ELSE true END, r.enqueued_at, r.due_at,
@@ -264,7 +265,7 @@ BEGIN
      WHERE r.fits OR r.n = 1 OR r.upto - r.size <= keeper.most_with_locks();
 
   IF cardinality(taken) = 0 THEN
-    -- Nobody was promised anything: what a crash takes away of this is discovered again, so its commit waits for no disk.
+    -- A crash loses nothing that was promised: lost messages are discovered again, so the commit need not wait for the disk.
     PERFORM set_config('synchronous_commit', 'off', true);
   END IF;
   is_ready := EXISTS (SELECT FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0 AND l.place >= begins);
@@ -276,7 +277,7 @@ BEGIN
                (SELECT min(d.due) FROM unnest(dues) d(due) WHERE d.due > moment), NULL, NULL, NULL, NULL, NULL, NULL, NULL)::keeper.handed;
 END $$;
 
--- The next messages of held lanes. Those at or below "reached" are known to be in the owner's hands if its lease runs out.
+-- Returns the next messages of held sessions. Messages up to "reached" count as open deliveries if the lease expires.
 CREATE OR REPLACE FUNCTION keeper.fetch_lanes(q int, sessions text[], epochs bigint[], most int[])
 RETURNS SETOF keeper.handed
 LANGUAGE plpgsql
@@ -287,7 +288,8 @@ DECLARE
   moment timestamptz := clock_timestamp();
   last_seq bigint := (SELECT s.last_value + 63 FROM keeper.message_seq s);
 BEGIN
-  -- A crash may take this away: an attempt of a message that was in hand just then is not counted. Nobody waits for the disk.
+  -- A crash may lose this update: an attempt of a message that was open just then is not counted. The commit need not wait
+  -- for the disk.
   PERFORM set_config('synchronous_commit', 'off', true);
   UPDATE keeper.lane l SET reached = last_seq
    WHERE l.ctid = ANY (ARRAY(
@@ -322,9 +324,9 @@ BEGIN
                NULL, NULL, NULL)::keeper.handed;
 END $$;
 
--- Messages of held lanes that were too much for claim_lanes or fetch_lanes, behind those that came with these. It locks and
--- writes nothing, so a client may take its time. Every lane gets its first message as long as these fit into the bytes, and
--- more while they fit into its part of them; the first lane gets one in any case.
+-- Returns messages of held sessions that were too many for claim_lanes or fetch_lanes, behind those already returned. Takes
+-- no lock and writes nothing, so the client may take its time. Each session gets its first message while these fit into the
+-- bytes, and further ones while they fit into its share; the first session gets one in any case.
 CREATE OR REPLACE FUNCTION keeper.look_lanes(q int, sessions text[], epochs bigint[], afters bigint[], most int[], most_bytes bigint)
 RETURNS SETOF keeper.handed
 LANGUAGE plpgsql STABLE
@@ -359,7 +361,7 @@ BEGIN
                NULL, NULL, NULL)::keeper.handed;
 END $$;
 
--- Locks one session by name. outcome: held (by me now), none, locked, aside.
+-- Locks one session by name. outcome: held (by this caller now), none, locked, aside.
 CREATE OR REPLACE FUNCTION keeper.accept_lane(q int, of_session text, new_owner text, at_node text, of_shard bigint,
   OUT outcome text, OUT new_epoch bigint, OUT until_at timestamptz, OUT aside_status smallint, OUT why text, OUT since_at timestamptz)
 LANGUAGE plpgsql
@@ -375,7 +377,7 @@ BEGIN
   BEGIN
     SELECT * INTO lane FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE;
   EXCEPTION WHEN lock_not_available THEN
-    -- Its owner is settling in a transaction that lasts, and has it as long as that.
+    -- The owner settles in a long transaction, and keeps the session until its end.
     SELECT l.until INTO until_at FROM keeper.lane l WHERE l.queue = q AND l.session = of_session;
     outcome := 'locked';
     until_at := GREATEST(until_at, clock_timestamp());
@@ -411,7 +413,7 @@ BEGIN
   END CASE;
 END $$;
 
--- Nothing was received since the lane was claimed with its first messages: they are not in hand after all.
+-- Records that no message was received since the claim, so the prefetched messages are not open deliveries.
 CREATE OR REPLACE FUNCTION keeper.not_in_hand(q int, sessions text[], epochs bigint[]) RETURNS void
 LANGUAGE sql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -425,8 +427,8 @@ AS $$
       WHERE mine.epoch = f.epoch AND mine.status = 1));
 $$;
 
--- Extends leases; tells the new end of each that is still held, and no end for one that its own owner is settling at this moment
--- in a transaction: no lease waits for another session's commit.
+-- Renews leases. Returns the new end of each lease that is still held, and no end for a session whose owner is settling in a
+-- transaction: no renewal waits for another session's commit.
 CREATE OR REPLACE FUNCTION keeper.renew_lanes(q int, sessions text[], epochs bigint[])
 RETURNS TABLE (session text, epoch bigint, until timestamptz)
 LANGUAGE plpgsql

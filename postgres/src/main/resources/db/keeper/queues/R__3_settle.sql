@@ -1,7 +1,7 @@
--- Ends deliveries and gives lanes back.
+-- Settles deliveries and releases sessions.
 
--- Deletes completed messages, but for those of some sessions (NULL: none), and counts them. The caller has seen to it that
--- nobody else can.
+-- Deletes completed messages, except those of some sessions (NULL: none), and counts them. The caller prevents concurrent
+-- changes of them.
 CREATE OR REPLACE FUNCTION keeper.complete_messages(q int, done_sessions text[], done_seqs bigint[], except_of text[],
   lenient boolean, of_shard bigint) RETURNS void
 LANGUAGE plpgsql
@@ -34,9 +34,10 @@ BEGIN
   END IF;
 END $$;
 
--- Completes messages of bundles, each mask with their bits, and counts them: a note for those that have more (firsts), and those that
--- have not (complete) go, with masks of zero where they had nothing left before. Bundles that have messages of other readers, too
--- (shared_firsts), have their bits set, because none of these readers knows when they are complete. Only the reader calls it.
+-- Completes messages of batches, by one mask of bits each, and counts them. Incomplete batches (firsts) get a completion
+-- record; complete ones (complete) are deleted, with masks of zero if no bit was left before. Batches with messages of other
+-- readers (shared_firsts) get their bits set, because none of these knows when the batch is complete. Only the reader calls
+-- this.
 DROP FUNCTION IF EXISTS keeper.complete_bundled(int, bigint[], bigint[], boolean, bigint);
 DROP FUNCTION IF EXISTS keeper.complete_bundled(int, bigint, bigint[], bigint[], bigint[], bigint[], boolean, bigint);
 CREATE OR REPLACE FUNCTION keeper.complete_bundled(q int, of_reader bigint, of_note bigint, firsts bigint[], masks bigint[],
@@ -51,7 +52,7 @@ DECLARE
   gone_now int;
 BEGIN
   IF lenient THEN
-    -- Some of it may have been done before, without an answer.
+    -- An earlier call without an answer may have completed some of them.
     SELECT COALESCE(sum(bit_count((u.mask & ~(b.done | COALESCE(n.mask, 0)))::bit(64))), 0) INTO completed
       FROM (SELECT * FROM unnest(firsts, masks) UNION ALL SELECT * FROM unnest(complete, complete_masks)
             UNION ALL SELECT * FROM unnest(shared_firsts, shared_masks)) u(first, mask)
@@ -76,7 +77,7 @@ BEGIN
     END IF;
   END IF;
   IF cardinality(shared_firsts) > 0 THEN
-    -- Others lock them in the same order.
+    -- Other transactions lock these rows in the same order.
     PERFORM 1 FROM (SELECT f.first FROM unnest(shared_firsts) f(first) ORDER BY f.first) f
        CROSS JOIN LATERAL (SELECT FROM keeper.bundle x WHERE x.queue = q AND x.first_seq = f.first OFFSET 0 FOR UPDATE) b;
     GET DIAGNOSTICS gone_now = ROW_COUNT;
@@ -93,10 +94,11 @@ BEGIN
   END IF;
 END $$;
 
--- The common case for many sessions at once: messages completed, lanes given back. kept/freed: lanes that stay held / are
--- given back, with their epochs; done: completed messages. Returns the sessions whose lease is not held any more; nothing
--- was changed for these. Sessions come in order, so that nobody waits in a circle. Nor does a call wait for long: when a lane is
--- locked for a second it fails as a whole, and the caller settles each session alone. A lenient call is a repetition: what is missing was done by the first one.
+-- The common case for many sessions at once: completions and releases. kept, freed: sessions that stay held or are released,
+-- with their epochs; done: completed messages. Returns the sessions whose lease is lost; nothing was changed for these. Rows
+-- are locked in the order of the sessions, so transactions cannot deadlock. If a row is locked for a second, the call fails
+-- as a whole and the caller settles each session alone. A lenient call is a repetition: missing messages were completed by
+-- the first call.
 CREATE OR REPLACE FUNCTION keeper.settle_lanes(q int, kept text[], kept_epochs bigint[], freed text[],
   freed_epochs bigint[], done_sessions text[], done_seqs bigint[], lenient boolean, of_shard bigint)
 RETURNS SETOF text
@@ -121,7 +123,7 @@ BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
-  -- The fence. No key update: discovery, which takes key shares, is not waited for.
+  -- The fence. No key update, so discovery, which takes key shares, never waits.
   IF cardinality(kept) > 0 THEN
     SELECT array_agg(f.session), COALESCE(bool_or(l.frozen_since IS NOT NULL), false) INTO keeping, is_frozen
       FROM unnest(kept, kept_epochs) f(session, epoch)
@@ -129,7 +131,7 @@ BEGIN
                                 WHERE x.queue = q AND x.session = f.session OFFSET 0 FOR NO KEY UPDATE) l
      WHERE l.epoch = f.epoch AND l.status = 1 AND l.until > moment;
   END IF;
-  -- A lane that may be deleted is locked against discovery too; then a later statement looks for messages.
+  -- A row that may be deleted is locked against discovery too; a later statement then searches for messages.
   IF cardinality(freed) > 0 THEN
     SELECT array_agg(f.session), array_agg(l.place_of), array_agg(l.aside),
            is_frozen OR COALESCE(bool_or(l.frozen_since IS NOT NULL), false)
@@ -168,17 +170,17 @@ BEGIN
     END IF;
   END IF;
   IF is_frozen THEN
-    -- Last, because rows were found by their place above. The first message of such a session has gone.
+    -- Last, because the rows were found by their ctids above. The first message of such a session has left.
     PERFORM keeper.thaw_lane(q, d.session)
        FROM (SELECT DISTINCT u.session FROM unnest(done_sessions) u(session)
               WHERE (u.session IN (SELECT unnest(lost))) IS NOT TRUE) d;
   END IF;
 END $$;
 
--- One call of one session with everything that a settlement can be, and with state. acts: 0 complete, 1 retry,
--- 2 dead-letter, 3 park, 4 expired, 5 postpone (a retry that counts no attempt).  shared: what is in hand is in the lane, because several processes use the lease.
--- outcome: ok (detail = the
--- new version of the state), lost, order (detail = the message that is open, or none), stale (detail = the version that is there).
+-- One call of one session, with every kind of settlement and a state. acts: 0 complete, 1 retry, 2 dead-letter, 3 park, 4
+-- expired, 5 postpone (a retry that counts no attempt). shared: whether the row lists the open deliveries, because several
+-- processes use the lease. outcome: ok (detail: the new version of the state), lost, order (detail: the open message, or
+-- none), stale (detail: the present version).
 CREATE OR REPLACE FUNCTION keeper.settle_session(q int, of_session text, of_epoch bigint, shared boolean,
   seqs bigint[], acts smallint[], delays_us bigint[], limits boolean[], reasons text[], errors text[],
   state_bytes bytea, state_version bigint, of_shard bigint, OUT outcome text, OUT detail bigint, OUT at_seq bigint)
@@ -259,7 +261,7 @@ BEGIN
     PERFORM keeper.add_to_tally(q, of_shard, 0, completed, 0);
   END IF;
 
-  -- What was handed out behind a message that comes again is void (S-04).
+  -- Deliveries behind a retried or parked message are void (S-04).
   IF cardinality(seqs) > 0 AND acts[cardinality(seqs)] IN (1, 3, 5) THEN
     UPDATE keeper.lane l SET reached = 0, handed = CASE WHEN l.handed IS NOT NULL THEN '{}'::bigint[] END
      WHERE l.queue = q AND l.session = of_session;
@@ -308,7 +310,7 @@ BEGIN
          RETURNING p.n, p.lane_at)
   SELECT array_agg(t.n), array_agg(t.lane_at) INTO calls, lanes FROM tried t;
   IF cardinality(calls) > 0 THEN
-    -- What was handed out behind a message that comes again is void (S-04).
+    -- Deliveries behind a retried or parked message are void (S-04).
     UPDATE keeper.lane l SET reached = 0 WHERE l.ctid = ANY (lanes);
     FOREACH one IN ARRAY calls LOOP
       done[one] := true;
@@ -317,8 +319,8 @@ BEGIN
   RETURN done;
 END $$;
 
--- Such calls of several sessions in one commit. Sessions come in order, each once; sizes: how many settlements belong to each. Every
--- call has its own outcome, and those that are not ok have changed nothing.
+-- Runs such calls of several sessions in one commit. Sessions come in order, each once; sizes: how many settlements belong
+-- to each. Each call has its own outcome, and a call that is not ok has changed nothing.
 CREATE OR REPLACE FUNCTION keeper.settle_each(q int, sessions text[], epochs bigint[], shareds boolean[], sizes int[], seqs bigint[],
   acts smallint[], delays_us bigint[], limits boolean[], reasons text[], errors text[], states bytea[], versions bigint[], of_shard bigint)
 RETURNS TABLE (outcome text, detail bigint, at_seq bigint)
@@ -333,7 +335,8 @@ BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
-  -- All lanes before the first count: who has one of them and wants to count must not be waited for in a circle.
+  -- All session rows before the first count: a transaction that has one of these rows and waits for the count would
+  -- otherwise deadlock.
   PERFORM 1 FROM unnest(sessions) s(session)
      CROSS JOIN LATERAL (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = s.session OFFSET 0 FOR UPDATE) x;
   are_retried := keeper.retry_heads(q, sessions, epochs, shareds, sizes, seqs, acts, delays_us, limits, reasons, states);
@@ -353,7 +356,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- Writes a session's state; the caller has the lane and has compared versions.
+-- Writes a session's state. The caller has locked the row and compared the versions.
 CREATE OR REPLACE FUNCTION keeper.put_state(q int, of_session text, state_bytes bytea) RETURNS bigint
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
@@ -368,7 +371,7 @@ BEGIN
   RETURN version_now;
 END $$;
 
--- One message of a held lane.
+-- Returns one message of a held session.
 CREATE OR REPLACE FUNCTION keeper.as_handed(next keeper.message, lane keeper.lane) RETURNS keeper.handed
 LANGUAGE sql STABLE AS $$
   SELECT (1::smallint, next.session, lane.epoch, lane.until, lane.owner, next.seq, next.attempts, next.form & 3::smallint, false,
@@ -377,8 +380,8 @@ LANGUAGE sql STABLE AS $$
           next.properties, next.replays)::keeper.handed
 $$;
 
--- Hands out messages of a lease that several processes use: what is in hand is written to the lane. A handle that
--- remembers nothing begins again at the first one in hand.
+-- Delivers messages under a lease that several processes use: the row lists the open deliveries. A handle without memory
+-- begins again at the first open one.
 DROP FUNCTION IF EXISTS keeper.receive_shared(int, text, bigint, int);
 DROP FUNCTION IF EXISTS keeper.receive_shared(int, text, bigint, int, boolean);
 CREATE OR REPLACE FUNCTION keeper.receive_shared(q int, of_session text, of_epoch bigint, most int, most_bytes bigint,

@@ -1,8 +1,8 @@
--- What a person does to a session, and dead letters that are put back.
+-- Operators' acts on sessions, and replays of dead letters.
 
--- act: pause, resume, park, release, deadLetterHead, deadLetterAll.  asked_of: the epoch of the reader that has written the session
--- down for this, or zero: nobody carries sessions of this queue.  -1 when that is not so any more: the caller asks again.  -2 when the
--- session's row is locked: the caller gives everything back and tries again.
+-- act: pause, resume, park, release, deadLetterHead, deadLetterAll. asked_of: the epoch of the reader that has persisted the
+-- session for this act, or zero if the queue has none. Returns -1 if that has changed: the caller sends its request again.
+-- Returns -2 if the session's row is locked: the caller rolls back and tries again.
 DROP FUNCTION IF EXISTS keeper.act_on_session(int, text, text, text, bigint);
 CREATE OR REPLACE FUNCTION keeper.act_on_session(q int, of_session text, act text, why text, asked_of bigint, of_shard bigint)
 RETURNS int
@@ -20,15 +20,15 @@ BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
-  -- A caller that stands still before its commit does not keep the locks for long.
+  -- A caller that freezes before its commit must not keep the locks for long.
   PERFORM set_config('idle_in_transaction_session_timeout', '5s', true);
   IF asked_of > 0 THEN
-    -- Only the reader makes lanes, and it has made this one; nothing else of the queue is locked.
+    -- Only the reader creates rows, and it has created this one; nothing else of the queue is locked.
     IF NOT EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.epoch = asked_of AND r.until > clock_timestamp()) THEN
       RETURN -1;
     END IF;
   ELSE
-    -- Nobody carries sessions in memory, and nobody may begin to.
+    -- The queue has no reader, and no process may become one.
     PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
     IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp()) THEN
       RETURN -1;
@@ -52,7 +52,7 @@ BEGIN
     RETURN CASE WHEN target IS NOT NULL THEN -1 ELSE 0 END;
   END IF;
   IF lane.status = 1 AND lane.until <= clock_timestamp() THEN
-    -- It ends as a lease that ran out first: its attempt counts, whatever comes then.
+    -- An expired lease ends first, so that its attempt counts, whatever follows.
     PERFORM keeper.end_lease(q, of_session, of_shard);
     UPDATE keeper.lane l SET status = 0, reached = 0, handed = NULL WHERE l.queue = q AND l.session = of_session
     RETURNING * INTO lane;
@@ -61,7 +61,7 @@ BEGIN
 
   CASE act
     WHEN 'PAUSE', 'PARK' THEN
-      -- A parked session stays parked when it is paused: parking says more.
+      -- A parked session stays parked when it is paused.
       IF lane.aside IS NULL OR (lane.aside <> target AND lane.aside <> 3) THEN
         UPDATE keeper.lane l
            SET aside = target, reason = why, since = clock_timestamp(),
@@ -70,7 +70,7 @@ BEGIN
         changed := 1;
       END IF;
     WHEN 'RESUME' THEN
-      -- A session whose head waits goes on now, too.
+      -- A waiting head becomes due as well.
       IF lane.aside IS NULL AND lane.status <> 2 THEN
         RETURN 0;
       END IF;
@@ -93,7 +93,7 @@ BEGIN
       FOR next_seq IN
         SELECT m.seq FROM keeper.message m WHERE m.queue = q AND m.session = of_session ORDER BY m.seq
       LOOP
-        -- Only the first one was being tried; those handed out behind it were not.
+        -- Only the first open delivery was an attempt; those behind it were not.
         PERFORM keeper.bury(q, of_session, next_seq,
                             CASE WHEN was_held AND changed = 0 AND next_seq <= lane.reached THEN 1 ELSE 0 END,
                             why, NULL, of_shard);
@@ -107,7 +107,7 @@ BEGIN
   RETURN changed;
 END $$;
 
--- Puts these dead letters back with their old numbers, so that they come before newer messages of their session (D-02).
+-- Replays these dead letters under their old numbers, so that they come before newer messages of their session (D-02).
 CREATE OR REPLACE FUNCTION keeper.replay(q int, ids bigint[], of_shard bigint) RETURNS int
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_bitmapscan = off
@@ -135,11 +135,11 @@ BEGIN
              FROM letters l
            RETURNING session)
     SELECT count(*), array_agg(DISTINCT b.session ORDER BY b.session) INTO moved, touched FROM back b;
-    -- Who carries newer messages of these sessions in memory is to put the replayed ones before them.
+    -- A reader that has cached newer messages of these sessions must put the replayed ones first.
     INSERT INTO keeper.ask (queue, session, needs_lane)
     SELECT q, t.session, false FROM unnest(touched) t(session)
      WHERE EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp());
-    -- A lane whose head waits may have a new head now. Lanes that are missing come by discovery.
+    -- A session whose head waits may have a new head now. Discovery creates missing rows.
     FOREACH one IN ARRAY COALESCE(touched, '{}') LOOP
       PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = one AND l.status + 0 = 2 FOR UPDATE;
       IF FOUND THEN

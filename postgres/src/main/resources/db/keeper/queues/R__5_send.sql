@@ -1,21 +1,21 @@
--- Stores messages in the order of the arrays. The same statement serves single sends, groups of them, and sends inside of
--- an application's own transaction. It touches no row that a consumer touches.
+-- Stores messages in the order of the arrays, for single sends, batches of sends, and sends in an application's transaction.
+-- Touches no row that a consumer touches.
 
--- sessions is NULL for an unordered queue.  keys: what ids are told apart by; different within one call; NULL: the ids are
--- UUIDs and tell themselves apart.  forms, types: one element stands for all.  props, ttls, not_befores: NULL where no
--- message has any.  sizes: how many go into each bundle, at most 64 (a message with a shared body alone), and weights, how
--- many bytes these have.  buckets: of which each has messages; NULL: of any.
--- are_unused: the sender has made all ids and uses them for the first time.  times: when ids that begin with the time were
--- made, in units of about a second, NULL where no lock is needed; span, from the first to the last millisecond; low_key, high_key: the least and the greatest of the keys.
--- One row: the first number of each bundle; the others follow it. Where ids are known already nothing is stored, and the
--- row has their keys, and the numbers of the first ones. None at all: they cannot be stored as unused ones now.
---
--- How ids are told apart (Q-03): each has a row in "duplicate", whose key is unique. Unused ones are written to "sent" instead, one
--- row for a bundle. An id may still be used by somebody else at the same time, to whom its sender gave it. Who writes to "sent" has
--- a shared lock on the times of its ids (1) until it commits; who writes ids that begin with the time to "duplicate", and is not the first to use them, has one (2). The first makes sure
--- that nobody has (2), and looks into "duplicate", or gives up and does as everybody does. The other has (2) first, waits for those who have (1), and
--- looks into "sent". So of two that use one id, one sees the other. Nobody waits longer than for a commit of unused ids, which is
--- never one of an application's own transaction.
+-- sessions: NULL for an unordered queue. keys: the keys of the ids, different within one call; NULL if the ids are UUIDs and
+-- their own keys. forms, types: one element stands for all. props, ttls, not_befores: NULL if no message has any. sizes: the
+-- number of messages of each batch, at most 64 (one with a shared payload is alone); weights: their bytes. buckets: the
+-- buckets of each batch; NULL for any. are_unused: the sender created all ids and uses them for the first time. times: when
+-- ids that begin with their time were created, in units of about a second; NULL if no lock is needed. span: from the first
+-- to the last millisecond. low_key, high_key: the least and the greatest key. Returns one row with the first number of each
+-- batch, from which the others follow. If ids are known already, nothing is stored, and the row has their keys and the
+-- numbers of the first messages. Returns no row if the messages cannot be stored as unused ones now. How ids are recognised
+-- (Q-03): each id has a row in "duplicate", whose key is unique. Unused ids are stored in "sent" instead, one row per batch.
+-- Another sender may use such an id at the same time, if it was given the id. A transaction that writes to "sent" has a
+-- shared lock (1) on the times of its ids until it commits. A transaction that writes an id with a time to "duplicate", and
+-- is not its first user, has a lock (2). The first kind makes sure that no transaction has (2) and looks into "duplicate";
+-- otherwise it gives up and acts like the second kind. The second kind takes (2) first, waits for all holders of (1), and
+-- looks into "sent". So of two transactions with one id, one sees the other. A transaction waits at most for a commit of
+-- unused ids, which is never an application's own transaction.
 CREATE OR REPLACE FUNCTION keeper.time_lock(q int, made_at bigint, kind bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT hashint8extended((q::bigint << 40) # made_at, kind) $$;
 
@@ -44,7 +44,7 @@ BEGIN
     INTO ttl, remembered, firsts
     FROM keeper.queue k WHERE k.id = q;
   IF ttls IS NOT NULL THEN
-    -- One that is too large must not be stored: nobody could read its bundle.
+    -- A batch that is too large must not be stored, because no consumer could read it.
     PERFORM moment + keeper.micros(t.longest) FROM (SELECT max(u) FROM unnest(ttls) u) t(longest);
   END IF;
   IF remembered > interval '0' AND are_unused THEN
@@ -52,7 +52,7 @@ BEGIN
                     AND pg_try_advisory_lock(keeper.time_lock(q, t.made_at, 2))
                     AND pg_advisory_unlock(keeper.time_lock(q, t.made_at, 2)))
       INTO are_unused FROM unnest(times) t(made_at);
-    -- In a statement of its own, so that it sees what those have done who had the lock.
+    -- A statement of its own, so that it sees the commits of earlier holders of the lock.
     IF are_unused AND EXISTS (
          SELECT FROM keeper.duplicate d WHERE d.queue = q AND d.key BETWEEN low_key AND high_key) THEN
       are_unused := NOT EXISTS (
@@ -67,8 +67,8 @@ BEGIN
     END IF;
     remembered := interval '0' - remembered;
   ELSIF remembered > interval '0' AND times IS NOT NULL THEN
-    -- In other levels "sent" is seen as it was when the transaction began, and an id of it would be stored twice. Ids that
-    -- have rows of their own, and those that are used for the first time, are told apart in every level.
+    -- At other levels, "sent" is visible as of the beginning of the transaction, and a known id would be stored twice. Ids
+    -- with rows of their own, and ids used for the first time, are recognised at every level.
     IF current_setting('transaction_isolation') <> 'read committed' THEN
       RAISE EXCEPTION 'The transaction is in %, where an id that was made with the time cannot be told from one that others sent meanwhile; use READ COMMITTED for it, or another id',
         upper(current_setting('transaction_isolation')) USING ERRCODE = 'SK003';
@@ -90,13 +90,13 @@ BEGIN
                    ORDER BY b.n, g.i);
   END IF;
   IF of_shard >= 0 THEN
-    -- An id that is in an application's open transaction must not hold up those it was sent together with: the call fails, and
-    -- the caller sends each alone.
+    -- An id in an application's open transaction must not delay other messages: the call fails, and the caller sends each
+    -- alone.
     PERFORM set_config('lock_timeout', '100ms', true);
   END IF;
   WHILE remembered > interval '0' LOOP
-    -- In the order of the keys, so that two senders of the same ids wait for each other and never in a circle. That an id
-    -- is known is the exception, and looking first would cost as much again as storing.
+    -- In the order of the keys, so that two senders of the same ids cannot deadlock. Known ids are rare, and a check before
+    -- the insert would cost as much again as the insert.
     BEGIN
       INSERT INTO keeper.duplicate (queue, key, seq, expires_at)
       SELECT q, u.key, u.seq, moment + remembered FROM unnest(told_apart_by, seqs) u(key, seq) ORDER BY u.key;
@@ -118,7 +118,7 @@ BEGIN
       END IF;
       tries := tries + 1;
       IF tries = 3 THEN
-        -- Stored by somebody whom this transaction cannot see.
+        -- Stored by a transaction that this one cannot see.
         RAISE EXCEPTION 'a message with one of these ids is being stored' USING ERRCODE = '40001';
       END IF;
     END;

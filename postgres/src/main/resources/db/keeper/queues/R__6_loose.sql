@@ -1,4 +1,4 @@
--- Messages of unordered queues: each is a lane of its own.
+-- Messages of unordered queues: each is locked on its own.
 
 -- Makes a message of an unordered queue a dead letter.
 CREATE OR REPLACE FUNCTION keeper.bury_loose(q int, of_seq bigint, tried int, why text, error text, of_shard bigint)
@@ -19,7 +19,7 @@ BEGIN
   END IF;
 END $$;
 
--- A failed attempt: back to its place by age, or later, or the poison policy.
+-- Handles a failed attempt: the message returns to its place by age, waits, or follows the poison policy.
 CREATE OR REPLACE FUNCTION keeper.fail_loose(q int, of_seq bigint, delay_us bigint, limited boolean, error text,
                                              of_shard bigint) RETURNS void
 LANGUAGE plpgsql
@@ -41,7 +41,7 @@ BEGIN
   END IF;
 END $$;
 
--- Locks that ran out, and messages that have become too old. Tells when to look next.
+-- Ends expired locks, and dead-letters expired messages. Returns when to look next.
 CREATE OR REPLACE FUNCTION keeper.wake_loose(q int, of_shard bigint, OUT woken int, OUT next_us bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
@@ -77,8 +77,8 @@ BEGIN
     INTO next_us;
 END $$;
 
--- Locks the oldest messages that nobody has, until bodies and properties have more than most_bytes together. The loop locks a row
--- only when it comes to it, so what does not fit stays free for other receivers.
+-- Locks the oldest free messages, until payloads and properties exceed most_bytes. The loop locks a row only when it reaches
+-- the row, so messages that do not fit stay free for other receivers.
 DROP FUNCTION IF EXISTS keeper.receive_loose(int, int, bigint);
 CREATE OR REPLACE FUNCTION keeper.receive_loose(q int, most int, most_bytes bigint, of_shard bigint)
 RETURNS SETOF keeper.handed
@@ -125,7 +125,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- Completes messages; returns those whose lock is not held any more.
+-- Completes messages. Returns those whose lock is lost.
 CREATE OR REPLACE FUNCTION keeper.complete_loose(q int, seqs bigint[], receipts bigint[], of_shard bigint)
 RETURNS SETOF bigint
 LANGUAGE plpgsql
@@ -154,7 +154,7 @@ BEGIN
   END IF;
 END $$;
 
--- Everything else a settlement can be, for one message. False when the lock is not held any more.
+-- Applies any other settlement to one message. Returns false if the lock is lost.
 CREATE OR REPLACE FUNCTION keeper.settle_loose(q int, of_seq bigint, of_receipt bigint, act int, delay_us bigint,
   limited boolean, why text, error text, of_shard bigint) RETURNS boolean
 LANGUAGE plpgsql

@@ -1,4 +1,4 @@
--- What nobody waits for. True when there is more to do at once.
+-- Housekeeping. Returns true if more can be done at once.
 CREATE OR REPLACE FUNCTION keeper.keep_house(of_shard bigint) RETURNS boolean
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
@@ -29,7 +29,7 @@ BEGIN
   GET DIAGNOSTICS forgotten_together = ROW_COUNT;
 
   FOR of_queue IN SELECT k.id, k.is_ordered FROM keeper.queue k LOOP
-    -- By age: the oldest come first in this index, so a look at its begin is enough.
+    -- By age: the oldest rows come first in this index, so reading its beginning suffices.
     IF of_queue.is_ordered THEN
       FOR old IN
         SELECT m.session, m.seq FROM (SELECT x.session, x.seq, x.expires_at FROM keeper.message x
@@ -56,7 +56,7 @@ BEGIN
     END IF;
   END LOOP;
 
-  -- Of processes that are gone, or whose reader is.
+  -- Rows of processes that are gone, or whose reading has ended.
   DELETE FROM keeper.ask a WHERE a.asked_at < moment - interval '2 minutes';
 
   -- An empty state of a session that has nothing else.
@@ -64,8 +64,8 @@ BEGIN
    WHERE s.bytes = ''::bytea AND s.updated_at < moment - interval '1 hour'
      AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = s.queue AND l.session = s.session);
 
-  -- Counts of processes and of transactions of applications, into one row. Last: a process that adds to one of them waits for
-  -- this transaction, and makes a new row then.
+  -- Merges counts of processes and of applications' transactions into one row. Last: a process that adds to one of them
+  -- waits for this transaction, and creates a new row then.
   FOR of_queue IN SELECT k.id FROM keeper.queue k LOOP
     WITH folded AS (
       DELETE FROM keeper.tally t

@@ -1,20 +1,18 @@
--- A queue that is read by one process alone, or by several, each its own buckets of sessions: what is new is read with its
--- bodies and handed out from memory; only sessions with something unusual about them are written down as lanes. A bucket has
--- one reader at most, and only that one makes lanes for sessions of it.
---
--- The fence of a reader: every statement that writes for it finds its row in "reader", with its epoch and a lease that has
--- not run out, and its row in "reading". A crash of the database, or a standby that takes over, empties "reading". Some
--- transactions are lost then, and others get their numbers and those of their messages. What the reader has in memory may
--- be about the lost ones, so it writes nothing of it.
+-- Readers: processes that read a queue, or buckets of its sessions, with payloads, and deliver from memory. Only sessions
+-- with something unusual get rows. A bucket has at most one reader, and only that one creates rows for its sessions. The
+-- fence: every statement that writes for a reader finds its row in "reader", with its epoch and a lease that has not
+-- expired, and its row in "reading". A crash of the database, or the promotion of a standby, empties "reading". Some
+-- transactions are lost then, and later ones get their numbers and the numbers of their messages. The consumer's memory may
+-- be about the lost ones, so it writes none of it.
 
--- How long the lease of a reader is: after its death sessions wait for so long, and not for a long lock duration.
+-- Returns how long the lease of a reader lasts: after its death sessions wait that long, and not for a long lock duration.
 CREATE OR REPLACE FUNCTION keeper.reader_lease_us(q int) RETURNS bigint
 LANGUAGE sql STABLE
 SET enable_seqscan = off
 AS $$ SELECT LEAST(k.lock_us, 10000000) FROM keeper.queue k WHERE k.id = q $$;
 
--- Which buckets a reader should have: readers that live share all of them, in the order of their processes. Others: what is
--- another one's now, also of those that are dead.
+-- Returns the buckets that a reader should have: living ones share all buckets, in the order of their processes. others: the
+-- buckets that other ones have now, including dead ones.
 CREATE OR REPLACE FUNCTION keeper.share_of(q int, my_epoch bigint, OUT target bigint, OUT others bigint)
 LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
@@ -34,7 +32,7 @@ BEGIN
   SELECT COALESCE(bit_or(r.owns), 0) INTO others FROM keeper.reader r WHERE r.queue = q AND r.epoch <> my_epoch;
 END $$;
 
--- Makes a process a reader of what it should have and nobody else has now. The caller has locked discovery.
+-- Makes a process a reader of the free buckets that it should have. The caller has locked discovery.
 CREATE OR REPLACE FUNCTION keeper.add_reader(q int, at_node text, OUT my_epoch bigint, OUT my_buckets bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
@@ -43,7 +41,8 @@ DECLARE
   moment timestamptz := clock_timestamp();
 BEGIN
   INSERT INTO keeper.reader (queue, epoch, node, until, beat_at, begun_at, owns)
-  -- The sequence may have gone back with a standby that lost its last numbers; a random part tells two readers apart then.
+  -- The sequence may have gone back with a promoted standby that lost its last numbers; the random part distinguishes two
+  -- readers then.
   VALUES (q, nextval('keeper.epoch_seq') + floor(random() * 4096)::bigint, at_node,
           moment + keeper.micros(keeper.reader_lease_us(q)), moment, moment, 0)
   RETURNING epoch INTO my_epoch;
@@ -52,8 +51,8 @@ BEGIN
   UPDATE keeper.reader r SET owns = my_buckets WHERE r.queue = q AND r.epoch = my_epoch;
 END $$;
 
--- Becomes a reader, unless there is one that it may not join, all were asked to stop lately, or less than that is new. Discovery is
--- locked first, by everybody who changes who reads.
+-- Becomes a reader, unless there is one that it may not join, all were asked to stop lately, or fewer messages are new.
+-- Every transaction that changes readers locks discovery first.
 DROP FUNCTION IF EXISTS keeper.become_reader(int, text, int, bigint);
 CREATE OR REPLACE FUNCTION keeper.become_reader(q int, at_node text, least_new int, alone_us bigint, joins boolean,
   OUT my_epoch bigint, OUT my_buckets bigint, OUT known_to text, OUT lease_us bigint)
@@ -71,7 +70,7 @@ BEGIN
   END IF;
   SELECT d.known, d.asked_at INTO old, asked FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   IF asked > moment - keeper.micros(alone_us)
-     -- One of this process that it does not know of ends first, and dead ones are seen to by those who live, or by a round.
+     -- A reading of this process that it does not know of ends first; living readers or a poll end dead ones.
      OR EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND (r.node = at_node OR NOT joins))
      OR (EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q)
          AND NOT EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > moment)) THEN
@@ -96,8 +95,8 @@ BEGIN
   known_to := old;
 END $$;
 
--- What a reader has to know of the others: which buckets it should have and nobody else has (free), whether it is to stop, whether one
--- is dead, and the buckets of each reader that lives.
+-- Returns what a reader must know of the others: the buckets that it should take and no other has (free), whether it must
+-- stop, whether one is dead, and the buckets of each living one.
 CREATE OR REPLACE FUNCTION keeper.look_at_readers(q int, my_epoch bigint, OUT free bigint, OUT must_stop boolean,
   OUT are_dead boolean, OUT masks bigint[])
 LANGUAGE plpgsql STABLE
@@ -113,7 +112,7 @@ BEGIN
    WHERE r.queue = q;
 END $$;
 
--- The same, for those who send only.
+-- The same, for processes that only send.
 CREATE OR REPLACE FUNCTION keeper.parts_of_readers(q int) RETURNS bigint[]
 LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
@@ -123,10 +122,10 @@ BEGIN
            WHERE r.queue = q AND r.until > clock_timestamp() AND r.owns <> 0);
 END $$;
 
--- Ends readers whose lease has run out, while others live. All that one of them can have read, and more, gets lanes: what it had in
--- hand for longer than a second has one, whose attempt is counted, and the rest counts no attempt. But rows of these sessions are
--- marked as known from the beginning (their transaction is the first one), so no reader carries them again, and a message that ends
--- its process at once is counted from its second time on.
+-- Ends readers whose lease has expired, while others live. Sessions of all messages that they may have read get rows.
+-- Sessions that were held for longer than a second have rows already, whose attempts count; the others count no attempt.
+-- These rows are marked as known from the beginning (with the first transaction id), so no process caches them again, and a
+-- message that kills its process is counted from the second time on.
 CREATE OR REPLACE FUNCTION keeper.bury_readers(q int, of_shard bigint) RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -172,7 +171,7 @@ BEGIN
     UPDATE keeper.message m SET xid = '3'
       FROM unnest(rows_of, rows_at) u(session, seq)
      WHERE m.queue = q AND m.session = u.session AND m.seq = u.seq;
-    -- Those that it carried as rows.
+    -- Messages that it had cached as rows.
     UPDATE keeper.message m SET xid = '3'
      WHERE m.queue + 0 = q AND m.seq > 0 AND NOT pg_visible_in_snapshot(m.xid, at_first) AND keeper.is_of(m.session, dead.owns)
        AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = m.session);
@@ -199,12 +198,13 @@ BEGIN
   END LOOP;
 END $$;
 
--- What a reader is told. kind 4: a message, and when it is too old (until). 6: a bundle: its first number (seq), what of it
--- is done (epoch), when it is too old (until), what time it is (due_at), its buckets (ttl_us). 5: up to which snapshot (node), and number (seq) if that is not all. 2: a
--- held lane has news. 3: somebody else reads now. 7: what else was found, to be read by read_found (bundles in ttls, sessions with
--- lanes in sessions, those that lost them in ids, the last number in seq, whether there are rows in is_expired, whether to find them by
--- transaction in attempts). 0: the summary: moment (until), a number for epochs, the place of the first ready
--- lane (seq), the last number given out (ttl_us), whether something was locked (form).
+-- What a reader reads. kind 4: a message, and when it expires (until). 6: a batch: its first number (seq), its completed
+-- bits (epoch), when it expires (until), the database's time (due_at), its buckets (ttl_us). 5: the snapshot (node) and
+-- number (seq) up to which was read, if that is not all. 2: a held session with news. 3: another process is the reader now.
+-- 7: messages that read_found must read (batches in ttls, sessions with rows in sessions, sessions that lost their rows in
+-- ids, the last number in seq, whether there are rows in is_expired, whether to find them by transaction in attempts). 0:
+-- the summary: the database's time (until), a number for epochs, the place of the first ready row (seq), the last assigned
+-- number (ttl_us), whether a row was locked (form).
 DO $$ BEGIN
   IF to_regtype('keeper.news') IS NULL THEN
     CREATE TYPE keeper.news AS (
@@ -216,8 +216,8 @@ DO $$ BEGIN
   END IF;
 END $$;
 
--- The next page of what lies between two snapshots: so many messages, or so large ones, but one at least. Tells its bundles, and its
--- last number if that is not the end.
+-- Returns the next page between two snapshots: a number of messages or bytes, but at least one message. Returns its batches,
+-- and its last number if that is not the end.
 DROP FUNCTION IF EXISTS keeper.next_page(int, pg_snapshot, pg_snapshot, bigint, int, bigint, boolean);
 CREATE OR REPLACE FUNCTION keeper.next_page(q int, mine bigint, old pg_snapshot, seen pg_snapshot, after_seq bigint, most int,
   most_bytes bigint, is_first boolean, OUT upto bigint, OUT bundles bigint[])
@@ -250,7 +250,7 @@ BEGIN
   LOOP
     its_messages := its_messages + next.messages;
     its_bytes := its_bytes + next.bytes;
-    -- A bundle of which the first message has become a row has the number of that row: the page does not end between them.
+    -- A batch whose first message has become a row has the number of that row: the page does not end between them.
     IF next.seq > its_end AND (its_messages > most OR its_bytes > most_bytes) THEN
       upto := its_end;
       RETURN;
@@ -262,10 +262,10 @@ BEGIN
   END LOOP;
 END $$;
 
--- Lets lanes go that nobody holds and that have nothing unusual about them, or a queue with lasting work would keep those it
--- once had. Tells their sessions; what they have is told like everything new. Locked first and looked at in a later statement, as in place_lane.
--- Messages that the snapshot sees with which this reading began stay where they are: without their lane nobody would find them
--- after a crash.
+-- Deletes rows of sessions without an owner and without anything unusual; otherwise a busy queue would keep every row that
+-- it once had. Returns their sessions, whose messages are returned like new ones. Rows are locked first and checked in a
+-- later statement, as in place_lane. Rows stay if the snapshot of the beginning sees their messages: without the row no
+-- process would find them after a crash.
 DROP FUNCTION IF EXISTS keeper.relieve_lanes(int, bigint, pg_snapshot, timestamptz, int, bigint);
 DROP FUNCTION IF EXISTS keeper.relieve_some_lanes(int, bigint, pg_snapshot, timestamptz, int, bigint);
 CREATE OR REPLACE FUNCTION keeper.relieve_some_lanes(q int, my_epoch bigint, mine bigint, old pg_snapshot, moment timestamptz, most int,
@@ -293,10 +293,10 @@ BEGIN
   IF NOT FOUND THEN
     RETURN relieved;
   END IF;
-  -- Not those that were asked for just now.
+  -- Not the rows that were requested just now.
   asked := ARRAY(SELECT a.session FROM keeper.ask a
                   WHERE a.queue = q AND COALESCE(a.answered_at, a.asked_at) > moment - interval '2 seconds');
-  -- Not too many of other readers are looked through.
+  -- Examines a bounded number of rows of other readers.
   ready := ARRAY(SELECT l.session FROM keeper.lane l
                   WHERE l.queue = q AND l.status + 0 = 0 AND l.aside IS NULL AND l.session = ANY (ARRAY(
                     SELECT x.session FROM (SELECT y.session FROM keeper.lane y WHERE y.queue::bigint = q AND y.status = 0
@@ -310,7 +310,7 @@ BEGIN
            CROSS JOIN LATERAL (SELECT x.xid, x.due_at FROM keeper.message x WHERE x.queue = q AND x.session = f.session
                                 ORDER BY x.seq LIMIT 1) head
      WHERE head.due_at IS NULL AND NOT pg_visible_in_snapshot(head.xid, at_first)
-       -- A dead one might be replayed, and come before these (D-02).
+       -- A dead letter might be replayed, and come before these messages (D-02).
        AND NOT EXISTS (SELECT FROM keeper.dead_letter d WHERE d.queue = q AND d.session = f.session)
      ORDER BY f.n);
   FOREACH one IN ARRAY ready LOOP
@@ -338,7 +338,7 @@ BEGIN
   RETURN relieved;
 END $$;
 
--- Tells the owners of these lanes, where they are held, that there are new messages.
+-- Returns the owners of these sessions, if they are held, because there are new messages.
 CREATE OR REPLACE FUNCTION keeper.news_of_lanes(q int, sessions text[]) RETURNS SETOF keeper.news
 LANGUAGE sql STABLE
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -352,7 +352,7 @@ AS $$
    WHERE l.status = 1
 $$;
 
--- How many bytes an answer with these bundles, and with the rows of these sessions, has about.
+-- Estimates the bytes of an answer with these batches and the rows of these sessions.
 CREATE OR REPLACE FUNCTION keeper.weight_of_found(q int, bundles bigint[], relieved text[]) RETURNS bigint
 LANGUAGE sql STABLE
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -367,8 +367,8 @@ AS $$
                                                WHERE x.queue = q AND x.session = f.session OFFSET 0) m), 0)
 $$;
 
--- The messages that read_new has found, with their bodies. It locks and writes nothing, so a client may take its time. by_xid:
--- rows are found by their transactions, else in line. except_of: sessions that have lanes. relieved: those that have just lost them.
+-- Returns the messages that read_new has found, with payloads. Takes no lock and writes nothing. by_xid: rows are found by
+-- their transactions, otherwise in line. except_of: sessions with rows. relieved: sessions that have just lost theirs.
 DROP FUNCTION IF EXISTS keeper.read_found(int, pg_snapshot, pg_snapshot, bigint, bigint, bigint[], boolean, boolean, text[], text[], timestamptz);
 CREATE OR REPLACE FUNCTION keeper.read_found(q int, mine bigint, old pg_snapshot, seen pg_snapshot, after_seq bigint, upto bigint,
   bundles bigint[], are_rows boolean, by_xid boolean, except_of text[], relieved text[], moment timestamptz)
@@ -428,16 +428,16 @@ BEGIN
   END IF;
 END $$;
 
--- What became visible since that snapshot, in the order of the numbers, up to the most. Where that is not all, the rest is
--- read by further calls, with the snapshot up to which is read (goal) and the last number of the page before.
--- is_first: nothing was read yet; then bundles that are older than the snapshot count as well, because a bundle that is there
--- has not been untied. relieves: lanes that are not needed any more are carried again.
+-- Returns what became visible since the snapshot, in the order of numbers, up to a limit. Further calls read the rest, with
+-- the snapshot up to which is read (goal) and the last number of the previous page. is_first: nothing was read yet; then
+-- batches older than the snapshot count too, because an existing batch has not been unpacked. relieves: whether to cache
+-- sessions again whose rows are no longer needed.
 DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, boolean, bigint, bigint);
 DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, bigint, text, bigint, int, bigint, boolean);
 DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, bigint, text, bigint, int, bigint, boolean, boolean);
 DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, bigint, text, bigint, int, bigint, boolean, boolean, boolean);
--- carried: NULL, or the sessions in the reader's memory, when the answer to a look that let lanes go was lost. Rows of other
--- sessions without a lane are then told again, because no later look would find them.
+-- carried: NULL, or the sessions in memory, if the answer to a read that deleted rows was lost. Rows of other sessions
+-- without a session row are then returned again, because no later read would find them.
 CREATE OR REPLACE FUNCTION keeper.read_new(q int, my_epoch bigint, known_to text, known_seq bigint, goal text,
                                            after_seq bigint, most int, most_bytes bigint, is_first boolean,
                                            relieves boolean, carried text[])
@@ -451,22 +451,22 @@ DECLARE
   moment timestamptz := clock_timestamp();
   seen pg_snapshot := COALESCE(goal::pg_snapshot, pg_current_snapshot());
   last_seq bigint;
-  -- The buckets that this reader has.
+  -- The buckets of this reader.
   mine bigint;
-  -- So few that all can be read by their transactions; else they are read in line.
+  -- Few enough to be read by their transactions; otherwise they are read in line.
   are_few boolean;
   upto bigint;
   bundles bigint[];
-  -- Rows that are not bundled: those that were replayed, and those of lanes.
+  -- Message rows: those that were replayed, and those of sessions with rows.
   are_rows boolean;
   are_lanes boolean;
   fresh text[];
-  -- Sessions that have lanes, also those whose lanes are busy.
+  -- Sessions with rows, including busy ones.
   existing text[];
   shared text[];
   busy text[];
   relieved text[] := '{}';
-  -- Whether this call has locked or written anything: then no more is sent than goes on its way at once.
+  -- Whether this call has locked or written anything: then the answer is limited to what is sent at once.
   is_locked boolean := false;
   is_late boolean := false;
   said keeper.news;
@@ -498,7 +498,7 @@ BEGIN
   END IF;
   are_few := goal IS NULL AND NOT is_first;
   IF are_few AND (last_seq - known_seq) / 64 > LEAST(most, 64) THEN
-    -- The numbers may be those of other queues: then this one is not looked through from its first number on. bundle_new
+    -- The numbers may be those of other queues: then this queue is not scanned from its first number on. bundle_new
     are_few := (SELECT count(*)
                   FROM ((SELECT FROM keeper.bundle x WHERE x.queue::bigint = q AND x.xid >= pg_snapshot_xmax(old)
                           LIMIT LEAST(most, 64) + 1)
@@ -508,7 +508,7 @@ BEGIN
                           LIMIT LEAST(most, 64) + 1)) b) <= LEAST(most, 64);
   END IF;
   IF are_few THEN
-    -- bundle_new. Between two snapshots exactly those transactions become visible that are not below the old xmax or were
+    -- bundle_new. Between two snapshots, exactly those transactions become visible that are not below the old xmax or were
     -- running then.
     SELECT ARRAY(
              SELECT b.first_seq
@@ -523,7 +523,7 @@ BEGIN
            OR EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))),
            EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q)
       INTO bundles, are_rows, are_lanes;
-    -- A transaction that drew its numbers long ago may bring any number of messages, and of any size.
+    -- A transaction that drew its numbers long ago may add any number of messages of any size.
     are_few := cardinality(bundles) <= 64
            AND (SELECT COALESCE(sum(b.bytes), 0)
                   FROM unnest(bundles) f(first)
@@ -541,7 +541,7 @@ BEGIN
     is_locked := cardinality(relieved) > 0;
   END IF;
   IF carried IS NOT NULL AND goal IS NULL AND NOT is_first THEN
-    -- message_line. Only after a broken connection, so it may look at all rows.
+    -- message_line. Only after a broken connection, so it may scan all rows.
     relieved := relieved || ARRAY(
       SELECT DISTINCT m.session
         FROM keeper.message m
@@ -550,8 +550,8 @@ BEGIN
          AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = m.session));
   END IF;
 
-  -- Nobody but this reader makes lanes. Where there are some, messages of their sessions are theirs; that is settled
-  -- first, as in claim_lanes, and only then is read, so that what a lane took along when it went is not seen any more.
+  -- Only this reader creates rows. Messages of sessions with rows belong to the rows; that is decided first, as in
+  -- claim_lanes, and messages are read later, so messages that a row took along at its deletion are not seen any more.
   IF are_lanes AND (are_rows OR cardinality(bundles) > 0) THEN
     IF NOT are_rows THEN
       fresh := '{}';
@@ -579,7 +579,7 @@ BEGIN
                                                  WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b) s
               ORDER BY 1)) l;
     IF mine <> -1 AND cardinality(shared || busy) > 0 THEN
-      -- Those of other readers are theirs.
+      -- Rows of other readers belong to them.
       shared := ARRAY(SELECT s.session FROM unnest(shared) s(session) WHERE keeper.is_of(s.session, mine));
       busy := ARRAY(SELECT s.session FROM unnest(busy) s(session) WHERE keeper.is_of(s.session, mine));
     END IF;
@@ -610,7 +610,7 @@ BEGIN
   RETURN NEXT said;
   IF is_locked AND keeper.weight_of_found(q, bundles, relieved) + COALESCE(cardinality(fresh), 0) * 4096
                    > keeper.most_with_locks() THEN
-    -- Told what to read, by read_found, once the locks are gone.
+    -- read_found reads these messages after the locks are released.
     said := NULL;
     said.kind := 7;
     said.ttls := bundles;
@@ -636,7 +636,8 @@ BEGIN
   RETURN NEXT said;
 END $$;
 
--- Extends the lease of a reader: a statement of its own, so that its lock is gone before any body is sent. False when it has ended.
+-- Renews the lease of a reader, in a statement of its own, so that its lock is released before payloads are sent. Returns
+-- false if the lease has ended.
 CREATE OR REPLACE FUNCTION keeper.beat_reader(q int, my_epoch bigint) RETURNS boolean
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
@@ -651,9 +652,9 @@ BEGIN
   RETURN FOUND;
 END $$;
 
--- Completes messages of sessions that are carried: bundled ones by their bits (keeper.complete_bundled), others by their numbers.
--- folds: bundles with old notes, and all their bits. over_notes: notes of which nothing is left. Returns the sessions
--- that have been written down meanwhile; if there are any, nothing was changed at all.
+-- Completes messages of cached sessions: those in batches by their bits (keeper.complete_bundled), others by their numbers.
+-- folds: batches with old completion records, and all of their bits. over_notes: obsolete completion records. Returns the
+-- sessions that were persisted meanwhile; if there are any, nothing was changed.
 DROP FUNCTION IF EXISTS keeper.settle_carried(int, bigint, text[], text[], bigint[], boolean, bigint);
 DROP FUNCTION IF EXISTS keeper.settle_carried(int, bigint, text[], bigint[], bigint[], text[], bigint[], boolean, bigint);
 DROP FUNCTION IF EXISTS keeper.settle_carried(int, bigint, text[], bigint, bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], text[], bigint[], boolean, bigint);
@@ -698,16 +699,15 @@ BEGIN
   END IF;
 END $$;
 
--- Gives carried sessions their lanes: held ones (epoch above zero) with what is left of their lease, others ready. heads:
--- their places in the line, zero where the lane has to be looked at; of held ones what is in hand at most. firsts: bundles of which
--- messages are in memory; those of the sessions become rows. ends: 1, it is the end of the reading; 2, the process goes on with
--- another part. Then only sessions that are held need lanes: the rest is where it was, and is read by whoever has the buckets next.
--- asks: which are answered by it, with their sessions (asked): these have a lane if anything
--- of them is stored, whether it was read or not; those that need one have it in any case. given: sessions for whoever wants any. now_known: NULL, or
--- at the end of a reading that had all buckets the snapshot up to which nothing is left of what it has read: nobody looks there again. Tells the
--- ends of the leases, which held lanes have got more messages (and the process that holds each), and one row without a session, which has the
--- next epoch and buckets, and up to where is known; nothing at all when the reader is not one any more (its fence, above), and then
--- nothing was changed.
+-- Persists cached sessions: held ones (epoch above zero) with the rest of their leases, others as ready. heads: their places
+-- in the ready order, zero if the row must be placed again; for held ones, the last message that can be open. firsts:
+-- batches with cached messages, of which those of these sessions are unpacked. ends: 1, the reading ends; 2, the process
+-- continues with another share; then only held sessions get rows, and the next owner of the buckets reads the rest. asks:
+-- the requests that this call answers, with their sessions (asked): each gets a row if any message of it is stored, read or
+-- not, and in any case if the request demands it. given: sessions for processes that requested any. now_known: NULL or, at
+-- the end of a reading of all buckets, the snapshot up to which every message was handled. Returns the ends of the leases,
+-- the held sessions with more messages (and their processes), and one row without a session, with the next epoch and buckets
+-- and the known snapshot. Returns nothing, and changes nothing, if the process is no reader any more.
 DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], bigint[], text, bigint, bigint);
 DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], bigint[], bigint[], text[], text, bigint, bigint);
 DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], bigint[], bigint[], text[], text, bigint, bigint);
@@ -733,7 +733,7 @@ BEGIN
     PERFORM keeper.refuse_isolation();
   END IF;
   IF cardinality(asked) > 0 THEN
-    -- Before anything is locked, because a pile may be long. What is stored after this is younger than the asks.
+    -- Before any lock, because a backlog may be long. Messages stored after this are younger than the requests.
     of_asked := ARRAY(SELECT b.first_seq FROM keeper.bundle b WHERE b.queue = q AND b.first_seq > 0 AND b.sessions && asked);
   END IF;
   IF ends > 0 THEN
@@ -747,18 +747,18 @@ BEGIN
     RETURN;
   END IF;
   PERFORM keeper.fold_notes(q, my_epoch);
-  -- All of them at once and in order, as other readers lock those that are theirs, too.
+  -- All of them at once and in order, because other readers lock theirs too.
   PERFORM 1 FROM (SELECT f.first FROM unnest(firsts || of_asked) f(first) ORDER BY f.first) f
      CROSS JOIN LATERAL (SELECT FROM keeper.bundle x WHERE x.queue = q AND x.first_seq = f.first OFFSET 0 FOR UPDATE) b;
   IF cardinality(asked) > 0 THEN
-    -- An asked session may have its lane already, which must not go while rows are added to it.
+    -- A requested session may have a row already, which must not be deleted while message rows are added.
     SELECT l.shared, l.busy INTO shared, busy FROM keeper.share_lanes(q, asked) l;
     PERFORM keeper.come_back_to(q, busy);
   END IF;
   IF cardinality(firsts) > 0 OR cardinality(of_asked) > 0 THEN
-    -- Asked sessions first, with all that they have. Of the others only what is in memory becomes rows: bundles of asked sessions
-    -- may have newer messages of them, and older ones, in other bundles, are not read yet.
-    -- Who is not among the sessions, but has something left, has waited as long as that.
+    -- Requested sessions first, with all of their messages. Of other sessions only cached messages become rows: batches of
+    -- requested sessions may have newer messages of them, while older ones, in other batches, were not read yet. A session
+    -- that is not listed but has messages has waited as long as these.
     WITH rows_of_asked AS MATERIALIZED (SELECT * FROM keeper.untie(q, of_asked, asked)),
          rows AS MATERIALIZED (
            SELECT r.* FROM rows_of_asked r
@@ -768,7 +768,7 @@ BEGIN
       FROM (SELECT r.of_session AS session, min(r.of_seq) AS head FROM rows r
              WHERE r.of_session NOT IN (SELECT unnest(sessions)) GROUP BY r.of_session) o;
   END IF;
-  -- A carried hold is written down about a second after it began.
+  -- A cached hold is persisted about a second after its beginning.
   INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node, held_since)
   SELECT q, s.session, CASE WHEN s.epoch > 0 THEN 1 ELSE 0 END, COALESCE(NULLIF(s.head, 0), nextval('keeper.message_seq')),
          CASE WHEN s.epoch > 0 THEN clock_timestamp() + keeper.micros(s.left_us) END, s.epoch,
@@ -781,7 +781,7 @@ BEGIN
   SELECT q, o.session, 0, o.head FROM unnest(others, other_heads) o(session, head)
    WHERE o.session <> ALL (shared || busy)
   ON CONFLICT DO NOTHING;
-  -- Whose head may be due later, or too old, or settled by now.
+  -- Sessions whose head may be due later, may have expired, or may be settled by now.
   FOR one IN SELECT s.session FROM unnest(sessions, epochs, heads) s(session, epoch, head)
               WHERE s.epoch = 0 AND s.head = 0 LOOP
     PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = one AND l.status + 0 = 0 FOR UPDATE;
@@ -791,7 +791,7 @@ BEGIN
   END LOOP;
   IF cardinality(asks) > 0 THEN
     PERFORM keeper.answer_asks(q, asks, shared || busy, of_shard);
-    -- The reader does not carry them again before somebody had a chance to take them.
+    -- The reader does not cache these sessions again before a caller had time to claim them.
     INSERT INTO keeper.ask (queue, session, needs_lane, answered_at)
     SELECT q, g.session, false, clock_timestamp() FROM unnest(given) g(session);
   END IF;
@@ -820,8 +820,8 @@ BEGIN
   RETURN QUERY SELECT NULL::text, NULL::timestamptz, NULL::text, next_epoch, next_buckets, known_to;
 END $$;
 
--- Ends what write_down does for those who asked: sessions that have only rows, such as replayed ones, get their lanes, and those
--- that need one although they have nothing get one that nobody takes for a moment.
+-- Ends write_down for the requests: sessions with message rows only, such as replayed ones, get session rows, and sessions
+-- that need a row without messages get one that no consumer can claim for a moment.
 CREATE OR REPLACE FUNCTION keeper.answer_asks(q int, asks bigint[], with_lanes text[], of_shard bigint) RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -842,7 +842,7 @@ BEGIN
       INSERT INTO keeper.lane (queue, session, status, place) VALUES (q, one.session, 0, head) ON CONFLICT DO NOTHING;
       PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = one.session AND l.status + 0 = 0 FOR UPDATE;
       IF FOUND THEN
-        -- Its head may be due later, or too old.
+        -- The head may be due later, or may have expired.
         PERFORM keeper.place_lane(q, one.session, of_shard);
       END IF;
     END IF;
@@ -855,7 +855,7 @@ BEGIN
   DELETE FROM keeper.ask a WHERE a.queue = q AND a.answered_at < moment - interval '10 seconds';
 END $$;
 
--- What a reader is asked for: the numbers of the asks, and their sessions; or how many it should give away, whichever they are.
+-- Returns the open requests to a reader: their numbers and sessions, or how many sessions it should give away.
 DROP FUNCTION IF EXISTS keeper.look_at_asks(int);
 CREATE OR REPLACE FUNCTION keeper.look_at_asks(q int, my_epoch bigint) RETURNS TABLE (id bigint, session text, how_many int)
 LANGUAGE plpgsql STABLE
@@ -873,7 +873,7 @@ BEGIN
      ORDER BY a.id LIMIT 1000;
 END $$;
 
--- Asks the reader of a session, if there is one, for its lane.
+-- Requests that the reader of a session, if there is one, persists it.
 CREATE OR REPLACE FUNCTION keeper.ask_reader(q int, of_session text, needs boolean, OUT ask_id bigint, OUT reader_epoch bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
@@ -882,13 +882,13 @@ BEGIN
   SELECT r.epoch INTO reader_epoch FROM keeper.reader r
    WHERE r.queue = q AND r.until > clock_timestamp() AND keeper.is_of(of_session, r.owns) LIMIT 1;
   IF FOUND THEN
-    -- What a crash takes away is asked for again.
+    -- A request that a crash loses is sent again.
     PERFORM set_config('synchronous_commit', 'off', true);
     INSERT INTO keeper.ask AS a (queue, session, needs_lane) VALUES (q, of_session, needs) RETURNING a.id INTO ask_id;
   END IF;
 END $$;
 
--- Asks readers for so many sessions, whichever they are. It is not waited for. False when nobody else reads.
+-- Requests this many sessions from readers, without waiting. Returns false if there is no other one.
 CREATE OR REPLACE FUNCTION keeper.ask_for_sessions(q int, many int, at_node text) RETURNS boolean
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
@@ -904,7 +904,7 @@ BEGIN
   RETURN true;
 END $$;
 
--- Asks all readers to stop; then no process begins for a while. False when there are none.
+-- Asks all readers to stop; no process becomes one for a while. Returns false if there is none.
 CREATE OR REPLACE FUNCTION keeper.stop_readers(q int) RETURNS boolean
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
@@ -915,7 +915,7 @@ BEGIN
   RETURN EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp());
 END $$;
 
--- The last of the asks that are open, if there is a reader to answer them.
+-- Returns the newest open request, if there is a reader to answer it.
 CREATE OR REPLACE FUNCTION keeper.last_ask(q int, OUT ask_id bigint, OUT reader_epoch bigint)
 LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
@@ -927,8 +927,7 @@ BEGIN
   END IF;
 END $$;
 
--- Returns whether all asks up to this one are answered, and until when the reader that was asked has its lease: NULL when it
--- reads no more.
+-- Returns whether all requests up to this one are answered, and when the lease of the reader ends; NULL if it has ended.
 CREATE OR REPLACE FUNCTION keeper.look_for_answers(q int, upto bigint, reader_epoch bigint, OUT are_answered boolean,
   OUT reads_until timestamptz)
 LANGUAGE plpgsql STABLE
@@ -942,7 +941,7 @@ BEGIN
    WHERE r.queue = q AND r.epoch = reader_epoch AND r.until > clock_timestamp();
 END $$;
 
--- Ends a reading that this process began without learning of it.
+-- Ends a reading that this process began without getting the answer.
 CREATE OR REPLACE FUNCTION keeper.forget_reader(q int, at_node text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

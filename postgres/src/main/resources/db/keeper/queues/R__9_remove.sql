@@ -1,7 +1,7 @@
--- Queues that are emptied and deleted.
+-- Purges and deletes queues.
 
--- Deletes all messages and leases of a queue. Dead letters, session state and remembered ids stay. The owner of a lease finds no
--- lane and has lost it. -1 when a process carries sessions of this queue: the caller makes it write them down and tries again.
+-- Deletes all messages and leases of a queue. Dead letters, session state and remembered ids stay. The owner of a lease
+-- finds no row and has lost it. Returns -1 if a reader has cached sessions: the caller lets it persist them and tries again.
 CREATE OR REPLACE FUNCTION keeper.purge_queue(q int, of_shard bigint) RETURNS bigint
 LANGUAGE plpgsql
 AS $$
@@ -12,7 +12,7 @@ BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
-  -- Nobody discovers or begins to read meanwhile.
+  -- No process discovers messages or becomes a reader meanwhile.
   PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp()) THEN
     RETURN -1;
@@ -47,8 +47,8 @@ BEGIN
   RETURN purged;
 END $$;
 
--- Deletes everything of a queue that no longer has a row of its own: every table of the schema names its queue by number. A
--- number is never given out again, so rows that a transaction stored meanwhile are garbage that harms nobody.
+-- Deletes everything of a queue whose own row is gone: every table of the schema refers to the queue by number. A number is
+-- never used again, so rows that a transaction stored meanwhile do no harm.
 CREATE OR REPLACE FUNCTION keeper.delete_rows_of(q int) RETURNS void
 LANGUAGE plpgsql
 AS $$
@@ -61,7 +61,7 @@ BEGIN
       JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'keeper'
       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'queue' AND a.atttypid = 'int4'::regtype AND NOT a.attisdropped
      WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
-     -- Discovery first: whoever reads the queue has it locked.
+     -- Discovery first, because a reader locks it first.
      ORDER BY c.relname <> 'discovery', c.relname
   LOOP
     EXECUTE format('DELETE FROM %s WHERE queue = $1', of_table) USING q;

@@ -49,7 +49,6 @@ class CutSettlementTest {
     source.setPrepareThreshold(0);
     var config = new HikariConfig();
     config.setDataSource(source);
-    config.setConnectionTimeout(250);
     // A connection that the pool opens in advance would survive the cut.
     config.setMinimumIdle(0);
     pool = new HikariDataSource(config);
@@ -57,6 +56,7 @@ class CutSettlementTest {
         PostgresQueueProvider.create(
             pool, PostgresOptions.ofDefaults().withCarryFrom(PostgresOptions.NEVER));
     provider.declare(QUEUE, QueueSettings.ordered());
+    pool.getHikariConfigMXBean().setConnectionTimeout(250);
   }
 
   @AfterEach

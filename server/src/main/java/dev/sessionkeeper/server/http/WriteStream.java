@@ -51,7 +51,7 @@ final class WriteStream implements ResponseStream {
     return false;
   }
 
-  /** Waits in short steps, because a server that shuts down has less patience. */
+  /** Waits in short steps; once the server shuts down, each step halves the time that is left. */
   private boolean awaitWritten(CompletableFuture<Void> written, Duration patience)
       throws InterruptedException {
     long left = patience.toNanos();
