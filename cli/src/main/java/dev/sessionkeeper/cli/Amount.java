@@ -5,6 +5,8 @@ final class Amount {
   private Amount() {}
 
   static String of(long count, String one) {
-    return count == 1 ? "1 " + one : count + " " + (one.endsWith("y") ? one.substring(0, one.length() - 1) + "ie" : one) + "s";
+    return count == 1
+        ? "1 " + one
+        : count + " " + (one.endsWith("y") ? one.substring(0, one.length() - 1) + "ie" : one) + "s";
   }
 }

@@ -16,7 +16,11 @@ import picocli.CommandLine.Parameters;
       "For a PostgreSQL of yours, use its own tools; see docs/how-to/back-up-postgresql.md."
     })
 final class Backup implements Callable<Integer> {
-  @Option(names = "--data", defaultValue = "data", description = "The data folder. Default: ./data")
+  @Option(
+      names = "--data",
+      paramLabel = "FOLDER",
+      defaultValue = "data",
+      description = "The data folder. Default: ./data")
   Path data = Path.of("data");
 
   @Parameters(index = "0", paramLabel = "FILE", description = "Must not exist yet")

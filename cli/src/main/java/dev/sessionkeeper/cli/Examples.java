@@ -140,7 +140,6 @@ final class Examples {
     of(spec)
         .ifPresent(
             example ->
-                spec.usageMessage()
-                    .footer("", "Example:", "  " + example.replace("%", "%%")));
+                spec.usageMessage().footer("", "Example:", "  " + example.replace("%", "%%")));
   }
 }

@@ -72,7 +72,7 @@ final class ExplainConnection {
     }
     if (words.contains("no subject alternative") || words.contains("no name matching")) {
       return "its certificate is for another name ("
-          + tls.getMessage().replaceFirst("^\\(\\w+\\) ", "")
+          + String.valueOf(tls.getMessage()).replaceFirst("^\\(\\w+\\) ", "")
           + "). Use a name of the certificate in --url or KEEPER_URL.";
     }
     if (words.contains("unrecognized ssl message") || words.contains("plaintext")) {

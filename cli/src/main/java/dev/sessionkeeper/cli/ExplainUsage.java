@@ -10,8 +10,7 @@ final class ExplainUsage {
 
   static ExplainFailure of(ParameterException wrong) {
     var command = wrong.getCommandLine().getCommandSpec().qualifiedName();
-    return ExplainFailure.ofUsage(
-        sentence(wrong) + " See: " + command + " --help");
+    return ExplainFailure.ofUsage(sentence(wrong) + " See: " + command + " --help");
   }
 
   private static String sentence(ParameterException wrong) {

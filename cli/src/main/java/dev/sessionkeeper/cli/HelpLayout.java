@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Help;
@@ -116,9 +117,7 @@ final class HelpLayout {
 
   private static String serverOptions(Help help) {
     var options =
-        help.commandSpec().options().stream()
-            .filter(option -> isOfServer(help, option))
-            .toList();
+        help.commandSpec().options().stream().filter(option -> isOfServer(help, option)).toList();
     return options.isEmpty() ? "" : "\nThe server to call:\n" + list(help, options);
   }
 
@@ -158,16 +157,17 @@ final class HelpLayout {
   }
 
   private static String command(Help help, String name) {
-    var description =
-        help.commandSpec().subcommands().get(name).getCommandSpec().usageMessage().description()[0];
+    var command = Optional.ofNullable(help.commandSpec().subcommands().get(name)).orElseThrow();
+    var description = command.getCommandSpec().usageMessage().description()[0];
     var lines = wrapped(description);
-    var first =
-        "  " + help.colorScheme().commandText(name) + " ".repeat(NAMES - 2 - name.length());
+    var first = "  " + help.colorScheme().commandText(name) + " ".repeat(NAMES - 2 - name.length());
     return first + String.join("\n" + " ".repeat(NAMES), lines) + "\n";
   }
 
   private static List<String> wrapped(String text) {
     return Arrays.asList(
-        text.replaceAll("(.{1," + (WIDTH - NAMES) + "})(?:\\s+|$)", "$1\n").strip().split("\n"));
+        text.replaceAll("(.{1," + (WIDTH - NAMES) + "})(?:\\s+|$)", "$1\n")
+            .strip()
+            .split("\n", -1));
   }
 }

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.cli;
 
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -23,7 +24,8 @@ final class ManPage implements Callable<Integer> {
     var page = new StringBuilder(".TH KEEPER 1 \"\" \"Sessionkeeper\"\n.SH NAME\nkeeper \\- ");
     page.append(text(String.join(" ", keeper.getCommandSpec().usageMessage().description())));
     page.append("\n.SH SYNOPSIS\n.B keeper\n.I COMMAND\n[options]\n");
-    serverOptions(page, keeper.getSubcommands().get("send").getCommandSpec());
+    Optional.ofNullable(keeper.getSubcommands().get("send"))
+        .ifPresent(send -> serverOptions(page, send.getCommandSpec()));
     page.append(".SH COMMANDS\n");
     keeper.getSubcommands().values().stream()
         .distinct()
@@ -58,7 +60,8 @@ final class ManPage implements Callable<Integer> {
         .forEach(
             given ->
                 page.append(' ')
-                    .append(given.required() ? given.paramLabel() : "[" + given.paramLabel() + "]"));
+                    .append(
+                        given.required() ? given.paramLabel() : "[" + given.paramLabel() + "]"));
     page.append('\n');
     for (var sentence : spec.usageMessage().description()) {
       page.append(text(sentence)).append("\n");

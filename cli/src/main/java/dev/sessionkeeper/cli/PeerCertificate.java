@@ -23,7 +23,8 @@ final class PeerCertificate {
   /** Returns when the first certificate of the chain ends; empty if the server cannot be asked. */
   static Optional<Instant> end(URI server, Optional<SSLContext> tls) {
     int port = server.getPort() < 0 ? HTTPS : server.getPort();
-    try (var socket = (SSLSocket) tls.orElseGet(PeerCertificate::usual).getSocketFactory().createSocket()) {
+    try (var socket =
+        (SSLSocket) tls.orElseGet(PeerCertificate::usual).getSocketFactory().createSocket()) {
       socket.connect(new InetSocketAddress(server.getHost(), port), PATIENCE);
       socket.setSoTimeout(PATIENCE);
       socket.startHandshake();

@@ -13,7 +13,11 @@ import picocli.CommandLine.Parameters;
     name = "restore",
     description = "Put a backup of the embedded database into an empty or new data folder.")
 final class Restore implements Callable<Integer> {
-  @Option(names = "--data", defaultValue = "data", description = "The data folder. Default: ./data")
+  @Option(
+      names = "--data",
+      paramLabel = "FOLDER",
+      defaultValue = "data",
+      description = "The data folder. Default: ./data")
   Path data = Path.of("data");
 
   @Parameters(index = "0", paramLabel = "FILE", description = "What keeper backup wrote")

@@ -26,7 +26,7 @@ final class ServeCommand implements Callable<Integer> {
   @Option(names = "--port", description = "The port to listen on; 0 for a free one")
   @Nullable String port;
 
-  @Option(names = "--data", description = "The folder of the embedded store")
+  @Option(names = "--data", paramLabel = "FOLDER", description = "The folder of the embedded store")
   @Nullable Path data;
 
   @Override

@@ -26,7 +26,6 @@ final class Terminal {
   /** No screen has fewer. */
   private static final int LEAST_ROWS = 8;
 
-
   private final PrintStream out;
   private final PrintStream err;
   private final boolean colours;
@@ -138,8 +137,7 @@ final class Terminal {
   /** Asks the terminal, because its size may have changed; 0 if it does not answer. */
   private static int rows() {
     try {
-      var process =
-          new ProcessBuilder("stty", "size").redirectInput(new File("/dev/tty")).start();
+      var process = new ProcessBuilder("stty", "size").redirectInput(new File("/dev/tty")).start();
       var answer = new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
       return Integer.parseInt(answer.strip().split(" ", 2)[0]);
     } catch (IOException | NumberFormatException e) {

@@ -101,8 +101,7 @@ class HelpTest {
     assertThat(Ran.keeper("reload", "now").err())
         .isEqualTo("keeper: 'now' is one argument too many. See: keeper reload --help\n");
     assertThat(Ran.keeper("send").err())
-        .isEqualTo(
-            "keeper: Missing required parameter: 'QUEUE'. See: keeper send --help\n");
+        .isEqualTo("keeper: Missing required parameter: 'QUEUE'. See: keeper send --help\n");
   }
 
   @Test

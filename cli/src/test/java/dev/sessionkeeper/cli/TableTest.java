@@ -50,7 +50,9 @@ class TableTest {
   @Test
   void aPersonSeesNoColumnWithoutAValueAndAScriptSeesThemAll() {
     var rows =
-        JsonMapper.builder().build().readTree("[{\"name\": \"a\", \"tenant\": null, \"queues\": []}]");
+        JsonMapper.builder()
+            .build()
+            .readTree("[{\"name\": \"a\", \"tenant\": null, \"queues\": []}]");
     var table = Table.of("name", "tenant", "queues", "reason");
     assertThat(table.render(rows, new Terminal(NOWHERE, NOWHERE, true), NOW)).isEqualTo("NAME\na");
     assertThat(table.render(rows, new Terminal(NOWHERE, NOWHERE, false), NOW))
@@ -64,8 +66,7 @@ class TableTest {
         JsonMapper.builder()
             .build()
             .readTree("[{\"reason\": \"%1$s\", \"text\": \"%1$s\\n  and more\"}]".formatted(text));
-    assertThat(
-            Table.of("reason", "text").render(rows, new Terminal(NOWHERE, NOWHERE, false), NOW))
+    assertThat(Table.of("reason", "text").render(rows, new Terminal(NOWHERE, NOWHERE, false), NOW))
         .contains(text.substring(0, 59) + "…  " + text + " and more");
   }
 

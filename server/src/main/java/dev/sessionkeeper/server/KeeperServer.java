@@ -51,6 +51,8 @@ import dev.sessionkeeper.store.Actor;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -111,6 +113,7 @@ public final class KeeperServer implements AutoCloseable {
     this.telemetry = opened(telemetry);
     try {
       guard = opened(new Guard(config.get(SecurityConfig.SECTION), server().host(), time));
+      requireFreePort();
       engine = opened(openEngine.get());
       guard.browsers().use(engine.secret());
       engine
@@ -325,17 +328,31 @@ public final class KeeperServer implements AutoCloseable {
           refusals,
           time);
     } catch (IOException e) {
-      throw new KeeperException.Misconfigured(
-          "Cannot listen on "
-              + server().host()
-              + ":"
-              + server().port()
-              + " ("
-              + e.getMessage()
-              + "); "
-              + adviceOnListening(String.valueOf(e.getMessage())),
-          e);
+      throw cannotListen(e);
     }
+  }
+
+  /** Refuses a taken port before the store is opened, which takes seconds and makes its folder. */
+  private void requireFreePort() {
+    try (var probe = new ServerSocket()) {
+      probe.setReuseAddress(true);
+      probe.bind(new InetSocketAddress(server().host(), server().port()));
+    } catch (IOException e) {
+      throw cannotListen(e);
+    }
+  }
+
+  private KeeperException.Misconfigured cannotListen(IOException e) {
+    return new KeeperException.Misconfigured(
+        "Cannot listen on "
+            + server().host()
+            + ":"
+            + server().port()
+            + " ("
+            + e.getMessage()
+            + "); "
+            + adviceOnListening(String.valueOf(e.getMessage())),
+        e);
   }
 
   private static String adviceOnListening(String why) {

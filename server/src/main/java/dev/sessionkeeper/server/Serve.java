@@ -128,7 +128,8 @@ public final class Serve {
   static String next(KeeperServer server) {
     var keeper = System.getProperty("sessionkeeper.command", "./keeper");
     // Nobody can call the address of all interfaces, and no certificate has it.
-    var address = server.address().replace("//0.0.0.0:", "//localhost:").replace("//[::]:", "//localhost:");
+    var address =
+        server.address().replace("//0.0.0.0:", "//localhost:").replace("//[::]:", "//localhost:");
     var url = address.equals(DEFAULT_ADDRESS) ? "" : " --url " + address;
     if (address.startsWith("https:")) {
       return keeper

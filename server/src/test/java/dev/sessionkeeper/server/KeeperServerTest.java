@@ -10,10 +10,12 @@ import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class KeeperServerTest {
 
@@ -78,6 +80,17 @@ class KeeperServerTest {
           .startsWith("Cannot listen on 127.0.0.1:" + taken.getLocalPort())
           .contains("--port")
           .hasLineCount(1);
+    }
+  }
+
+  @Test
+  void aTakenPortIsFoundBeforeADataFolderIsMade(@TempDir Path folder) throws IOException {
+    var data = folder.resolve("data");
+    try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      var flags = Map.of("server.port", "" + taken.getLocalPort(), "store.data", data.toString());
+      var err = new ByteArrayOutputStream();
+      assertThat(serve(err, flags)).isEqualTo(Serve.EXIT_UNAVAILABLE);
+      assertThat(data).doesNotExist();
     }
   }
 

@@ -77,7 +77,8 @@ class StoreTroubleTest {
   @Test
   void aServerIsNotReadyOnceANewerReleaseHasDroppedAFunctionThatItCalls() throws SQLException {
     try (var server = TestServer.start("", database.environment())) {
-      execute("CREATE FUNCTION keeper.of_the_next_release() RETURNS int LANGUAGE sql AS 'SELECT 1'");
+      execute(
+          "CREATE FUNCTION keeper.of_the_next_release() RETURNS int LANGUAGE sql AS 'SELECT 1'");
       assertThat(server.get("/health/ready").status()).as("more functions").isEqualTo(200);
       execute("ALTER FUNCTION keeper.bucket_of(text) RENAME TO bucket_of_the_next_release");
       var health = server.get("/health/ready");
@@ -95,8 +96,7 @@ class StoreTroubleTest {
       server.put("/queues/q", "{\"mode\":\"ORDERED\"}");
       execute("ALTER FUNCTION keeper.send RENAME TO send_of_the_next_release");
       var refused =
-          server.post(
-              "/queues/q/messages", "{\"messages\":[{\"sessionId\":\"s\",\"body\":1}]}");
+          server.post("/queues/q/messages", "{\"messages\":[{\"sessionId\":\"s\",\"body\":1}]}");
       assertThat(refused.status()).isEqualTo(503);
       assertThat(refused.body()).contains("A newer release has changed the database");
     }

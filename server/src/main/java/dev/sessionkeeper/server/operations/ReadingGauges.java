@@ -40,7 +40,8 @@ final class ReadingGauges {
 
   private Stream<MultiGauge.Row<?>> row(QueueName name) {
     try {
-      return Stream.of(MultiGauge.Row.of(Tags.of("queue", name.value()), queues.ownedBuckets(name)));
+      return Stream.of(
+          MultiGauge.Row.of(Tags.of("queue", name.value()), queues.ownedBuckets(name)));
     } catch (KeeperException.UnknownQueue e) {
       return Stream.empty(); // The queue was deleted after it was listed.
     }

@@ -151,7 +151,8 @@ class RetentionTest {
         .untilAsserted(
             () ->
                 assertThat(
-                        count("SELECT count(*) FROM keeper.last_value WHERE space = 'stream-cursors'"))
+                        count(
+                            "SELECT count(*) FROM keeper.last_value WHERE space = 'stream-cursors'"))
                     .isEqualTo(1));
     assertThat(count("SELECT count(*) FROM keeper.last_value WHERE key = 'news/idle'"))
         .isEqualTo(1);
@@ -172,8 +173,7 @@ class RetentionTest {
     await().until(() -> count("SELECT count(*) FROM keeper.last_value_dead") == 0);
     assertThat(count("SELECT count(*) FROM keeper.session_state")).isEqualTo(4);
     server.close();
-    server =
-        TestServer.start("jobs: { session_state_retention: 45d }\n", database.environment());
+    server = TestServer.start("jobs: { session_state_retention: 45d }\n", database.environment());
     server.post("/jobs/history-retention/run", "{}");
     await()
         .untilAsserted(

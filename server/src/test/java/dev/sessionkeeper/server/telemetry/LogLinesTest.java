@@ -26,8 +26,12 @@ class LogLinesTest {
     var context = new LoggerContext();
     var event =
         new LoggingEvent(
-            "x", context.getLogger("dev.sessionkeeper.Some"), Level.WARN, "{} waits\n\"here\"",
-            failure, new Object[] {"customer-42"});
+            "x",
+            context.getLogger("dev.sessionkeeper.Some"),
+            Level.WARN,
+            "{} waits\n\"here\"",
+            failure,
+            new Object[] {"customer-42"});
     event.setInstant(Instant.parse("2026-11-19T20:15:30.123456789Z"));
     event.setMDCPropertyMap(Map.of("correlationId", "a5ad1c38"));
     return event;
