@@ -27,7 +27,7 @@ final class ExplainStatements {
   private static final int MOST_ROWS = 20_000;
   private static final double MOST_MILLIS = 300;
   private static final int SHOWN = 15;
-  private static final int SHOWN_LETTERS = 150;
+  private static final int SHOWN_CHARACTERS = 150;
   private static final long LOG_NANOS = 200_000_000L;
 
   private static final List<String> SETTINGS =
@@ -172,6 +172,6 @@ final class ExplainStatements {
         plan.rows(),
         plan.millis(),
         plan.screen(),
-        sql.substring(0, Math.min(SHOWN_LETTERS, sql.length())));
+        sql.substring(0, Math.min(SHOWN_CHARACTERS, sql.length())));
   }
 }
