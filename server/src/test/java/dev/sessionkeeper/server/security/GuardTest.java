@@ -169,9 +169,9 @@ class GuardTest {
   private String jwtConfig(ECKey key) throws IOException {
     var file = Files.writeString(folder.resolve("jwks.json"), new JWKSet(key).toString());
     return """
-        security:
-          jwt: { issuer: "https://id.example", audience: keeper, algorithms: [ES256], jwks_file: "%s", bound_to_tenant: false }
-        """
+    security:
+      jwt: { issuer: "https://id.example", audience: keeper, algorithms: [ES256], jwks_file: "%s", bound_to_tenant: false }
+    """
         .formatted(file);
   }
 
