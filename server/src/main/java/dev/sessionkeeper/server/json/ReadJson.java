@@ -126,8 +126,7 @@ final class ReadJson {
   }
 
   private String ascii(Span span) {
-    return new String(
-        source, span.start(), span.end() - span.start(), StandardCharsets.ISO_8859_1);
+    return new String(source, span.start(), span.end() - span.start(), StandardCharsets.ISO_8859_1);
   }
 
   private Map<String, JsonValue> members(Span span) {

@@ -40,8 +40,21 @@ class JsonTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "{}", "[]", " [ ] ", "0", "-0", "-0.5e+10", "1E3", "12", "\"\"", "\"\\u00e9\\n\"", "true", "null",
-        "{\"a\":[1,{\"b\":\"\"}],\"c\":false}\n", "[1,2,\"x\"]", "\"\\ud800\""
+        "{}",
+        "[]",
+        " [ ] ",
+        "0",
+        "-0",
+        "-0.5e+10",
+        "1E3",
+        "12",
+        "\"\"",
+        "\"\\u00e9\\n\"",
+        "true",
+        "null",
+        "{\"a\":[1,{\"b\":\"\"}],\"c\":false}\n",
+        "[1,2,\"x\"]",
+        "\"\\ud800\""
       })
   void documentsAreRecognised(String text) {
     assertThat(RawJson.of(text.getBytes(StandardCharsets.UTF_8))).isPresent();
@@ -50,9 +63,37 @@ class JsonTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "", " ", "{", "[1,]", "[,1]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "01", "-", "1.", ".5", "1e", "+1",
-        "\"", "\"\\x\"", "\"\\u12g4\"", "\"a\nb\"", "tru", "truex", "nul", "1 2", "{} x", "[1 2]", "'a'", "NaN", "1a",
-        "/**/1", "\"\\", "\"\\u1"
+        "",
+        " ",
+        "{",
+        "[1,]",
+        "[,1]",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1,}",
+        "{a:1}",
+        "01",
+        "-",
+        "1.",
+        ".5",
+        "1e",
+        "+1",
+        "\"",
+        "\"\\x\"",
+        "\"\\u12g4\"",
+        "\"a\nb\"",
+        "tru",
+        "truex",
+        "nul",
+        "1 2",
+        "{} x",
+        "[1 2]",
+        "'a'",
+        "NaN",
+        "1a",
+        "/**/1",
+        "\"\\",
+        "\"\\u1"
       })
   void otherTextIsNoDocument(String text) {
     assertThat(RawJson.of(text.getBytes(StandardCharsets.UTF_8))).isEmpty();
