@@ -72,8 +72,7 @@ final class Rules {
       noClasses()
           .that(
               resideInAPackage("dev.sessionkeeper..")
-                  .and(
-                      DescribedPredicate.not(resideInAPackage("dev.sessionkeeper.postgres.."))))
+                  .and(DescribedPredicate.not(resideInAPackage("dev.sessionkeeper.postgres.."))))
           .should()
           .dependOnClassesThat(resideInAPackage("dev.sessionkeeper.postgres.*.."))
           .because("applications use the package dev.sessionkeeper.postgres");

@@ -1,5 +1,9 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.postgres.batch.ReaderBuckets;
 import dev.sessionkeeper.postgres.claim.ClaimSessions;
 import dev.sessionkeeper.postgres.jdbc.Futures;
@@ -29,10 +33,6 @@ import dev.sessionkeeper.postgres.read.ReadBuckets;
 import dev.sessionkeeper.postgres.read.ReadingOptions;
 import dev.sessionkeeper.postgres.read.StopReaders;
 import dev.sessionkeeper.postgres.settle.SettleSessions;
-import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.Owner;
-import dev.sessionkeeper.SessionId;
-import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.ResumableSessions;
@@ -313,9 +313,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
         session.close();
       } catch (RuntimeException e) {
         // Its lease runs out by itself.
-        queue
-            .log()
-            .warn("Could not give session {} back; its lease runs out", session.id(), e);
+        queue.log().warn("Could not give session {} back; its lease runs out", session.id(), e);
       }
     }
     owned.awaitGivenBack();

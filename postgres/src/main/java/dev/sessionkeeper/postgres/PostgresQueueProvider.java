@@ -1,5 +1,15 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Limits;
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.MessageId;
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.QueueMode;
+import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.SendOutcome;
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.batch.ReaderBuckets;
 import dev.sessionkeeper.postgres.jdbc.Connections;
 import dev.sessionkeeper.postgres.operate.ActOnSession;
@@ -17,16 +27,6 @@ import dev.sessionkeeper.postgres.queue.QueueTable;
 import dev.sessionkeeper.postgres.read.ReadingOptions;
 import dev.sessionkeeper.postgres.send.SendMessages;
 import dev.sessionkeeper.postgres.unordered.UnorderedQueue;
-import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.Limits;
-import dev.sessionkeeper.Message;
-import dev.sessionkeeper.MessageId;
-import dev.sessionkeeper.Page;
-import dev.sessionkeeper.QueueMode;
-import dev.sessionkeeper.QueueName;
-import dev.sessionkeeper.QueueSettings;
-import dev.sessionkeeper.SendOutcome;
-import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.processor.BatchHandler;
 import dev.sessionkeeper.processor.MessageHandler;
 import dev.sessionkeeper.spi.Capabilities;
@@ -60,8 +60,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The database is the only truth, and its clock the only one that decides. Producers append
  * messages and touch nothing else. A process that takes many sessions reads its buckets of the
- * queue into memory; other sessions have a row while they have work. Sends, claims, settlements
- * and renewals of one process leave in batches, each as one statement and one commit.
+ * queue into memory; other sessions have a row while they have work. Sends, claims, settlements and
+ * renewals of one process leave in batches, each as one statement and one commit.
  */
 public final class PostgresQueueProvider
     implements QueueProvider,

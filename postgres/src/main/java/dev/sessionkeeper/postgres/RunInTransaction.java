@@ -1,15 +1,15 @@
 package dev.sessionkeeper.postgres;
 
-import dev.sessionkeeper.postgres.jdbc.Connections;
-import dev.sessionkeeper.postgres.lease.OwnedSessions;
-import dev.sessionkeeper.postgres.queue.QueueContext;
-import dev.sessionkeeper.postgres.settle.SettleCall;
-import dev.sessionkeeper.postgres.settle.SettleEach;
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.postgres.jdbc.Connections;
+import dev.sessionkeeper.postgres.lease.OwnedSessions;
+import dev.sessionkeeper.postgres.queue.QueueContext;
+import dev.sessionkeeper.postgres.settle.SettleCall;
+import dev.sessionkeeper.postgres.settle.SettleEach;
 import dev.sessionkeeper.processor.BatchHandler;
 import dev.sessionkeeper.processor.MessageHandler;
 import dev.sessionkeeper.processor.SessionContext;
@@ -24,9 +24,9 @@ import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 
 /**
- * Calls transactional handlers and settles their messages on the handler's connection, right
- * before the commit. The session's row is locked for no longer than that, and a lease that was
- * lost meanwhile rolls everything back.
+ * Calls transactional handlers and settles their messages on the handler's connection, right before
+ * the commit. The session's row is locked for no longer than that, and a lease that was lost
+ * meanwhile rolls everything back.
  *
  * <p>The processor then settles what the handler returned, and the hold knows that this is done.
  */
@@ -46,8 +46,7 @@ final class RunInTransaction {
   }
 
   /** Handlers in transactions of the application. */
-  RunInTransaction(
-      QueueContext queue, OwnedSessions owned, HandlerTransactions transactions) {
+  RunInTransaction(QueueContext queue, OwnedSessions owned, HandlerTransactions transactions) {
     this.queue = queue;
     this.owned = owned;
     this.transactions = new WithinPool(queue.connections(), transactions);

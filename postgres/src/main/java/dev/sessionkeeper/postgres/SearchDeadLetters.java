@@ -1,14 +1,14 @@
 package dev.sessionkeeper.postgres;
 
-import dev.sessionkeeper.postgres.jdbc.Instants;
-import dev.sessionkeeper.postgres.row.MessageRow;
-import dev.sessionkeeper.postgres.row.StoredCodes;
 import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
 import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.jdbc.Instants;
+import dev.sessionkeeper.postgres.row.MessageRow;
+import dev.sessionkeeper.postgres.row.StoredCodes;
 import dev.sessionkeeper.spi.DeadLetter;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
@@ -150,7 +150,8 @@ public final class SearchDeadLetters {
   public Count count(QueueName queue, Filter filter) {
     return database.withConnection(
         connection -> {
-          try (var statement = prepare(connection, COUNT, queue, filter, Long.MAX_VALUE, List.of(1));
+          try (var statement =
+                  prepare(connection, COUNT, queue, filter, Long.MAX_VALUE, List.of(1));
               var rows = statement.executeQuery()) {
             rows.next();
             return new Count(rows.getLong(1), rows.getLong(2));
@@ -248,8 +249,7 @@ public final class SearchDeadLetters {
   private static List<DeadLetter> letters(
       Connection connection, QueueName queue, Filter filter, long before, Page.Request request)
       throws SQLException {
-    try (var statement =
-            prepare(connection, PAGE, queue, filter, before, limits(request));
+    try (var statement = prepare(connection, PAGE, queue, filter, before, limits(request));
         var rows = statement.executeQuery()) {
       var letters = new ArrayList<DeadLetter>();
       while (rows.next()) {
@@ -264,12 +264,7 @@ public final class SearchDeadLetters {
   }
 
   private static PreparedStatement prepare(
-      Connection connection,
-      String sql,
-      QueueName queue,
-      Filter filter,
-      long bound,
-      List<?> last)
+      Connection connection, String sql, QueueName queue, Filter filter, long bound, List<?> last)
       throws SQLException {
     var conditions = new ArrayList<String>(List.of("true"));
     var values = new ArrayList<Object>(List.of(queue.value(), bound));

@@ -1,9 +1,5 @@
 package dev.sessionkeeper.postgres;
 
-import dev.sessionkeeper.postgres.jdbc.Instants;
-import dev.sessionkeeper.postgres.jdbc.SqlArray;
-import dev.sessionkeeper.postgres.row.MessageRow;
-import dev.sessionkeeper.postgres.row.StoredCodes;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Comparator.comparing;
 
@@ -13,6 +9,10 @@ import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.jdbc.Instants;
+import dev.sessionkeeper.postgres.jdbc.SqlArray;
+import dev.sessionkeeper.postgres.row.MessageRow;
+import dev.sessionkeeper.postgres.row.StoredCodes;
 import dev.sessionkeeper.spi.SessionStatus;
 import dev.sessionkeeper.spi.SessionView;
 import dev.sessionkeeper.store.Database;
@@ -31,8 +31,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Searches sessions for dashboards. A search only reads, locks nothing and tells no consumer, so
- * it disturbs no work.
+ * Searches sessions for dashboards. A search only reads, locks nothing and tells no consumer, so it
+ * disturbs no work.
  *
  * <p>A list has the sessions with rows, and those of the oldest message batches. Other messages in
  * batches count only in the answer about one session. Safe for use by many threads.
@@ -302,7 +302,8 @@ public final class SearchSessions {
       Connection connection, QueueName queue, Filter filter, String behind, int limit)
       throws SQLException {
     var codes =
-        SqlArray.of(connection, "int4", filter.statuses().stream().mapToInt(StoredCodes::of).toArray());
+        SqlArray.of(
+            connection, "int4", filter.statuses().stream().mapToInt(StoredCodes::of).toArray());
     var from = List.of(behind, filter.prefix(), filter.prefix() + LAST);
     if (Filter.ATTENTION.containsAll(filter.statuses())) {
       var values = new ArrayList<Object>(List.of(codes, queue.value()));
@@ -488,8 +489,7 @@ public final class SearchSessions {
             statement.setString(2, session.value());
             try (var rows = statement.executeQuery()) {
               return rows.next()
-                  ? Optional.of(
-                      new State(rows.getBytes(1), rows.getLong(2), Instants.of(rows, 3)))
+                  ? Optional.of(new State(rows.getBytes(1), rows.getLong(2), Instants.of(rows, 3)))
                   : Optional.empty();
             }
           }

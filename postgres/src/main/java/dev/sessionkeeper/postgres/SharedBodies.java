@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Stores payloads once that several messages share, in any queues, on the connection of the
- * caller. Receivers notice nothing of it.
+ * Stores payloads once that several messages share, in any queues, on the connection of the caller.
+ * Receivers notice nothing of it.
  *
- * <p>The caller that keeps a payload releases it later; until then it stays, even after the last
- * of its messages has gone.
+ * <p>The caller that keeps a payload releases it later; until then it stays, even after the last of
+ * its messages has gone.
  */
 public final class SharedBodies {
   private static final String KEEP =

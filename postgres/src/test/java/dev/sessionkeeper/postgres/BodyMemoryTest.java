@@ -1,6 +1,5 @@
 package dev.sessionkeeper.postgres;
 
-import dev.sessionkeeper.postgres.prefetch.PrefetchBudget;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -10,6 +9,7 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.postgres.prefetch.PrefetchBudget;
 import dev.sessionkeeper.processor.SessionProcessor;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedQueue;

@@ -1,6 +1,5 @@
 package dev.sessionkeeper.postgres;
 
-import dev.sessionkeeper.postgres.batch.Buckets;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -9,6 +8,7 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.batch.Buckets;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.OperableSessions.Act;
 import dev.sessionkeeper.spi.RemovableQueues.Part;

@@ -1,15 +1,15 @@
 package dev.sessionkeeper.postgres.batch;
 
-import dev.sessionkeeper.postgres.jdbc.Instants;
-import dev.sessionkeeper.postgres.row.FoundMessage;
-import dev.sessionkeeper.postgres.row.HandedRow;
-import dev.sessionkeeper.postgres.row.PropertyText;
-import dev.sessionkeeper.postgres.row.StoredCodes;
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.jdbc.Instants;
+import dev.sessionkeeper.postgres.row.FoundMessage;
+import dev.sessionkeeper.postgres.row.HandedRow;
+import dev.sessionkeeper.postgres.row.PropertyText;
+import dev.sessionkeeper.postgres.row.StoredCodes;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 /** A message batch as a read returns it, message by message. */
 public final class BatchRow {
   /** The columns of a batch, behind those of a message. */
-  public static final String COLUMNS = ", sessions, ids, forms, types, bodies, props, ttls, not_befores";
+  public static final String COLUMNS =
+      ", sessions, ids, forms, types, bodies, props, ttls, not_befores";
 
   private final long first;
   private final long done;

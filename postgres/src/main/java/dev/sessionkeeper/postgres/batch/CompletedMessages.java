@@ -8,8 +8,8 @@ import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
 
 /**
- * The messages that one settlement of cached sessions completes, by the way they are stored.
- * {@link OpenBatches} makes it under its lock; what is not private does not change afterwards.
+ * The messages that one settlement of cached sessions completes, by the way they are stored. {@link
+ * OpenBatches} makes it under its lock; what is not private does not change afterwards.
  */
 public final class CompletedMessages {
   public final long note;

@@ -7,8 +7,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message batch as it was read, and which of its messages are open: neither completed nor rows
- * of their own. Guarded by the lock of {@link OpenBatches}.
+ * A message batch as it was read, and which of its messages are open: neither completed nor rows of
+ * their own. Guarded by the lock of {@link OpenBatches}.
  */
 public final class MessageBatch {
   /** The most messages of a batch: a bit for each. */
@@ -17,8 +17,7 @@ public final class MessageBatch {
   final long first;
 
   /**
-   * Whether other readers have messages of this batch too. Then its own bits say what is
-   * completed.
+   * Whether other readers have messages of this batch too. Then its own bits say what is completed.
    */
   final boolean isShared;
 

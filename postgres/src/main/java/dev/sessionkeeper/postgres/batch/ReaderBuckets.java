@@ -1,7 +1,7 @@
 package dev.sessionkeeper.postgres.batch;
 
-import dev.sessionkeeper.postgres.jdbc.Connections;
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.postgres.jdbc.Connections;
 import dev.sessionkeeper.time.TimeSource;
 import java.sql.Array;
 import java.sql.Connection;

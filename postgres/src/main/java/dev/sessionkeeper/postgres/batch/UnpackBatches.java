@@ -1,7 +1,7 @@
 package dev.sessionkeeper.postgres.batch;
 
-import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.queue.QueueContext;
 
 /** Unpacks messages of one session from batches that no poll has looked through yet. */
 public final class UnpackBatches {

@@ -1,5 +1,7 @@
 package dev.sessionkeeper.postgres.claim;
 
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.postgres.lease.HoldParts;
 import dev.sessionkeeper.postgres.lease.OwnedSession;
 import dev.sessionkeeper.postgres.lease.OwnedSessions;
@@ -8,8 +10,6 @@ import dev.sessionkeeper.postgres.poll.PollRequests;
 import dev.sessionkeeper.postgres.poll.Polling;
 import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.postgres.read.ReadBuckets;
-import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.store.Pace;
 import dev.sessionkeeper.store.StoreThreads;
 import dev.sessionkeeper.time.TimeSource;
@@ -238,9 +238,7 @@ public final class ClaimSessions implements PollRequests {
         });
   }
 
-  /**
-   * Returns whether another poll was requested. If not, the next request starts a thread again.
-   */
+  /** Returns whether another poll was requested. If not, the next request starts a thread again. */
   private boolean isAsked() {
     lock.lock();
     try {
@@ -381,7 +379,9 @@ public final class ClaimSessions implements PollRequests {
     long askedAt = last.begins();
     // Without room for payloads nothing is claimed. The timer fires when there is room again.
     boolean isRoom = parts.room().bytes() > 0;
-    var result = table.claim(isRoom ? waiting.stream().map(WaitingConsumer::owner).toList() : List.of(), batch);
+    var result =
+        table.claim(
+            isRoom ? waiting.stream().map(WaitingConsumer::owner).toList() : List.of(), batch);
     var summary = result.summary;
     last.claimed(summary);
     if (summary.left().areBatches() && (!waiting.isEmpty() || polling.receivers().isAnyWaiting())) {

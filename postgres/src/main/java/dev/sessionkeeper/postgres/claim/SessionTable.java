@@ -1,5 +1,8 @@
 package dev.sessionkeeper.postgres.claim;
 
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.jdbc.BinaryResults;
 import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import dev.sessionkeeper.postgres.prefetch.PrefetchRoom;
@@ -10,9 +13,6 @@ import dev.sessionkeeper.postgres.row.HandedRow;
 import dev.sessionkeeper.postgres.row.PollSummary;
 import dev.sessionkeeper.postgres.row.RowKind;
 import dev.sessionkeeper.postgres.row.SessionNews;
-import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.Owner;
-import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.time.TimeSource;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -25,8 +25,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The sessions of a queue that have rows: finds new messages, claims sessions, and makes them
- * ready when they are due.
+ * The sessions of a queue that have rows: finds new messages, claims sessions, and makes them ready
+ * when they are due.
  */
 public final class SessionTable {
   private static final String CLAIM =
@@ -56,7 +56,9 @@ public final class SessionTable {
     var result = queue.connections().call(connection -> claim(connection, owners, batch));
     lineBegins = result.summary.readyFrom();
     rest.complete(
-        result.sessions.values().stream().map(session -> new ReadLargePayloads.Cut(session, batch)).toList(),
+        result.sessions.values().stream()
+            .map(session -> new ReadLargePayloads.Cut(session, batch))
+            .toList(),
         result.summary.moment());
     return result;
   }
@@ -104,16 +106,12 @@ public final class SessionTable {
     return 0;
   }
 
-  private Result claim(Connection connection, List<Owner> owners, int batch)
-      throws SQLException {
+  private Result claim(Connection connection, List<Owner> owners, int batch) throws SQLException {
     try (var statement = BinaryResults.prepare(connection, CLAIM)) {
       statement.setInt(1, queue.id());
       statement.setArray(
           2,
-          SqlArray.of(
-              connection,
-              "text",
-              owners.stream().map(Owner::name).toArray(String[]::new)));
+          SqlArray.of(connection, "text", owners.stream().map(Owner::name).toArray(String[]::new)));
       statement.setString(3, queue.node().id());
       statement.setInt(4, batch);
       statement.setLong(5, lineBegins());

@@ -1,7 +1,7 @@
 package dev.sessionkeeper.postgres.claim;
 
-import dev.sessionkeeper.postgres.lease.OwnedSession;
 import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.postgres.lease.OwnedSession;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.util.Optional;

@@ -16,8 +16,8 @@ import java.util.random.RandomGenerator;
 import javax.sql.DataSource;
 
 /**
- * The connections of a provider: those of the application's pool, or a small pool of its own over
- * a source that has none.
+ * The connections of a provider: those of the application's pool, or a small pool of its own over a
+ * source that has none.
  *
  * <p>Nothing is set on a connection that outlives its use, so the application may share the pool.
  * All connections are in {@code READ COMMITTED} ({@link ReadCommittedSource}).

@@ -11,11 +11,11 @@ import org.postgresql.PGConnection;
 
 /**
  * A pool whose connections are in {@code READ COMMITTED} here, whatever its default is. The
- * functions of the queues lock a row in one statement and read in the next one, which must see
- * what the previous holder of the lock has committed. They refuse every other level.
+ * functions of the queues lock a row in one statement and read in the next one, which must see what
+ * the previous holder of the lock has committed. They refuse every other level.
  *
- * <p>The level of a physical connection is read once. Where the pool has another default, the
- * level is set for each use, which costs a round trip, and the pool sets its own again.
+ * <p>The level of a physical connection is read once. Where the pool has another default, the level
+ * is set for each use, which costs a round trip, and the pool sets its own again.
  */
 public final class ReadCommittedSource extends ForwardingSource {
   /** Physical connections that the pool hands out in this level. */

@@ -7,8 +7,8 @@ public final class StorableText {
   private StorableText() {}
 
   /**
-   * Returns the text without what PostgreSQL refuses: the character zero, and halves of a
-   * surrogate pair.
+   * Returns the text without what PostgreSQL refuses: the character zero, and halves of a surrogate
+   * pair.
    */
   public static String storable(String text) {
     int bad = firstBad(text);

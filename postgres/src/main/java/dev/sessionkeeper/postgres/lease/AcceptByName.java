@@ -1,13 +1,13 @@
 package dev.sessionkeeper.postgres.lease;
 
+import dev.sessionkeeper.Lease;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.batch.UnpackBatches;
 import dev.sessionkeeper.postgres.jdbc.Instants;
 import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.postgres.row.ClaimedSession;
 import dev.sessionkeeper.postgres.row.StoredCodes;
-import dev.sessionkeeper.Lease;
-import dev.sessionkeeper.Owner;
-import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.AcceptResult;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -59,14 +59,12 @@ public final class AcceptByName {
             });
   }
 
-  private AcceptResult result(
-      SessionId session, Owner owner, ResultSet row, long askedAt)
+  private AcceptResult result(SessionId session, Owner owner, ResultSet row, long askedAt)
       throws SQLException {
     return switch (row.getString(1)) {
       case "held" -> {
         var lease = new Lease(session.value(), owner, row.getLong(2), Instants.of(row, 3));
-        yield new AcceptResult.Accepted(
-            hold(session, lease, Instants.of(row, 7), askedAt));
+        yield new AcceptResult.Accepted(hold(session, lease, Instants.of(row, 7), askedAt));
       }
       case "locked" -> new AcceptResult.Locked(Instants.of(row, 3));
       case "aside" ->
@@ -77,7 +75,8 @@ public final class AcceptByName {
   }
 
   private OwnedSession hold(SessionId session, Lease lease, Instant moment, long askedAt) {
-    var held = OwnedSession.accepted(parts, owned, new ClaimedSession(session, lease), moment, askedAt);
+    var held =
+        OwnedSession.accepted(parts, owned, new ClaimedSession(session, lease), moment, askedAt);
     owned.add(held);
     return held;
   }

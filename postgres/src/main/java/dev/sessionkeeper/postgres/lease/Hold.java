@@ -1,21 +1,21 @@
 package dev.sessionkeeper.postgres.lease;
 
-import org.jspecify.annotations.Nullable;
-import java.util.List;
-import dev.sessionkeeper.postgres.row.FoundMessage;
-import dev.sessionkeeper.postgres.prefetch.PrefetchBudget;
-import dev.sessionkeeper.postgres.prefetch.PrefetchedMessages;
-import dev.sessionkeeper.postgres.row.ClaimedSession;
-import dev.sessionkeeper.postgres.settle.Fence;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Lease;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.prefetch.PrefetchBudget;
+import dev.sessionkeeper.postgres.prefetch.PrefetchedMessages;
+import dev.sessionkeeper.postgres.row.ClaimedSession;
+import dev.sessionkeeper.postgres.row.FoundMessage;
+import dev.sessionkeeper.postgres.settle.Fence;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The state of one hold of a session, shared by the classes that receive, settle and end it. What

@@ -1,14 +1,14 @@
 package dev.sessionkeeper.postgres.lease;
 
-import dev.sessionkeeper.postgres.jdbc.Futures;
-import dev.sessionkeeper.postgres.prefetch.PrefetchedMessages;
-import dev.sessionkeeper.postgres.row.ClaimedSession;
-import dev.sessionkeeper.postgres.row.FoundMessage;
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Lease;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
+import dev.sessionkeeper.postgres.jdbc.Futures;
+import dev.sessionkeeper.postgres.prefetch.PrefetchedMessages;
+import dev.sessionkeeper.postgres.row.ClaimedSession;
+import dev.sessionkeeper.postgres.row.FoundMessage;
 import dev.sessionkeeper.spi.HeldSession;
 import java.time.Duration;
 import java.time.Instant;
@@ -16,18 +16,17 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
 
 /**
- * A session that a consumer of this process holds. Its open deliveries are known without asking
- * the database.
+ * A session that a consumer of this process holds. Its open deliveries are known without asking the
+ * database.
  *
  * <p>The database decides about the lease; this class only keeps what was read under it. Messages
- * come with the claim, or by a fetch if there may be more. I1: a message that was open when a
- * fetch was sent is not taken from the answer, so no message is handed out twice. I2: a message of
- * a row that was read longer ago than {@link PrefetchedMessages#FRESH_NANOS} is read again under
- * the fence before it is handed out. I3: once other processes use the lease, every call goes
- * through {@link SharedSession}.
+ * come with the claim, or by a fetch if there may be more. I1: a message that was open when a fetch
+ * was sent is not taken from the answer, so no message is handed out twice. I2: a message of a row
+ * that was read longer ago than {@link PrefetchedMessages#FRESH_NANOS} is read again under the
+ * fence before it is handed out. I3: once other processes use the lease, every call goes through
+ * {@link SharedSession}.
  */
 public final class OwnedSession implements HeldSession {
   private final HoldParts parts;
@@ -38,11 +37,7 @@ public final class OwnedSession implements HeldSession {
 
   /** A session that was claimed as a row. */
   public static OwnedSession claimed(
-      HoldParts parts,
-      HoldRegistry owned,
-      ClaimedSession claimed,
-      Instant moment,
-      long askedAt) {
+      HoldParts parts, HoldRegistry owned, ClaimedSession claimed, Instant moment, long askedAt) {
     var held = new OwnedSession(parts, owned, claimed, moment, askedAt, new SessionLease.InRow());
     if (claimed.messages.size() >= parts.room().messages() || claimed.isCut()) {
       held.hold.fetched.suspectMore();
@@ -52,11 +47,7 @@ public final class OwnedSession implements HeldSession {
 
   /** A session that was accepted by name, without its messages. */
   static OwnedSession accepted(
-      HoldParts parts,
-      HoldRegistry owned,
-      ClaimedSession claimed,
-      Instant moment,
-      long askedAt) {
+      HoldParts parts, HoldRegistry owned, ClaimedSession claimed, Instant moment, long askedAt) {
     var held = new OwnedSession(parts, owned, claimed, moment, askedAt, new SessionLease.InRow());
     held.hold.fetched.suspectMore();
     return held;
@@ -82,12 +73,12 @@ public final class OwnedSession implements HeldSession {
       SessionLease lease) {
     this.parts = parts;
     this.registry = registry;
-    this.hold =
-        new Hold(claimed, moment, askedAt, lease, parts.room().memory(), this::forget);
+    this.hold = new Hold(claimed, moment, askedAt, lease, parts.room().memory(), this::forget);
     this.settling = new SettleSession(parts.calls().settles(), parts.polling().requests(), hold);
     this.receiving = new ReceiveMessages(parts, hold, settling, this::requireRow);
     hold.fetched.beginRead(askedAt);
-    settling.expire(hold.fetched.take(claimed.messages, moment, askedAt, parts.queue().time().nanoTime()));
+    settling.expire(
+        hold.fetched.take(claimed.messages, moment, askedAt, parts.queue().time().nanoTime()));
   }
 
   private void forget() {
@@ -237,8 +228,8 @@ public final class OwnedSession implements HeldSession {
   }
 
   /**
-   * Lets other processes use the lease. From now on this process goes through the database too,
-   * and its end does not end the lease. Empty when the lease is lost.
+   * Lets other processes use the lease. From now on this process goes through the database too, and
+   * its end does not end the lease. Empty when the lease is lost.
    */
   public Optional<SharedSession> share() {
     requireRow();

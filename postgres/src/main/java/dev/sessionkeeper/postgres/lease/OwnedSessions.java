@@ -1,10 +1,10 @@
 package dev.sessionkeeper.postgres.lease;
 
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.jdbc.Futures;
 import dev.sessionkeeper.postgres.poll.ChangeSignal;
 import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.postgres.row.SessionNews;
-import dev.sessionkeeper.SessionId;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;

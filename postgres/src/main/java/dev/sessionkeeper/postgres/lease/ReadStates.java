@@ -1,9 +1,9 @@
 package dev.sessionkeeper.postgres.lease;
 
-import dev.sessionkeeper.postgres.jdbc.SqlArray;
-import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
+import dev.sessionkeeper.postgres.jdbc.SqlArray;
+import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.spi.HeldSession;
 import java.util.HashMap;
 import java.util.List;

@@ -1,10 +1,10 @@
 package dev.sessionkeeper.postgres.lease;
 
+import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.postgres.batch.UnpackBatches;
 import dev.sessionkeeper.postgres.jdbc.Futures;
 import dev.sessionkeeper.postgres.poll.Polling;
 import dev.sessionkeeper.postgres.prefetch.FetchMessages;
-import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.spi.BatchLimit;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
@@ -111,9 +111,7 @@ public final class ReceiveMessages {
 
   /** Returns the database's time, for a session in memory. For a row the next fetch returns it. */
   private Instant moment(long now) {
-    return hold.kept instanceof SessionLease.InMemory in
-        ? in.cache().momentAt(now)
-        : Instant.EPOCH;
+    return hold.kept instanceof SessionLease.InMemory in ? in.cache().momentAt(now) : Instant.EPOCH;
   }
 
   /** Returns whether the lease is a row, or that of the reader in memory has not ended. */

@@ -1,9 +1,9 @@
 package dev.sessionkeeper.postgres.lease;
 
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.jdbc.Instants;
 import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import dev.sessionkeeper.postgres.queue.QueueContext;
-import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.store.GroupCalls;
 import dev.sessionkeeper.store.Rhythm;
 import java.sql.Connection;
@@ -82,8 +82,7 @@ public final class RenewLeases {
       try (var rows = statement.executeQuery()) {
         var ends = new HashMap<LeaseKey, Optional<Instant>>();
         while (rows.next()) {
-          ends.put(
-              new LeaseKey(rows.getString(1), rows.getLong(2)), Instants.optional(rows, 3));
+          ends.put(new LeaseKey(rows.getString(1), rows.getLong(2)), Instants.optional(rows, 3));
         }
         return ends;
       }

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
- * Tells the database about messages that came with a claim but that no handler received in time.
- * At the end of the lease they would count as attempts. Runs only while sessions are held.
+ * Tells the database about messages that came with a claim but that no handler received in time. At
+ * the end of the lease they would count as attempts. Runs only while sessions are held.
  */
 public final class ReturnUnreceived {
   private static final String NOT_OPEN = "SELECT keeper.not_in_hand(?, ?, ?)";
@@ -23,8 +23,7 @@ public final class ReturnUnreceived {
   private final Runnable beforeLook;
   private final AtomicBoolean isScheduled = new AtomicBoolean();
 
-  ReturnUnreceived(
-      QueueContext queue, Supplier<List<Hold>> held, Runnable beforeLook) {
+  ReturnUnreceived(QueueContext queue, Supplier<List<Hold>> held, Runnable beforeLook) {
     this.queue = queue;
     this.held = held;
     this.beforeLook = beforeLook;
@@ -75,7 +74,9 @@ public final class ReturnUnreceived {
                   statement.setArray(
                       3,
                       SqlArray.of(
-                          connection, "int8", holds.stream().mapToLong(hold -> hold.epoch).toArray()));
+                          connection,
+                          "int8",
+                          holds.stream().mapToLong(hold -> hold.epoch).toArray()));
                   return statement.execute();
                 }
               });

@@ -19,7 +19,9 @@ public interface SessionCache extends Reader {
    */
   boolean release(Hold hold, List<FoundMessage> leftover, boolean isClean);
 
-  /** Returns whether sessions in memory may be handed out: the lease of the reader has not ended. */
+  /**
+   * Returns whether sessions in memory may be handed out: the lease of the reader has not ended.
+   */
   boolean isSafe(long now);
 
   /** Returns the latest time that the database's clock may show now. */

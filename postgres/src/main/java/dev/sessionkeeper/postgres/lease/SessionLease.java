@@ -1,6 +1,7 @@
 package dev.sessionkeeper.postgres.lease;
 
 import dev.sessionkeeper.postgres.settle.Fence;
+
 /**
  * Where the lease of a held session is kept. A lease begins in memory or as a row, and changes in
  * this order only.

@@ -1,14 +1,14 @@
 package dev.sessionkeeper.postgres.lease;
 
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.SessionState;
+import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.postgres.jdbc.Futures;
 import dev.sessionkeeper.postgres.poll.PollRequests;
 import dev.sessionkeeper.postgres.settle.CompleteCall;
 import dev.sessionkeeper.postgres.settle.SettleCall;
 import dev.sessionkeeper.postgres.settle.SettleSessions;
 import dev.sessionkeeper.postgres.settle.SettleWork;
-import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.SessionState;
-import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.HeldSession.Settled;
 import java.util.HashSet;
 import java.util.List;
@@ -32,8 +32,7 @@ public final class SettleSession {
   private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
 
   /**
-   * The completion that was sent last, if nothing else was sent since, and after how many
-   * failures.
+   * The completion that was sent last, if nothing else was sent since, and after how many failures.
    */
   private @Nullable CompleteCall completing;
 
@@ -65,8 +64,7 @@ public final class SettleSession {
     if (completing != null && failures == completingSince && completing.join(settlements)) {
       return completed;
     }
-    var next =
-        new CompleteCall(hold.id, hold.epoch, settlements, voidAfter(failures), hold::fence);
+    var next = new CompleteCall(hold.id, hold.epoch, settlements, voidAfter(failures), hold::fence);
     completing = next;
     completingSince = failures;
     completed = next.answer().whenComplete((done, error) -> finish(next.settlements(), error));

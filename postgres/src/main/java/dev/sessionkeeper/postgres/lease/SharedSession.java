@@ -1,5 +1,11 @@
 package dev.sessionkeeper.postgres.lease;
 
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Lease;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.postgres.batch.UnpackBatches;
 import dev.sessionkeeper.postgres.jdbc.BinaryResults;
 import dev.sessionkeeper.postgres.jdbc.Futures;
@@ -9,12 +15,6 @@ import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.postgres.row.HandedRow;
 import dev.sessionkeeper.postgres.row.RowKind;
 import dev.sessionkeeper.postgres.settle.SettleCall;
-import dev.sessionkeeper.Delivery;
-import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.Lease;
-import dev.sessionkeeper.Owner;
-import dev.sessionkeeper.SessionId;
-import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.spi.BatchLimit;
 import dev.sessionkeeper.spi.HeldSession;
 import java.sql.Connection;
@@ -99,8 +99,8 @@ public final class SharedSession implements HeldSession {
   }
 
   /**
-   * Writes the open deliveries of the process that did not share its lease before. Returns false
-   * if the lease is lost.
+   * Writes the open deliveries of the process that did not share its lease before. Returns false if
+   * the lease is lost.
    */
   boolean writeOpen(List<Long> sequences) {
     return queue
@@ -206,7 +206,8 @@ public final class SharedSession implements HeldSession {
     return settle(settlements, Optional.of(state));
   }
 
-  public CompletionStage<Void> settle(List<Settled> settlements, Optional<SessionState.Write> state) {
+  public CompletionStage<Void> settle(
+      List<Settled> settlements, Optional<SessionState.Write> state) {
     try {
       for (int i = 1; i < settlements.size(); i++) {
         OpenDeliveries.requireNotVoid(id, settlements, i);

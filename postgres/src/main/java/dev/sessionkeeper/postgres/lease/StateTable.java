@@ -1,11 +1,11 @@
 package dev.sessionkeeper.postgres.lease;
 
-import dev.sessionkeeper.postgres.queue.QueueContext;
-import dev.sessionkeeper.postgres.settle.SettleCall;
-import dev.sessionkeeper.postgres.settle.SettleEach;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
+import dev.sessionkeeper.postgres.queue.QueueContext;
+import dev.sessionkeeper.postgres.settle.SettleCall;
+import dev.sessionkeeper.postgres.settle.SettleEach;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Optional;
@@ -81,7 +81,9 @@ public final class StateTable {
     long version =
         queue
             .connections()
-            .call(connection -> SettleEach.runAlone(connection, queue.id(), queue.node().shard(), call));
+            .call(
+                connection ->
+                    SettleEach.runAlone(connection, queue.id(), queue.node().shard(), call));
     return new SessionState(write.bytes().clone(), version);
   }
 }

@@ -1,11 +1,11 @@
 package dev.sessionkeeper.postgres.operate;
 
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.jdbc.AlsoWrite;
 import dev.sessionkeeper.postgres.jdbc.StorableText;
 import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.postgres.read.AskReader;
-import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.read.AskReader.Answer;
 import dev.sessionkeeper.spi.OperableSessions.Act;
 import dev.sessionkeeper.store.Database;
@@ -46,8 +46,7 @@ public final class ActOnSession {
       var answer = asks.forRow(session, act == Act.PAUSE || act == Act.PARK);
       int affected =
           switch (answer) {
-            case Answer.NoReader none ->
-                tryAct(session, new Call(act, reason, 0), alsoWrite);
+            case Answer.NoReader none -> tryAct(session, new Call(act, reason, 0), alsoWrite);
             case Answer.Persisted by ->
                 tryAct(session, new Call(act, reason, by.readerEpoch()), alsoWrite);
             case Answer.Silent silent -> IS_LOCKED;
@@ -79,8 +78,7 @@ public final class ActOnSession {
             });
   }
 
-  private int act(Connection connection, SessionId session, Call call)
-      throws SQLException {
+  private int act(Connection connection, SessionId session, Call call) throws SQLException {
     try (var statement = connection.prepareStatement(ACT)) {
       statement.setInt(1, queue.id());
       statement.setString(2, session.value());

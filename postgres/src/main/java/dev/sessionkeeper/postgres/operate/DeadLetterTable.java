@@ -1,13 +1,13 @@
 package dev.sessionkeeper.postgres.operate;
 
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.PageCursor;
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.jdbc.AlsoWrite;
 import dev.sessionkeeper.postgres.jdbc.Instants;
 import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.postgres.row.MessageRow;
-import dev.sessionkeeper.Page;
-import dev.sessionkeeper.PageCursor;
-import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.DeadLetter;
 import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
 import dev.sessionkeeper.store.Database;

@@ -1,14 +1,14 @@
 package dev.sessionkeeper.postgres.operate;
 
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.PageCursor;
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.jdbc.Instants;
 import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.postgres.read.CachedHold;
 import dev.sessionkeeper.postgres.row.StoredCodes;
-import dev.sessionkeeper.Owner;
-import dev.sessionkeeper.Page;
-import dev.sessionkeeper.PageCursor;
-import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.QueueStats;
 import dev.sessionkeeper.spi.SessionStatus;
 import dev.sessionkeeper.spi.SessionView;

@@ -1,10 +1,10 @@
 package dev.sessionkeeper.postgres.operate;
 
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.postgres.jdbc.AlsoWrite;
 import dev.sessionkeeper.postgres.queue.KnownQueue;
 import dev.sessionkeeper.postgres.queue.LocalQueue;
 import dev.sessionkeeper.postgres.queue.ProviderContext;
-import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -92,8 +92,7 @@ public final class RemoveQueue {
     return (int) Math.min(Integer.MAX_VALUE, count);
   }
 
-  private long count(Connection connection, String sql, KnownQueue known)
-      throws SQLException {
+  private long count(Connection connection, String sql, KnownQueue known) throws SQLException {
     try (var statement = connection.prepareStatement(sql)) {
       statement.setInt(1, known.id());
       statement.setLong(2, setup.node().shard());

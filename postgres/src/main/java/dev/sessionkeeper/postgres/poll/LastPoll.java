@@ -36,9 +36,7 @@ public final class LastPoll {
     areSendersHeldUp = areHeldUp;
   }
 
-  /**
-   * Returns whether senders send as fast as they are answered. Polls are then fewer and larger.
-   */
+  /** Returns whether senders send as fast as they are answered. Polls are then fewer and larger. */
   public boolean areSendersHeldUp() {
     return areSendersHeldUp && time.nanoTime() - changedAt < CURRENT_NANOS;
   }

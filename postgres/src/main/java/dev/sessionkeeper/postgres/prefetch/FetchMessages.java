@@ -1,5 +1,6 @@
 package dev.sessionkeeper.postgres.prefetch;
 
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.jdbc.BinaryResults;
 import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import dev.sessionkeeper.postgres.queue.QueueContext;
@@ -7,7 +8,6 @@ import dev.sessionkeeper.postgres.row.ClaimedSession;
 import dev.sessionkeeper.postgres.row.FoundMessage;
 import dev.sessionkeeper.postgres.row.HandedRow;
 import dev.sessionkeeper.postgres.row.RowKind;
-import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.store.GroupCalls;
 import dev.sessionkeeper.store.Rhythm;
 import java.sql.Connection;
@@ -24,8 +24,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
 
 /**
- * Fetches the next messages of held sessions. Fetches that come at the same time share a
- * statement.
+ * Fetches the next messages of held sessions. Fetches that come at the same time share a statement.
  */
 public final class FetchMessages {
   private static final String FETCH =
@@ -50,12 +49,12 @@ public final class FetchMessages {
         new GroupCalls<>(
             "keeper-fetch-" + queue.name(),
             256,
-            Rhythm.apart(
-                queue.time(), PACE, () -> isDue.test(waiting.get()), () -> false),
+            Rhythm.apart(queue.time(), PACE, () -> isDue.test(waiting.get()), () -> false),
             this::fetchAll);
   }
 
-  private record Call(SessionId session, long epoch, int most, CompletableFuture<PrefetchedMessages> answer) {}
+  private record Call(
+      SessionId session, long epoch, int most, CompletableFuture<PrefetchedMessages> answer) {}
 
   /**
    * The answer to a fetch.

@@ -1,8 +1,8 @@
 package dev.sessionkeeper.postgres.prefetch;
 
+import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.postgres.row.FoundMessage;
 import dev.sessionkeeper.postgres.row.SequenceOrder;
-import dev.sessionkeeper.Delivery;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.postgres.prefetch;
 
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.jdbc.BinaryResults;
 import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import dev.sessionkeeper.postgres.queue.QueueContext;
@@ -7,7 +8,6 @@ import dev.sessionkeeper.postgres.row.ClaimedSession;
 import dev.sessionkeeper.postgres.row.FoundMessage;
 import dev.sessionkeeper.postgres.row.HandedRow;
 import dev.sessionkeeper.postgres.row.RowKind;
-import dev.sessionkeeper.SessionId;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -52,7 +52,8 @@ public final class ReadLargePayloads {
     long askedAt = queue.time().nanoTime();
     long bytes = Math.max(1, room.bytes());
     var found = queue.connections().look(connection -> look(connection, cut, bytes));
-    cut.forEach(one -> one.claimed.messages.addAll(found.getOrDefault(one.claimed.session, List.of())));
+    cut.forEach(
+        one -> one.claimed.messages.addAll(found.getOrDefault(one.claimed.session, List.of())));
     var left = Duration.between(moment, cut.getFirst().claimed.lease.until());
     long brought =
         found.values().stream().flatMap(List::stream).mapToLong(FoundMessage::bytes).sum();
@@ -72,10 +73,13 @@ public final class ReadLargePayloads {
       statement.setArray(
           3,
           SqlArray.of(
-              connection, "int8", sessions.stream().mapToLong(c -> c.claimed.lease.epoch()).toArray()));
+              connection,
+              "int8",
+              sessions.stream().mapToLong(c -> c.claimed.lease.epoch()).toArray()));
       statement.setArray(
           4,
-          SqlArray.of(connection, "int8", sessions.stream().mapToLong(c -> c.claimed.last()).toArray()));
+          SqlArray.of(
+              connection, "int8", sessions.stream().mapToLong(c -> c.claimed.last()).toArray()));
       statement.setArray(
           5,
           SqlArray.of(

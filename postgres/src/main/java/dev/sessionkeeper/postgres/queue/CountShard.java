@@ -4,8 +4,8 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Chooses the counter row to which a process adds, and another one now and then. While an old
- * snapshot keeps vacuum away, every version of a row stays, and a row that changes for ever
- * becomes slower. Housekeeping adds the rows up.
+ * snapshot keeps vacuum away, every version of a row stays, and a row that changes for ever becomes
+ * slower. Housekeeping adds the rows up.
  */
 public final class CountShard {
   /** Changes of one row. */

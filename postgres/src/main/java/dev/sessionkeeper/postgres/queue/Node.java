@@ -28,8 +28,8 @@ public final class Node {
   }
 
   /**
-   * Returns the counter rows of its producers: consumers and producers do not wait for each
-   * other's commits.
+   * Returns the counter rows of its producers: consumers and producers do not wait for each other's
+   * commits.
    */
   public CountShard sent() {
     return sent;

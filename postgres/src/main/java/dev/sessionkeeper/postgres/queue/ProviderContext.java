@@ -6,8 +6,4 @@ import org.slf4j.Logger;
 
 /** What the queues of one provider share. */
 public record ProviderContext(
-    Connections connections,
-    Node node,
-    TimeSource time,
-    Notifications notifications,
-    Logger log) {}
+    Connections connections, Node node, TimeSource time, Notifications notifications, Logger log) {}

@@ -1,7 +1,7 @@
 package dev.sessionkeeper.postgres.queue;
 
-import dev.sessionkeeper.postgres.jdbc.Connections;
 import dev.sessionkeeper.QueueName;
+import dev.sessionkeeper.postgres.jdbc.Connections;
 import dev.sessionkeeper.time.TimeSource;
 import org.slf4j.Logger;
 

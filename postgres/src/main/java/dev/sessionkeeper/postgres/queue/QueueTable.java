@@ -1,13 +1,13 @@
 package dev.sessionkeeper.postgres.queue;
 
-import dev.sessionkeeper.postgres.jdbc.AlsoWrite;
-import dev.sessionkeeper.postgres.jdbc.Connections;
-import dev.sessionkeeper.postgres.jdbc.Micros;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.PoisonPolicy;
 import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
+import dev.sessionkeeper.postgres.jdbc.AlsoWrite;
+import dev.sessionkeeper.postgres.jdbc.Connections;
+import dev.sessionkeeper.postgres.jdbc.Micros;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -198,5 +198,4 @@ public final class QueueTable {
       }
     }
   }
-
 }

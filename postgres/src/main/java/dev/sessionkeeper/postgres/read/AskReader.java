@@ -1,18 +1,18 @@
 package dev.sessionkeeper.postgres.read;
 
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.jdbc.Futures;
 import dev.sessionkeeper.postgres.poll.Polling;
 import dev.sessionkeeper.postgres.queue.QueueContext;
-import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.SessionId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Asks the process that reads a session, which may be this one, to persist it. The reading goes
- * on: an ask costs one session and one statement of the reader.
+ * Asks the process that reads a session, which may be this one, to persist it. The reading goes on:
+ * an ask costs one session and one statement of the reader.
  */
 public final class AskReader {
   private static final long PATIENCE_NANOS = Duration.ofMinutes(2).toNanos();

@@ -1,7 +1,7 @@
 package dev.sessionkeeper.postgres.read;
 
-import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.queue.QueueContext;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Instant;

@@ -1,9 +1,9 @@
 package dev.sessionkeeper.postgres.read;
 
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.lease.Hold;
 import dev.sessionkeeper.postgres.row.FoundMessage;
 import dev.sessionkeeper.postgres.row.SequenceOrder;
-import dev.sessionkeeper.SessionId;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;

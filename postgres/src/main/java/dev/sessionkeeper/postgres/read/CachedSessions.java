@@ -1,17 +1,17 @@
 package dev.sessionkeeper.postgres.read;
 
+import dev.sessionkeeper.Lease;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.jdbc.Futures;
 import dev.sessionkeeper.postgres.lease.Hold;
 import dev.sessionkeeper.postgres.lease.HoldParts;
-import dev.sessionkeeper.postgres.lease.OwnedSessions;
 import dev.sessionkeeper.postgres.lease.OwnedSession;
+import dev.sessionkeeper.postgres.lease.OwnedSessions;
 import dev.sessionkeeper.postgres.lease.SessionCache;
 import dev.sessionkeeper.postgres.lease.SessionLease;
 import dev.sessionkeeper.postgres.row.ClaimedSession;
 import dev.sessionkeeper.postgres.row.FoundMessage;
-import dev.sessionkeeper.Lease;
-import dev.sessionkeeper.Owner;
-import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,10 +33,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sessions without rows that this process keeps in memory while it reads its buckets.
  *
- * <p>I1: a session has a row or is in memory, never both: {@link ReadBuckets} reads and persists
- * in one thread, one after the other. I2: nothing is handed out when the lease of the reader may
- * have ended, and the lease of a session ends with that of the reader. I3: a session that is held
- * for long or is exceptional is persisted, so that every process can see it.
+ * <p>I1: a session has a row or is in memory, never both: {@link ReadBuckets} reads and persists in
+ * one thread, one after the other. I2: nothing is handed out when the lease of the reader may have
+ * ended, and the lease of a session ends with that of the reader. I3: a session that is held for
+ * long or is exceptional is persisted, so that every process can see it.
  */
 public final class CachedSessions {
   /** The epochs that may be given out between two polls. */
@@ -91,9 +91,7 @@ public final class CachedSessions {
     return locked(() -> waiting);
   }
 
-  /**
-   * Returns the number of messages that were not handed out, those of held sessions among them.
-   */
+  /** Returns the number of messages that were not handed out, those of held sessions among them. */
   int inMemory() {
     return locked(() -> waiting + holds.notHandedOut());
   }
@@ -123,7 +121,8 @@ public final class CachedSessions {
             if (holder != null) {
               held.put(
                   session.id,
-                  new CachedHold(holder.lease(), holder.snapshot(time.nanoTime()).lastHandedOut() > 0));
+                  new CachedHold(
+                      holder.lease(), holder.snapshot(time.nanoTime()).lastHandedOut() > 0));
             }
           }
           return held;
@@ -182,14 +181,21 @@ public final class CachedSessions {
       var begins = reading.earliestMomentAt(now);
       var until = begins.plus(reading.left(now));
       var claimed =
-          new ClaimedSession(next.id, new Lease(next.id.value(), owner, epochs + epochsUsed, until));
+          new ClaimedSession(
+              next.id, new Lease(next.id.value(), owner, epochs + epochsUsed, until));
       epochsUsed++;
       claimed.messages.addAll(next.messages);
       waiting -= next.messages.size();
       parts.room().memory().remove(next.bytes());
       next.messages.clear();
-      var held = OwnedSession.cached(
-              parts, owned, claimed, new SessionLease.InMemory(cache, reading.epoch()), begins, now);
+      var held =
+          OwnedSession.cached(
+              parts,
+              owned,
+              claimed,
+              new SessionLease.InMemory(cache, reading.epoch()),
+              begins,
+              now);
       next.holder = held.hold();
       holds.add(held.hold(), now);
       takenAt = now;
@@ -280,7 +286,8 @@ public final class CachedSessions {
         markForRow(session);
         found
             .dueAt()
-            .ifPresent(due -> parts.polling().requests().makeDueWithin(Duration.between(moment, due)));
+            .ifPresent(
+                due -> parts.polling().requests().makeDueWithin(Duration.between(moment, due)));
       }
       if (session.needsRow || (session.holder != null && session.holder.feed(found))) {
         continue;
@@ -313,8 +320,7 @@ public final class CachedSessions {
   }
 
   /**
-   * Chooses that many of the sessions that have waited longest. They get rows, for another
-   * process.
+   * Chooses that many of the sessions that have waited longest. They get rows, for another process.
    */
   List<SessionId> give(int count) {
     lock.lock();
@@ -479,8 +485,8 @@ public final class CachedSessions {
   }
 
   /**
-   * Returns how long a hold may be idle before it gets a row, so that it can be seen, extended,
-   * and run out.
+   * Returns how long a hold may be idle before it gets a row, so that it can be seen, extended, and
+   * run out.
    */
   static Duration longHold(Duration lease, Duration most) {
     var quarter = lease.dividedBy(4);

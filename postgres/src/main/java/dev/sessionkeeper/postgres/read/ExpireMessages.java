@@ -1,9 +1,9 @@
 package dev.sessionkeeper.postgres.read;
 
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.postgres.jdbc.Connections;
 import dev.sessionkeeper.postgres.jdbc.Futures;
 import dev.sessionkeeper.postgres.poll.PollRequests;
-import dev.sessionkeeper.KeeperException;
 
 /** Applies due expirations, delays and ends of leases before a queue is inspected. */
 public final class ExpireMessages {

@@ -1,10 +1,10 @@
 package dev.sessionkeeper.postgres.read;
 
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.jdbc.Instants;
 import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.postgres.row.SessionNews;
-import dev.sessionkeeper.SessionId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -30,8 +30,8 @@ public final class PersistSessions {
    * A session as it is persisted.
    *
    * @param epoch zero without an owner
-   * @param head its place among waiting sessions, zero when its row must be checked; with an
-   *     owner, the last message that was handed out
+   * @param head its place among waiting sessions, zero when its row must be checked; with an owner,
+   *     the last message that was handed out
    */
   public record Row(SessionId session, long epoch, String owner, Duration left, long head) {}
 

@@ -1,5 +1,8 @@
 package dev.sessionkeeper.postgres.read;
 
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.batch.OpenBatches;
 import dev.sessionkeeper.postgres.batch.ReaderBuckets;
 import dev.sessionkeeper.postgres.jdbc.Futures;
@@ -13,9 +16,6 @@ import dev.sessionkeeper.postgres.poll.Polling;
 import dev.sessionkeeper.postgres.prefetch.PrefetchRoom;
 import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.postgres.row.FoundMessage;
-import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.Owner;
-import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
@@ -54,8 +54,8 @@ public final class ReadBuckets implements SessionCache {
   private static final Duration ALONE = Duration.ofSeconds(5);
 
   /**
-   * A process whose consumers wait longer than this takes a part. Until then readers give it
-   * single sessions.
+   * A process whose consumers wait longer than this takes a part. Until then readers give it single
+   * sessions.
    */
   private static final Duration JOIN_AFTER = Duration.ofMillis(300);
 
@@ -265,8 +265,8 @@ public final class ReadBuckets implements SessionCache {
   }
 
   /**
-   * Records how many sessions were claimed as rows while no process reads. Perhaps reading is
-   * worth it.
+   * Records how many sessions were claimed as rows while no process reads. Perhaps reading is worth
+   * it.
    */
   public void claimedRows(int count) {
     if (worth.claimedRows(count) && !begin(0, worth.isAlways())) {
@@ -527,15 +527,14 @@ public final class ReadBuckets implements SessionCache {
   }
 
   /**
-   * Returns since when nothing may have moved in a hold that needs no row. That is longer ago
-   * while a backlog is read: a hold that waits for the next page is not idle, and a row would take
-   * over its whole backlog.
+   * Returns since when nothing may have moved in a hold that needs no row. That is longer ago while
+   * a backlog is read: a hold that waits for the next page is not idle, and a row would take over
+   * its whole backlog.
    */
   private long heldBefore(ReaderLease current) {
     var least =
         current.isInPages()
-            ? CachedSessions.longHold(
-                current.lease(), Duration.ofNanos(WatchedHolds.LONGEST_NANOS))
+            ? CachedSessions.longHold(current.lease(), Duration.ofNanos(WatchedHolds.LONGEST_NANOS))
             : CachedSessions.longHold(current.lease(), QUIET);
     return time.nanoTime() - least.toNanos();
   }
@@ -599,7 +598,8 @@ public final class ReadBuckets implements SessionCache {
    * Returns the snapshot up to which later readers need not look, because nothing is left of what
    * was read.
    */
-  private Optional<String> known(ReaderLease current, PersistSessions.End end, List<CachedSession> chosen) {
+  private Optional<String> known(
+      ReaderLease current, PersistSessions.End end, List<CachedSession> chosen) {
     boolean isAllDone =
         end == PersistSessions.End.STOPS
             && current.isAlone()

@@ -1,5 +1,7 @@
 package dev.sessionkeeper.postgres.read;
 
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.batch.BatchRow;
 import dev.sessionkeeper.postgres.batch.MessageBatch;
 import dev.sessionkeeper.postgres.row.FoundMessage;
@@ -9,8 +11,6 @@ import dev.sessionkeeper.postgres.row.LeftToRead;
 import dev.sessionkeeper.postgres.row.ReadSummary;
 import dev.sessionkeeper.postgres.row.RowKind;
 import dev.sessionkeeper.postgres.row.SessionNews;
-import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.SessionId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;

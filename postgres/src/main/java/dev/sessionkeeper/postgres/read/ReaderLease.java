@@ -147,8 +147,8 @@ public final class ReaderLease {
   }
 
   /**
-   * Returns the earliest time that the database's clock may show now: leases told to handlers
-   * count from it.
+   * Returns the earliest time that the database's clock may show now: leases told to handlers count
+   * from it.
    */
   Instant earliestMomentAt(long now) {
     var seen = sight;

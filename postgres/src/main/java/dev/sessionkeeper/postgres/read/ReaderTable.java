@@ -8,22 +8,10 @@ import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.postgres.row.HandedRow;
 import dev.sessionkeeper.postgres.row.LeftToRead;
-import dev.sessionkeeper.SessionId;
-import java.sql.Array;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** The readers of a queue, in the database: one statement for each step. */
 public final class ReaderTable {
@@ -126,7 +114,8 @@ public final class ReaderTable {
   }
 
   /** Reads payloads by a statement that locks nothing, so that it may take long. */
-  private void readLeft(Connection connection, ReaderLease reading, ReadResult news, LeftToRead found)
+  private void readLeft(
+      Connection connection, ReaderLease reading, ReadResult news, LeftToRead found)
       throws SQLException {
     try (var statement = BinaryResults.prepare(connection, READ_LEFT)) {
       statement.setInt(1, queue.id());
@@ -163,8 +152,7 @@ public final class ReaderTable {
                 statement.setBoolean(9, reading.isFirst());
                 statement.setBoolean(10, relieves);
                 statement.setArray(
-                    11,
-                    cached.isPresent() ? SqlArray.of(connection, "text", cached.get()) : null);
+                    11, cached.isPresent() ? SqlArray.of(connection, "text", cached.get()) : null);
                 try (var rows = statement.executeQuery()) {
                   var news = new ReadResult(reading.buckets());
                   while (rows.next()) {

@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Decides whether a process should read: it takes many sessions, no attempt failed lately, and
- * most of its sessions need no row.
+ * Decides whether a process should read: it takes many sessions, no attempt failed lately, and most
+ * of its sessions need no row.
  */
 public final class ReadingPolicy {
   private static final long WINDOW_NANOS = Duration.ofMillis(250).toNanos();

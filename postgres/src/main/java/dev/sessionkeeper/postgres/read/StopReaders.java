@@ -1,9 +1,9 @@
 package dev.sessionkeeper.postgres.read;
 
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.postgres.jdbc.Futures;
 import dev.sessionkeeper.postgres.poll.PollRequests;
 import dev.sessionkeeper.postgres.queue.QueueContext;
-import dev.sessionkeeper.KeeperException;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 

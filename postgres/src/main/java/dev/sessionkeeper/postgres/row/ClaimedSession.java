@@ -1,6 +1,5 @@
 package dev.sessionkeeper.postgres.row;
 
-import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.Lease;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionId;
@@ -9,7 +8,6 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * A session with a row as a claim or a fetch found it: its lease and some of its messages, in

@@ -17,7 +17,8 @@ import java.util.Optional;
  */
 public record FoundMessage(
     Delivery delivery, boolean isExpired, Optional<Instant> dueAt, Instant expires) {
-  public static FoundMessage of(ResultSet row, SessionId session, Instant expires) throws SQLException {
+  public static FoundMessage of(ResultSet row, SessionId session, Instant expires)
+      throws SQLException {
     return new FoundMessage(
         HandedRow.delivery(row, Optional.of(session)),
         HandedRow.flag(row),

@@ -1,8 +1,8 @@
 package dev.sessionkeeper.postgres.row;
 
-import dev.sessionkeeper.postgres.jdbc.Instants;
 import dev.sessionkeeper.Delivery;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.jdbc.Instants;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;

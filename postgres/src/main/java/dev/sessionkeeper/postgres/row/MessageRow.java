@@ -1,10 +1,10 @@
 package dev.sessionkeeper.postgres.row;
 
-import dev.sessionkeeper.postgres.jdbc.Instants;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.jdbc.Instants;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -22,7 +22,8 @@ public final class MessageRow {
    *
    * @param first the column of the id
    */
-  public static Message at(ResultSet row, int first, Optional<SessionId> session) throws SQLException {
+  public static Message at(ResultSet row, int first, Optional<SessionId> session)
+      throws SQLException {
     return new Message(
         MessageId.of(row.getString(first)),
         session,
@@ -49,9 +50,7 @@ public final class MessageRow {
 
   private static Optional<Duration> duration(ResultSet row, int column) throws SQLException {
     long micros = row.getLong(column);
-    return row.wasNull()
-        ? Optional.empty()
-        : Optional.of(Duration.of(micros, ChronoUnit.MICROS));
+    return row.wasNull() ? Optional.empty() : Optional.of(Duration.of(micros, ChronoUnit.MICROS));
   }
 
   private static @Nullable String nullable(ResultSet row, int column) throws SQLException {

@@ -15,11 +15,7 @@ import java.util.Optional;
  * @param readyFrom where the order of ready sessions begins
  */
 public record PollSummary(
-    Instant moment,
-    Left left,
-    Optional<Instant> nextDue,
-    Optional<String> reader,
-    long readyFrom) {
+    Instant moment, Left left, Optional<Instant> nextDue, Optional<String> reader, long readyFrom) {
   public static final PollSummary NONE =
       new PollSummary(
           Instant.EPOCH, new Left(false, false, false), Optional.empty(), Optional.empty(), 0);

@@ -16,7 +16,8 @@ import java.time.Instant;
  */
 public record ReadSummary(
     Instant moment, long epochs, long lastSequence, boolean isLate, long firstReady) {
-  public static final ReadSummary NONE = new ReadSummary(Instant.EPOCH, 0, 0, false, Long.MAX_VALUE);
+  public static final ReadSummary NONE =
+      new ReadSummary(Instant.EPOCH, 0, 0, false, Long.MAX_VALUE);
 
   public static ReadSummary of(ResultSet row) throws SQLException {
     return new ReadSummary(

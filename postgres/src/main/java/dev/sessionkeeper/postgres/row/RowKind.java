@@ -5,7 +5,9 @@ import java.sql.SQLException;
 
 /** What a row of the type {@code keeper.handed} tells. The order is that of its numbers in SQL. */
 public enum RowKind {
-  /** The end of an answer, and what holds for all of it: {@link PollSummary}, {@link ReadSummary}. */
+  /**
+   * The end of an answer, and what holds for all of it: {@link PollSummary}, {@link ReadSummary}.
+   */
   SUMMARY,
   /** A claimed session, with a message or none: {@link ClaimedSession}. */
   SESSION,

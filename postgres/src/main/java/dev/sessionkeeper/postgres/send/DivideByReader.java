@@ -1,7 +1,7 @@
 package dev.sessionkeeper.postgres.send;
 
-import dev.sessionkeeper.postgres.batch.Buckets;
 import dev.sessionkeeper.Message;
+import dev.sessionkeeper.postgres.batch.Buckets;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -27,8 +27,8 @@ public final class DivideByReader {
   /**
    * Divides.
    *
-   * @param parts the buckets of each reader; with fewer than two readers nothing is divided, and
-   *     no bucket is computed
+   * @param parts the buckets of each reader; with fewer than two readers nothing is divided, and no
+   *     bucket is computed
    */
   static DivideByReader among(long[] parts, List<Message> messages) {
     int count = messages.size();

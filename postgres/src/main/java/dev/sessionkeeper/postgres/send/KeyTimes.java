@@ -59,8 +59,7 @@ public final class KeyTimes {
   }
 
   /** Sets parameters 14 to 18 of the function. */
-  void bind(Connection connection, PreparedStatement statement, IdUse use)
-      throws SQLException {
+  void bind(Connection connection, PreparedStatement statement, IdUse use) throws SQLException {
     boolean areTogether = use == IdUse.FIRST_TOGETHER && times.size() <= MOST_TIMES;
     // An id that is used for the first time, and is remembered with a row of its own, meets no
     // other send.

@@ -1,14 +1,14 @@
 package dev.sessionkeeper.postgres.send;
 
+import dev.sessionkeeper.Message;
+import dev.sessionkeeper.MessageId;
+import dev.sessionkeeper.QueueMode;
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.jdbc.Micros;
 import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import dev.sessionkeeper.postgres.jdbc.StorableText;
 import dev.sessionkeeper.postgres.row.PropertyText;
 import dev.sessionkeeper.postgres.row.StoredCodes;
-import dev.sessionkeeper.Message;
-import dev.sessionkeeper.MessageId;
-import dev.sessionkeeper.QueueMode;
-import dev.sessionkeeper.SessionId;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -22,8 +22,8 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages as the arrays of one statement, one per column. A column that no message has is not
- * sent at all, and a value that all messages share is sent once.
+ * Messages as the arrays of one statement, one per column. A column that no message has is not sent
+ * at all, and a value that all messages share is sent once.
  */
 public final class MessageColumns {
   private final UUID[] keys;

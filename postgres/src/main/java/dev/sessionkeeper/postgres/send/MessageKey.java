@@ -8,9 +8,9 @@ import java.security.NoSuchAlgorithmException;
 import java.util.UUID;
 
 /**
- * The keys of message ids in the duplicate window: half of their SHA-256, or the id itself if it
- * is a UUID that begins with the time. Such keys are neighbours in the index, so that remembering
- * many costs little more than remembering one.
+ * The keys of message ids in the duplicate window: half of their SHA-256, or the id itself if it is
+ * a UUID that begins with the time. Such keys are neighbours in the index, so that remembering many
+ * costs little more than remembering one.
  */
 public final class MessageKey {
   private static final int UUID_LENGTH = 36;
@@ -31,8 +31,7 @@ public final class MessageKey {
   }
 
   /**
-   * Returns whether an id is its own key: only if it is written as {@link UUID#toString} writes
-   * it.
+   * Returns whether an id is its own key: only if it is written as {@link UUID#toString} writes it.
    */
   static boolean isTimed(String value) {
     if (value.length() != UUID_LENGTH || value.charAt(14) != '0' + TIMED) {

@@ -1,10 +1,10 @@
 package dev.sessionkeeper.postgres.send;
 
-import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.SendOutcome;
+import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

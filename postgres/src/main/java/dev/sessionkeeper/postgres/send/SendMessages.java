@@ -1,14 +1,14 @@
 package dev.sessionkeeper.postgres.send;
 
-import dev.sessionkeeper.postgres.batch.ReaderBuckets;
-import dev.sessionkeeper.postgres.jdbc.Connections;
-import dev.sessionkeeper.postgres.queue.CountShard;
-import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.MessageId;
 import dev.sessionkeeper.QueueMode;
 import dev.sessionkeeper.SendOutcome;
+import dev.sessionkeeper.postgres.batch.ReaderBuckets;
+import dev.sessionkeeper.postgres.jdbc.Connections;
+import dev.sessionkeeper.postgres.queue.CountShard;
+import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.store.GroupCalls;
 import dev.sessionkeeper.store.Rhythm;
 import dev.sessionkeeper.store.SqlErrors;
@@ -35,8 +35,8 @@ import java.util.concurrent.locks.LockSupport;
  * are there are stored, the others are sent again under the same ids, which the duplicate window
  * makes harmless. Without a window the caller gets {@code OutcomeUnknown}.
  *
- * <p>An id may be in an application's transaction that is still open. Such a send waits alone, on
- * a thread of its own, until that transaction ends or {@link #PATIENCE} is over.
+ * <p>An id may be in an application's transaction that is still open. Such a send waits alone, on a
+ * thread of its own, until that transaction ends or {@link #PATIENCE} is over.
  */
 public final class SendMessages {
   /** Messages of one statement; a single larger send goes alone. */
@@ -60,8 +60,7 @@ public final class SendMessages {
    */
   private final Set<MessageId> held = ConcurrentHashMap.newKeySet();
 
-  public SendMessages(
-      QueueContext queue, ReaderBuckets parts, AfterCommit afterCommit) {
+  public SendMessages(QueueContext queue, ReaderBuckets parts, AfterCommit afterCommit) {
     this.queue = queue;
     this.connections = queue.connections();
     this.shard = queue.node().sent();
@@ -70,7 +69,10 @@ public final class SendMessages {
     this.afterCommit = afterCommit;
     this.group =
         new GroupCalls<>(
-            "keeper-send-" + queue.name(), MOST_CALLS, Rhythm.together(queue.time()), this::sendAll);
+            "keeper-send-" + queue.name(),
+            MOST_CALLS,
+            Rhythm.together(queue.time()),
+            this::sendAll);
   }
 
   /** Runs after every commit. */
@@ -105,7 +107,8 @@ public final class SendMessages {
     if (messages.isEmpty()) {
       return List.of();
     }
-    var batch = SendBatch.within(
+    var batch =
+        SendBatch.within(
             new SendBatch.Target(queue.queue().mode(), bodies, parts.known()), List.of(messages));
     try {
       return batch.outcomes(batch.store(connection, queue.id(), -1)).get(0);

@@ -1,11 +1,11 @@
 package dev.sessionkeeper.postgres.settle;
 
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.batch.CompletedMessages;
 import dev.sessionkeeper.postgres.jdbc.Connections;
 import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import dev.sessionkeeper.postgres.queue.QueueContext;
-import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.SqlErrors;
 import java.sql.Connection;
@@ -103,8 +103,7 @@ public final class CompleteMessages {
    * rows, the others are lost. A row of the same epoch is not enough: epochs come again after a
    * crash that lost some.
    */
-  private static void leaveToRows(
-      Reader reader, List<SettleWork> works, List<SettleWork> left) {
+  private static void leaveToRows(Reader reader, List<SettleWork> works, List<SettleWork> left) {
     for (var work : works) {
       reader.awaitPersisting(work.session());
       if (work.hasRow()) {
@@ -117,8 +116,7 @@ public final class CompleteMessages {
 
   /** Completes all messages, or returns the sessions that have a row and completes none. */
   private Set<SessionId> complete(
-      Fence.OfReader fence, List<SettleWork> works, long note, boolean again)
-      throws SQLException {
+      Fence.OfReader fence, List<SettleWork> works, long note, boolean again) throws SQLException {
     var busy = works.stream().filter(work -> !work.done().isEmpty()).toList();
     if (busy.isEmpty()) {
       return Set.of();
@@ -128,7 +126,8 @@ public final class CompleteMessages {
     var written =
         repeat(
             busy,
-            (connection, once) -> cached(connection, fence.epoch(), busy, completed, once || again));
+            (connection, once) ->
+                cached(connection, fence.epoch(), busy, completed, once || again));
     if (written.isEmpty()) {
       batches.close(completed);
     }

@@ -1,7 +1,7 @@
 package dev.sessionkeeper.postgres.settle;
 
-import dev.sessionkeeper.postgres.batch.OpenBatches;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.batch.OpenBatches;
 import java.util.OptionalLong;
 
 /** The part of this process that reads a queue, as settlements need to know it. */

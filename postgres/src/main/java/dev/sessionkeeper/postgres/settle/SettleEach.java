@@ -1,10 +1,10 @@
 package dev.sessionkeeper.postgres.settle;
 
+import dev.sessionkeeper.SessionState;
+import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.postgres.jdbc.Micros;
 import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import dev.sessionkeeper.postgres.jdbc.StorableText;
-import dev.sessionkeeper.SessionState;
-import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.HeldSession.Settled;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -87,8 +87,8 @@ public final class SettleEach {
   }
 
   /** Runs calls in the transaction of the connection. Returns their outcomes in the same order. */
-  static List<SettleOutcome> run(Connection connection, int queue, long shard, List<SettleCall> calls)
-      throws SQLException {
+  static List<SettleOutcome> run(
+      Connection connection, int queue, long shard, List<SettleCall> calls) throws SQLException {
     try (var statement = connection.prepareStatement(SETTLE)) {
       statement.setInt(1, queue);
       new SettleEach(calls).bind(connection, statement);

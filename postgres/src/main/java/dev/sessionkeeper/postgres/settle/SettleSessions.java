@@ -1,8 +1,8 @@
 package dev.sessionkeeper.postgres.settle;
 
-import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.store.GroupCalls;
 import dev.sessionkeeper.store.Rhythm;
 import dev.sessionkeeper.store.SqlErrors;
@@ -30,9 +30,7 @@ import java.util.function.Supplier;
 public final class SettleSessions {
   private static final int MOST_CALLS = 4096;
 
-  /**
-   * Mixed calls cost more than completions, and lock their sessions until all of them are done.
-   */
+  /** Mixed calls cost more than completions, and lock their sessions until all of them are done. */
   private static final int MOST_MIXED = 64;
 
   /** A retry costs a quarter of other calls: one statement counts all retries of a batch. */

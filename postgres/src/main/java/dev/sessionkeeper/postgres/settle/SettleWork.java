@@ -1,8 +1,8 @@
 package dev.sessionkeeper.postgres.settle;
 
-import dev.sessionkeeper.postgres.batch.Completions;
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.batch.Completions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,11 +1,11 @@
 package dev.sessionkeeper.postgres.unordered;
 
+import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.postgres.jdbc.Micros;
 import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import dev.sessionkeeper.postgres.jdbc.StorableText;
 import dev.sessionkeeper.postgres.poll.ChangeSignal;
 import dev.sessionkeeper.postgres.queue.QueueContext;
-import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.store.GroupCalls;
 import dev.sessionkeeper.store.Rhythm;
 import java.sql.Connection;

@@ -1,14 +1,14 @@
 package dev.sessionkeeper.postgres.unordered;
 
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.postgres.jdbc.BinaryResults;
 import dev.sessionkeeper.postgres.jdbc.Instants;
 import dev.sessionkeeper.postgres.poll.ChangeSignal;
 import dev.sessionkeeper.postgres.queue.LocalQueue;
 import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.postgres.row.HandedRow;
-import dev.sessionkeeper.KeeperException;
-import dev.sessionkeeper.SessionId;
-import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.BatchLimit;
 import dev.sessionkeeper.spi.MessageSource;
 import java.sql.Connection;

@@ -1,8 +1,8 @@
 package dev.sessionkeeper.postgres.read;
 
-import dev.sessionkeeper.postgres.PostgresOptions;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sessionkeeper.postgres.PostgresOptions;
 import dev.sessionkeeper.testkit.SettableClock;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;

@@ -1,8 +1,5 @@
 package dev.sessionkeeper.postgres.settle;
 
-import dev.sessionkeeper.postgres.PostgresOptions;
-import dev.sessionkeeper.postgres.PostgresQueueProvider;
-import dev.sessionkeeper.postgres.TestDatabase;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -15,6 +12,9 @@ import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.postgres.PostgresOptions;
+import dev.sessionkeeper.postgres.PostgresQueueProvider;
+import dev.sessionkeeper.postgres.TestDatabase;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.HeldSession.Settled;
