@@ -134,13 +134,18 @@ final class ScanJson {
     }
     return switch (document[at++]) {
       case '"', '\\', '/', 'b', 'f', 'n', 'r', 't' -> true;
-      case 'u' -> hex() && hex() && hex() && hex();
+      case 'u' -> hex(4);
       default -> false;
     };
   }
 
-  private boolean hex() {
-    return at < document.length && Character.digit(document[at++], 16) >= 0;
+  private boolean hex(int digits) {
+    for (int i = 0; i < digits; i++) {
+      if (at == document.length || Character.digit(document[at++], 16) < 0) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private boolean word(String word) {
