@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Brings the next messages of held lanes; those that are asked for at the same time together. */
 final class FetchMessages {
@@ -23,6 +24,7 @@ final class FetchMessages {
 
   private final OrderedQueue queue;
   private final LookAtLanes rest;
+  private final AtomicInteger waiting = new AtomicInteger();
   private final GroupCalls<Call> group;
 
   FetchMessages(OrderedQueue queue) {
@@ -30,7 +32,11 @@ final class FetchMessages {
     this.rest = new LookAtLanes(queue);
     this.group =
         new GroupCalls<>(
-            "keeper-fetch-" + queue.name(), 256, Rhythm.apart(queue.time(), PACE), this::fetchAll);
+            "keeper-fetch-" + queue.name(),
+            256,
+            Rhythm.apart(
+                queue.time(), PACE, () -> queue.isWorthServing(waiting.get()), () -> false),
+            this::fetchAll);
   }
 
   private record Call(SessionId session, long epoch, int most, CompletableFuture<Fetched> answer) {}
@@ -46,11 +52,13 @@ final class FetchMessages {
 
   CompletableFuture<Fetched> fetch(SessionId session, long epoch, int most) {
     var call = new Call(session, epoch, most, new CompletableFuture<>());
+    waiting.incrementAndGet();
     group.add(call);
     return call.answer;
   }
 
   private void fetchAll(List<Call> calls) {
+    waiting.addAndGet(-calls.size());
     try {
       var found = queue.connections().call(connection -> fetchAll(connection, calls));
       completeCut(calls, found);

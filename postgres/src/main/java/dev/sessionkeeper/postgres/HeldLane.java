@@ -288,6 +288,7 @@ final class HeldLane implements HeldSession {
           && InHand.stopsTheSession(settlements.get(settlements.size() - 1).settlement())) {
         // Void: it comes again, behind the message that is tried again.
         hold.fetched.forget();
+        hold.fetchFew();
         hold.before = finished;
       }
       return finished;

@@ -18,6 +18,8 @@ final class Hold {
   /** In place of the reader's epoch: it was claimed as a lane. */
   static final long NOT_CARRIED = 0;
 
+  private static final int AFTER_FAILURE = 2;
+
   final SessionId id;
   final long epoch;
 
@@ -42,6 +44,12 @@ final class Hold {
 
   /** Once other processes use the lease too. */
   volatile @Nullable SharedLane shared;
+
+  /**
+   * How many messages a fetch reads at most: few after a failure, because the rest would be void
+   * again.
+   */
+  private int mostToFetch = Integer.MAX_VALUE;
 
   long leaseEnd;
   long lastHandedOut;
@@ -107,6 +115,18 @@ final class Hold {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Returns how many messages the next fetch reads; each fetch doubles the limit. */
+  int mostToFetch(int wanted) {
+    int most = Math.min(wanted, mostToFetch);
+    mostToFetch = mostToFetch > wanted ? mostToFetch : mostToFetch * 2;
+    return most;
+  }
+
+  /** A message failed: the next fetch reads this message and the one behind it. */
+  void fetchFew() {
+    mostToFetch = AFTER_FAILURE;
   }
 
   /** The caller has the lock. */

@@ -56,8 +56,8 @@ final class InspectQueue {
 
   /**
    * Finds the sessions of a page and counts their messages in bundles: sessions with a lane, held
-   * sessions without one, and sessions that exist in bundles only. The first 256 bundles limit how
-   * far the page can reach. The statement then reads the names in all bundles once, and counts
+   * sessions without one, and sessions that exist in bundles only. The first 1,024 bundles limit
+   * how far the page can reach. The statement then reads the names in all bundles once, and counts
    * within that limit.
    */
   private static final String NAMES =
@@ -79,7 +79,7 @@ final class InspectQueue {
           FROM (SELECT DISTINCT u.session COLLATE "C" AS session
                   FROM (SELECT x.first_seq, x.done, x.sessions FROM keeper.bundle x
                          WHERE x.queue = (SELECT queue FROM wish) AND (SELECT with_bundled FROM wish)
-                         ORDER BY x.first_seq LIMIT 256) b
+                         ORDER BY x.first_seq LIMIT 1024) b
                        LEFT JOIN noted n ON n.first = b.first_seq
                        CROSS JOIN LATERAL unnest(b.sessions) WITH ORDINALITY u(session, n)
                  WHERE u.session COLLATE "C" > (SELECT behind FROM wish)
@@ -97,6 +97,7 @@ final class InspectQueue {
         SELECT m.session, count(*) AS backlog, min(m.enqueued_at) AS enqueued_at
           FROM (SELECT unnest(b.sessions) COLLATE "C" AS session, b.enqueued_at FROM keeper.bundle b
                  WHERE b.queue = (SELECT queue FROM wish) AND b.done = 0
+                   AND ((SELECT last FROM line) IS NULL OR (SELECT last FROM line) COLLATE "C" >= ANY (b.sessions))
                    AND NOT EXISTS (SELECT FROM noted n WHERE n.first = b.first_seq)
                 UNION ALL
                 SELECT u.session COLLATE "C", b.enqueued_at

@@ -24,6 +24,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class OrderedQueue implements ResumableSessions, LocalQueue {
   private static final long POLL_MILLIS = 1000;
+
+  /** From an eighth of the held sessions on. */
+  private static final int LEAST_PART_WAITING = 8;
+
   private static final long NAMED_LOOK_NANOS = Duration.ofMillis(200).toNanos();
   private static final long NAMED_ASK_NANOS = Duration.ofMillis(20).toNanos();
 
@@ -312,6 +316,11 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   /** Nobody here works, nor waits for work: who is here waits for its last settlement. */
   boolean doAllWaitForSettlements() {
     return held.isEmpty() && !claims.isAnybodyWaiting();
+  }
+
+  /** Returns whether so many held sessions stand still that a statement for them is due. */
+  boolean isWorthServing(int waiting) {
+    return waiting > 0 && waiting * LEAST_PART_WAITING >= held.size();
   }
 
   void forget(HeldLane lane) {

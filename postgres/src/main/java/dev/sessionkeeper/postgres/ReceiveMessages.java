@@ -129,7 +129,7 @@ final class ReceiveMessages {
     hold.lock.lock();
     try {
       known = hold.inHand.all();
-      most = Math.max(max, queue.batch()) + known.size();
+      most = hold.mostToFetch(Math.max(max, queue.batch())) + known.size();
       hold.fetched.beginRead(askedAt);
     } finally {
       hold.lock.unlock();

@@ -78,11 +78,20 @@ final class SettleLane {
     return finished;
   }
 
-  /** A message that is tried again must not wait for the next look. */
+  /**
+   * Sets a timer for the retry. A retry without a delay needs one only if other consumers wait:
+   * they may get the session next.
+   */
   private void lookAgainForRetry(List<Settled> settlements) {
     if (!settlements.isEmpty()
         && settlements.getLast().settlement() instanceof Settlement.Retry retry) {
-      var unused = last.thenRun(() -> queue.claims().wakeLanesWithin(retry.delay()));
+      var unused =
+          last.thenRun(
+              () -> {
+                if (!retry.delay().isZero() || queue.claims().isAnybodyWaiting()) {
+                  queue.claims().wakeLanesWithin(retry.delay());
+                }
+              });
     }
   }
 

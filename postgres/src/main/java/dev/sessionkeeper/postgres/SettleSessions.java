@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
@@ -36,6 +37,10 @@ final class SettleSessions {
   private static final Duration PACE = Duration.ofMillis(2);
 
   private final OrderedQueue queue;
+
+  /** Calls that wait and whose callers do nothing else meanwhile. */
+  private final AtomicInteger urgent = new AtomicInteger();
+
   private final GroupCalls<Call> group;
   private final CompleteMessages completions;
 
@@ -46,8 +51,7 @@ final class SettleSessions {
         new GroupCalls<>(
             "keeper-settle-" + queue.name(),
             MOST_CALLS,
-            Rhythm.apart(
-                queue.time(), PACE, queue::doAllWaitForSettlements, queue::areSendersHeldUp),
+            Rhythm.apart(queue.time(), PACE, this::isUrgent, queue::areSendersHeldUp),
             this::settleAll);
   }
 
@@ -114,7 +118,12 @@ final class SettleSessions {
     return settle(call, () -> false);
   }
 
+  private boolean isUrgent() {
+    return queue.doAllWaitForSettlements() || queue.isWorthServing(urgent.get());
+  }
+
   CompletableFuture<Void> settle(SettleCall call, BooleanSupplier voided) {
+    urgent.incrementAndGet();
     return add(new Mixed(call, voided, new CompletableFuture<>()));
   }
 
@@ -124,6 +133,7 @@ final class SettleSessions {
   }
 
   private void settleAll(List<Call> calls) {
+    urgent.addAndGet(-(int) calls.stream().filter(Mixed.class::isInstance).count());
     var left = calls;
     while (!left.isEmpty()) {
       left = settleSome(left);

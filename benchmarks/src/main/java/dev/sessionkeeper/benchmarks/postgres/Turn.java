@@ -2,6 +2,8 @@ package dev.sessionkeeper.benchmarks.postgres;
 
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.benchmarks.processes.DatabaseAddress;
+import dev.sessionkeeper.postgres.SearchSessions;
+import dev.sessionkeeper.store.Database;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,7 +11,9 @@ import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /**
  * One contestant on one database, in one of the processes that work on it. One thread gives
@@ -18,8 +22,10 @@ import org.jspecify.annotations.Nullable;
 final class Turn {
   private static final int MOST_OPEN = 30_000;
   private static final int FILL_BATCH = 1000;
+  private static final int SOME_SESSIONS = 100;
 
   private final Wish wish;
+  private final DataSource source;
   private final @Nullable Arm arm;
   private final Load load;
   private final List<Thread> producers = new ArrayList<>();
@@ -27,8 +33,9 @@ final class Turn {
   private Optional<Disturb> disturbing = Optional.empty();
   private volatile boolean isOver;
 
-  private Turn(Wish wish, @Nullable Arm arm, Load load) {
+  private Turn(Wish wish, DataSource source, @Nullable Arm arm, Load load) {
     this.wish = wish;
+    this.source = source;
     this.arm = arm;
     this.load = load;
   }
@@ -102,14 +109,17 @@ final class Turn {
   /** Returns a turn without an open contestant. */
   static Turn none() {
     return new Turn(
-        new Wish(Arms.BARE, "", 0, 1, 1, 1, 1, Path.of(""), false), null, new Load(1, 1));
+        new Wish(Arms.BARE, "", 0, 1, 1, 1, 1, Path.of(""), false),
+        new PGSimpleDataSource(),
+        null,
+        new Load(1, 1));
   }
 
   static Turn open(DatabaseAddress server, Wish wish) throws Exception {
     var source = server.withDatabase(wish.database).source();
     var trace = wish.isTraced ? Optional.of(Trace.of(wish.trace())) : Optional.<Trace>empty();
     var load = new Load(wish.sessions, wish.allSenders(), wish.scoreboard(), wish.worker, trace);
-    return new Turn(wish, wish.kind.open(source, wish), load);
+    return new Turn(wish, source, wish.kind.open(source, wish), load);
   }
 
   Load load() {
@@ -207,24 +217,37 @@ final class Turn {
     disturbing = Optional.of(Disturb.start(product(), load));
   }
 
-  /** Returns how long a first page and a page of one session took, in milliseconds. */
+  /**
+   * Returns how long a first page of 1,000 sessions, one of 100, and one session by its name took,
+   * in milliseconds.
+   */
   String look() {
     var product = product();
+    var search = new SearchSessions(Database.of(source));
     long began = System.nanoTime();
-    var page =
-        product
-            .provider()
-            .inspect(product.queue(), Optional.empty(), Page.Request.first(Page.Request.MAX_LIMIT));
-    long middle = System.nanoTime();
-    var one =
-        product
-            .provider()
-            .inspect(product.queue(), Optional.empty(), new Page.Request(1, page.next()));
+    int many = page(product, Page.Request.MAX_LIMIT);
+    long afterMany = System.nanoTime();
+    int some = page(product, SOME_SESSIONS);
+    long afterSome = System.nanoTime();
+    var one = search.find(product.queue(), product.session(wish.sessions / 2));
     long end = System.nanoTime();
-    if (page.items().size() != Page.Request.MAX_LIMIT || one.items().size() != 1) {
-      throw new IllegalStateException("The pages are not full: " + page.items().size());
+    if (many != Page.Request.MAX_LIMIT || some != SOME_SESSIONS || one.isEmpty()) {
+      throw new IllegalStateException("The pages are not full: " + many + " and " + some);
     }
-    return "look " + (middle - began) / 1e6 + " " + (end - middle) / 1e6;
+    return String.join(
+        " ",
+        "look",
+        Double.toString((afterMany - began) / 1e6),
+        Double.toString((afterSome - afterMany) / 1e6),
+        Double.toString((end - afterSome) / 1e6));
+  }
+
+  private static int page(KeeperArm product, int limit) {
+    return product
+        .provider()
+        .inspect(product.queue(), Optional.empty(), Page.Request.first(limit))
+        .items()
+        .size();
   }
 
   /** Stops producers and disturbers; consumers continue. */
