@@ -28,8 +28,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
 /**
- * Tests that parts of a queue change their readers while sessions are held and settled. Each test
- * was seen red with a planted bug; the comment above the test names the bug.
+ * Tests that parts of a queue change their readers while sessions are held and settled. A comment
+ * that begins with "Red" names the planted bug with which the test was seen red.
  */
 class ChangesOfPartsTest extends ReadsInParts {
   /** A settlement that writes a note waits at this advisory lock, behind its fence. */
@@ -129,7 +129,7 @@ class ChangesOfPartsTest extends ReadsInParts {
     held.close();
   }
 
-  /** Red without the fence in settle_carried: the late settlement is confirmed. */
+  /** The process refuses this settlement itself; ReaderFencesTest is about the fence. */
   @TestInRealTime
   void aReaderThatResumesAfterItsLeaseSettlesNothing() throws Exception {
     share();
