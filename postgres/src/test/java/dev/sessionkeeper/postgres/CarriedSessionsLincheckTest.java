@@ -17,6 +17,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.jetbrains.lincheck.LincheckAssertionError;
@@ -92,7 +93,7 @@ class CarriedSessionsLincheckTest {
       sessions.begin();
       for (int i = 1; i <= 3; i++) {
         messages.add(read("h" + i));
-        held.add(sessions.take(OWNER, reading));
+        held.add(Objects.requireNonNull(sessions.take(OWNER, reading)));
       }
     }
 
