@@ -24,7 +24,9 @@ public enum UsageBug {
   NEXT_RUN_FROM_HEARTBEAT,
   /** A job planned while the clock was ahead waits for that time to come. */
   JOB_STAYS_AHEAD_OF_CLOCK,
-  /** Whether a key has a session is looked up in one transaction, the session written in another. */
+  /**
+   * Whether a key has a session is looked up in one transaction, the session written in another.
+   */
   LOOKED_UP_BEFORE_INSERT,
   /** An upgrade ends the old session and begins the new one at two readings of the clock. */
   UPGRADE_READS_CLOCK_TWICE,

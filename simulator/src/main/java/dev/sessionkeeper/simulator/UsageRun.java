@@ -445,7 +445,9 @@ final class UsageRun {
     world.start(machine, () -> renew(machine, run));
     try {
       while (isHeld(run) && chunk(machine, run)) {
-        pause(Duration.ofMillis(world.choices().nextInt(world.choices().nextInt(10) == 0 ? 2000 : 50)));
+        pause(
+            Duration.ofMillis(
+                world.choices().nextInt(world.choices().nextInt(10) == 0 ? 2000 : 50)));
       }
       if (isHeld(run)) {
         complete(machine, run);
@@ -567,8 +569,7 @@ final class UsageRun {
 
   private final List<Runnable> apart = new ArrayList<>();
 
-  private void slice(
-      Session session, Run run, int batch, List<Entry> used, List<Runnable> moved) {
+  private void slice(Session session, Run run, int batch, List<Entry> used, List<Runnable> moved) {
     long end = bugs.contains(UsageBug.BILLED_AFTER_END) ? session.end : session.endThatCounts();
     long from =
         bugs.contains(UsageBug.WHOLE_INTERVAL_BILLED)
@@ -728,9 +729,7 @@ final class UsageRun {
     for (var one : sessions.values()) {
       for (var other : sessions.values()) {
         boolean isSameKey = one.id < other.id && one.tenant == other.tenant && one.key == other.key;
-        if (isSameKey
-            && one.start < other.endThatCounts()
-            && other.start < one.endThatCounts()) {
+        if (isSameKey && one.start < other.endThatCounts() && other.start < one.endThatCounts()) {
           broken("I6", "sessions %d and %d of one key overlap".formatted(one.id, other.id));
         }
       }
@@ -788,7 +787,8 @@ final class UsageRun {
       }
     }
     if (violations.isEmpty() && !isDone()) {
-      broken("I11", "the job does not come to its end: next run at " + job.nextRun + " of " + now());
+      broken(
+          "I11", "the job does not come to its end: next run at " + job.nextRun + " of " + now());
     }
   }
 }

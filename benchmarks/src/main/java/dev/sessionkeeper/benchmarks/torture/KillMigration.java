@@ -89,10 +89,7 @@ final class KillMigration {
           throw new IllegalStateException("The queue of " + name + " has another message");
         }
         session
-            .settle(
-                List.of(
-                    new HeldSession.Settled(
-                        first.sequence(), Settlement.complete())))
+            .settle(List.of(new HeldSession.Settled(first.sequence(), Settlement.complete())))
             .toCompletableFuture()
             .get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
       }

@@ -113,7 +113,10 @@ final class PromoteStandby {
           environment.put(JOURNAL, folder.resolve("consumer-" + i + ".journal").toString());
           children.add(
               ChildProcess.start(
-                  "consumer-" + i, Main.class, environment, folder.resolve("consumer-" + i + ".log")));
+                  "consumer-" + i,
+                  Main.class,
+                  environment,
+                  folder.resolve("consumer-" + i + ".log")));
         }
         for (var child : children) {
           child.await("ready", PATIENCE);
@@ -136,8 +139,7 @@ final class PromoteStandby {
             return Seen.broken(child.name() + " did not end");
           }
         }
-        return judge(
-            sender.sent, handled(folder), new Times(replicated, tail, promoted), depth);
+        return judge(sender.sent, handled(folder), new Times(replicated, tail, promoted), depth);
       }
     } finally {
       children.forEach(ChildProcess::close);
@@ -270,8 +272,7 @@ final class PromoteStandby {
     Map<String, Integer> highest = new HashMap<>();
     Map<String, Set<Integer>> seen = new HashMap<>();
     for (var each : handled) {
-      boolean isNew =
-          seen.computeIfAbsent(each.session, key -> new HashSet<>()).add(each.number);
+      boolean isNew = seen.computeIfAbsent(each.session, key -> new HashSet<>()).add(each.number);
       int before = highest.getOrDefault(each.session, -1);
       if (isNew && each.number < before) {
         return Optional.of(

@@ -70,8 +70,7 @@ final class Standby implements AutoCloseable {
     return standby;
   }
 
-  private static Process start(
-      EmbeddedPostgres primary, Path data, int port, int source, Path log)
+  private static Process start(EmbeddedPostgres primary, Path data, int port, int source, Path log)
       throws IOException, InterruptedException {
     var program = Files.readSymbolicLink(Path.of("/proc/" + primary.pid() + "/exe"));
     var command = new ArrayList<String>();
