@@ -19,7 +19,7 @@ class FuzzTest {
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "CANARY")
   void noInputIsMoreThanATargetCanTake(Target target) throws Exception {
-    var result = new Fuzz(CHECKOUT).run(target, Duration.ofSeconds(4), false);
+    var result = new Fuzz(CHECKOUT).run(target, Duration.ofSeconds(2), false);
 
     var log = Files.readString(result.log(), ISO_8859_1);
     assertThat(result.hasFound()).as(log).isFalse();
