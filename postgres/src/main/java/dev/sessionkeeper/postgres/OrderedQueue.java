@@ -46,7 +46,6 @@ import java.util.concurrent.ThreadLocalRandom;
 /** A queue with sessions, as this process uses it. Composes the workers and passes calls on. */
 final class OrderedQueue implements ResumableSessions, LocalQueue {
   private static final long POLL_MILLIS = 1000;
-
   private static final long NAMED_LOOK_NANOS = Duration.ofMillis(200).toNanos();
   private static final long NAMED_ASK_NANOS = Duration.ofMillis(20).toNanos();
 

@@ -228,7 +228,10 @@ final class NodeRun {
         nodes.stream().anyMatch(node -> node.isHealthyFor(LONGEST_WAIT))
             && world.now() > LONGEST_WAIT.toNanos();
     for (var session : waiting) {
-      var since = waitingSince.computeIfAbsent(session, id -> now);
+      // It may have been taken and released between two looks.
+      var taken = referee.takenAt(session);
+      var since = waitingSince.merge(session, now, (before, later) -> before);
+      since = taken.isAfter(since) ? taken : since;
       if (isServed && since.plus(LONGEST_WAIT).isBefore(now)) {
         referee.broken(
             "I9", "session %s has waited since %s beside a healthy node".formatted(session, since));

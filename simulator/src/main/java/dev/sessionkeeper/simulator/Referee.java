@@ -23,7 +23,11 @@ import org.jspecify.annotations.Nullable;
 final class Referee {
   private final List<Violation> violations = new ArrayList<>();
   private final Set<MessageId> acknowledged = new HashSet<>();
-  private final Set<MessageId> everStored = new HashSet<>();
+
+  /** Messages that the store had and lost; their acknowledgements may still be on the way. */
+  private final Set<MessageId> lost = new HashSet<>();
+
+  private final Map<SessionId, Instant> takenAt = new HashMap<>();
   private Map<SessionId, Book> books = new TreeMap<>((a, b) -> a.value().compareTo(b.value()));
   private final Map<SessionId, Grant> grants = new HashMap<>();
   private final Map<SessionId, Long> highestEpoch = new HashMap<>();
@@ -92,7 +96,7 @@ final class Referee {
       broken("I4", "message " + id + " of session " + session + " was stored twice");
     }
     book(session).open.put(sequence, id);
-    everStored.add(id);
+    lost.remove(id);
   }
 
   void granted(SessionId session, long epoch, String owner, Instant until, Instant now) {
@@ -108,6 +112,7 @@ final class Referee {
       broken("I2", "epoch " + epoch + " of session " + session + " was given out again");
     }
     highestEpoch.merge(session, epoch, Math::max);
+    takenAt.put(session, now);
     grants.put(session, new Grant(epoch, owner, until, false));
     leases.put(epoch, until);
   }
@@ -188,7 +193,9 @@ final class Referee {
   // Reports of clients.
 
   void acknowledged(MessageId id) {
-    acknowledged.add(id);
+    if (!lost.contains(id)) {
+      acknowledged.add(id);
+    }
   }
 
   /**
@@ -275,6 +282,11 @@ final class Referee {
     return waiting;
   }
 
+  /** Returns when the session was last given to an owner. */
+  Instant takenAt(SessionId session) {
+    return takenAt.getOrDefault(session, Instant.MIN);
+  }
+
   // The end of a run.
 
   boolean isAllEnded() {
@@ -328,11 +340,14 @@ final class Referee {
 
   /** Forgets what came after the copy: the store lost it and says so, which is no violation. */
   void forgetSince(Copy copy) {
+    books.values().forEach(book -> lost.addAll(book.open.values()));
+    books.values().forEach(book -> lost.addAll(book.ended.keySet()));
     books = new TreeMap<>((a, b) -> a.value().compareTo(b.value()));
     copy.books.forEach((id, book) -> books.put(id, book.copy()));
     var there = new HashSet<MessageId>();
     books.values().forEach(book -> there.addAll(book.open.values()));
     books.values().forEach(book -> there.addAll(book.ended.keySet()));
+    lost.removeAll(there);
     acknowledged.retainAll(there);
     leases.clear();
     grants.replaceAll((id, grant) -> new Grant(grant.epoch, grant.owner, grant.until, true));

@@ -248,7 +248,7 @@ final class UsageRun {
       int tenant = random.nextInt(2);
       int key = random.nextInt(2);
       int kind = random.nextInt(4);
-      long factor = 1 + random.nextInt(3);
+      long factor = 1L + random.nextInt(3);
       if (random.nextInt(3) == 0) {
         // The same request again, by another process at the same time.
         callers++;
@@ -339,7 +339,7 @@ final class UsageRun {
   private final Map<Integer, Integer> upgrades = new HashMap<>();
 
   private long expiry() {
-    return 300_000 + world.choices().nextInt(4_000_000);
+    return 300_000L + world.choices().nextInt(4_000_000);
   }
 
   private boolean insert(Tables.Transaction t, int tenant, int key, long factor) {

@@ -6,6 +6,7 @@ import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.benchmarks.faults.DieAtStatement;
 import dev.sessionkeeper.benchmarks.processes.ChildProcess;
 import dev.sessionkeeper.benchmarks.processes.DatabaseAddress;
@@ -13,6 +14,7 @@ import dev.sessionkeeper.benchmarks.torture.Row.Seen;
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.spi.AcceptResult;
+import dev.sessionkeeper.spi.HeldSession;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -87,10 +89,7 @@ final class KillMigration {
           throw new IllegalStateException("The queue of " + name + " has another message");
         }
         session
-            .settle(
-                List.of(
-                    new dev.sessionkeeper.spi.HeldSession.Settled(
-                        first.sequence(), dev.sessionkeeper.Settlement.complete())))
+            .settle(List.of(new HeldSession.Settled(first.sequence(), Settlement.complete())))
             .toCompletableFuture()
             .get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
       }

@@ -135,7 +135,9 @@ final class PromoteStandby {
         long depth = awaitEmpty(standby.address());
         for (var child : children) {
           child.leave();
-          child.awaitEnd(PATIENCE);
+          if (!child.awaitEnd(PATIENCE)) {
+            return Seen.broken(child.name() + " did not end");
+          }
         }
         return judge(sender.sent, handled(folder), new Times(replicated, tail, promoted), depth);
       }

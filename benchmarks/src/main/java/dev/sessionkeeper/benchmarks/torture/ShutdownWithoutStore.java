@@ -42,7 +42,6 @@ final class ShutdownWithoutStore {
         ChildProcess.signal(child.pid(), signal);
       } catch (IOException e) {
         // It ended by itself in between.
-        continue;
       }
     }
     ChildProcess.signal(parent.pid(), signal);

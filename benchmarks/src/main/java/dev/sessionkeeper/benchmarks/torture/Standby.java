@@ -106,7 +106,9 @@ final class Standby implements AutoCloseable {
   private static String groupOf(String user) throws IOException, InterruptedException {
     var process = new ProcessBuilder("id", "-g", user).start();
     var group = new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
-    process.waitFor();
+    if (process.waitFor() != 0) {
+      throw new IOException("User " + user + " has no group");
+    }
     return group.strip();
   }
 
