@@ -29,7 +29,7 @@ public final class CallApi {
       throws Exception {
     var response = answer(within, method, path, query, body);
     return switch (response.body()) {
-      case Response.Body.Bytes bytes -> bytes.bytes();
+      case Response.Body.Bytes bytes -> bytes.whole();
       case Response.Body.Streamed stream ->
           throw new IllegalArgumentException(path + " streams its answer");
     };

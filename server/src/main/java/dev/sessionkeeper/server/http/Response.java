@@ -1,6 +1,7 @@
 package dev.sessionkeeper.server.http;
 
 import dev.sessionkeeper.server.json.Json;
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -11,7 +12,26 @@ import java.util.Map;
 public final class Response {
   /** The body of a response. */
   sealed interface Body {
-    record Bytes(byte[] bytes) implements Body {}
+    /**
+     * A whole body.
+     *
+     * @param pieces its bytes, in their order
+     */
+    record Bytes(List<byte[]> pieces) implements Body {
+      int size() {
+        return pieces.stream().mapToInt(piece -> piece.length).sum();
+      }
+
+      /** Returns all bytes as one array. */
+      byte[] whole() {
+        if (pieces.size() == 1) {
+          return pieces.getFirst();
+        }
+        var whole = new ByteArrayOutputStream(size());
+        pieces.forEach(whole::writeBytes);
+        return whole.toByteArray();
+      }
+    }
 
     record Streamed(StreamBody writer) implements Body {}
   }
@@ -50,11 +70,11 @@ public final class Response {
 
   /** A record (or map) as JSON. */
   public static Response json(int status, Object view) {
-    return bytes(status, "application/json", Json.write(view));
+    return pieces(status, "application/json", Json.writeInPieces(view));
   }
 
   public static Response noContent() {
-    return new Response(204, Map.of(), new Body.Bytes(new byte[0]), List.of());
+    return new Response(204, Map.of(), new Body.Bytes(List.of()), List.of());
   }
 
   public static Response text(int status, String contentType, String text) {
@@ -62,8 +82,12 @@ public final class Response {
   }
 
   public static Response bytes(int status, String contentType, byte[] bytes) {
+    return pieces(status, contentType, List.of(bytes));
+  }
+
+  private static Response pieces(int status, String contentType, List<byte[]> pieces) {
     return new Response(
-        status, Map.of("Content-Type", contentType), new Body.Bytes(bytes), List.of());
+        status, Map.of("Content-Type", contentType), new Body.Bytes(pieces), List.of());
   }
 
   /** 200 with a body that is written piece by piece until the writer returns. */
@@ -115,7 +139,7 @@ public final class Response {
   /** Returns how many bytes of memory the response holds. */
   int size() {
     return switch (body) {
-      case Body.Bytes whole -> whole.bytes().length;
+      case Body.Bytes whole -> whole.size();
       case Body.Streamed stream -> 0;
     };
   }

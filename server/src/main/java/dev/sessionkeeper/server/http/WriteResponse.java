@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.http;
 
+import io.netty.buffer.Unpooled;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -41,10 +42,15 @@ final class WriteResponse {
     boolean last = close || lastOfConnection.getAsBoolean();
     head(answer, last);
     var written =
-        answer.body() instanceof Response.Body.Bytes body && body.bytes().length > 0
-            ? response.end(Buffer.buffer(body.bytes()))
+        answer.body() instanceof Response.Body.Bytes body && body.size() > 0
+            ? response.end(buffer(body))
             : response.end();
     return last ? written.onComplete(done -> request.connection().close()) : written;
+  }
+
+  /** Returns the bytes without a copy; nothing changes them. */
+  private static Buffer buffer(Response.Body.Bytes body) {
+    return Buffer.buffer(Unpooled.wrappedBuffer(body.pieces().toArray(byte[][]::new)));
   }
 
   /**
@@ -58,10 +64,10 @@ final class WriteResponse {
       return Future.failedFuture(new ClientGone());
     }
     head(answer, true);
-    var bytes = answer.body() instanceof Response.Body.Bytes body ? body.bytes() : new byte[0];
-    response.putHeader("Content-Length", String.valueOf(bytes.length));
+    var bytes = answer.body() instanceof Response.Body.Bytes body ? buffer(body) : Buffer.buffer();
+    response.putHeader("Content-Length", String.valueOf(bytes.length()));
     return response
-        .write(Buffer.buffer(bytes))
+        .write(bytes)
         .onComplete(written -> whenToClose.accept(() -> request.connection().close()));
   }
 

@@ -7,6 +7,7 @@ import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.SerializationContext;
 import tools.jackson.databind.json.JsonMapper;
@@ -43,6 +44,16 @@ public final class Json {
   /** Writes a record, map or list as UTF-8. */
   public static byte[] write(Object view) {
     return MAPPER.writeValueAsBytes(view);
+  }
+
+  /**
+   * Writes a record, map or list as UTF-8, in pieces. An array of a megabyte would go past the
+   * young generation of the heap, and a few of them start a collection of all of it.
+   */
+  public static List<byte[]> writeInPieces(Object view) {
+    var pieces = new Pieces();
+    MAPPER.writeValue(pieces, view);
+    return pieces.all();
   }
 
   /** Parses an answer of this server's own API. */

@@ -184,10 +184,10 @@ final class HeldSessions implements AutoCloseable {
     return queues.provider().sessions(queue) instanceof ResumableSessions;
   }
 
-  /** Forgets a session that was released. */
-  void remove(QueueName queue, Actor owner, String leaseId) {
+  /** Forgets a session that was found under this id and released. */
+  void remove(QueueName queue, String leaseId, HeldSession session) {
     local.remove(leaseId);
-    fresh.remove(holdOf(queue, owner, leaseId));
+    fresh.remove(new Hold(queue, session.id(), session.lease().epoch()));
   }
 
   @Override

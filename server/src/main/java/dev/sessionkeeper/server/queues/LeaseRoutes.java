@@ -153,7 +153,7 @@ final class LeaseRoutes {
       return Response.created(LeaseView.of(leaseId, session, session.state()))
           .ifUndelivered(
               () -> {
-                held.remove(queue, actor, leaseId);
+                held.remove(queue, leaseId, session);
                 session.close();
                 limits.ended(queue, actor, leaseId);
               });

@@ -114,7 +114,7 @@ final class WorkSessions {
       if (!settlements.isEmpty() && endsWithItsSettlements(session, wish)) {
         settle(queue, session, settlements, wish, session::close);
         limits.settled(queue, actor, wish.leaseId(), settlements);
-        ended(queue, actor, wish.leaseId());
+        ended(queue, actor, wish.leaseId(), session);
         return new Settled(view, Optional.empty());
       }
       settle(queue, session, settlements, wish, () -> {});
@@ -208,11 +208,11 @@ final class WorkSessions {
 
   private void release(QueueName queue, Actor actor, String leaseId, HeldSession session) {
     session.close();
-    ended(queue, actor, leaseId);
+    ended(queue, actor, leaseId, session);
   }
 
-  private void ended(QueueName queue, Actor actor, String leaseId) {
-    held.remove(queue, actor, leaseId);
+  private void ended(QueueName queue, Actor actor, String leaseId, HeldSession session) {
+    held.remove(queue, leaseId, session);
     limits.ended(queue, actor, leaseId);
   }
 

@@ -40,12 +40,26 @@ public final class ServerSecret {
   }
 
   static byte[] hmac(byte[] key, byte[] text) {
+    return keyed(key).doFinal(text);
+  }
+
+  /** Returns an HMAC with this key. Each use needs a {@link #copy}, because an HMAC has a state. */
+  static Mac keyed(byte[] key) {
     try {
       var mac = Mac.getInstance(HMAC);
       mac.init(new SecretKeySpec(key, HMAC));
-      return mac.doFinal(text);
+      return mac;
     } catch (GeneralSecurityException e) {
       throw new AssertionError("Every Java platform has HMAC-SHA-256", e);
+    }
+  }
+
+  /** Copies an HMAC that was not used yet, which costs less than to look one up. */
+  static Mac copy(Mac keyed) {
+    try {
+      return (Mac) keyed.clone();
+    } catch (CloneNotSupportedException e) {
+      throw new AssertionError("The platform's HMAC can be copied", e);
     }
   }
 

@@ -11,6 +11,7 @@ import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.Optional;
+import javax.crypto.Mac;
 
 /**
  * Turns a text into an opaque handle that only servers with the same secret can create. A handle is
@@ -20,10 +21,10 @@ public final class SignTexts {
   /** HMAC-SHA-256, truncated as RFC 2104 allows: 128 bits cannot be guessed. */
   private static final int MAC_BYTES = 16;
 
-  private final byte[] key;
+  private final Mac keyed;
 
   SignTexts(byte[] key) {
-    this.key = key;
+    this.keyed = ServerSecret.keyed(key);
   }
 
   /** Returns the handle of this text in this context: MAC and text in Base64 for URLs. */
@@ -74,6 +75,6 @@ public final class SignTexts {
     } catch (IOException e) {
       throw new UncheckedIOException("An array takes every byte", e);
     }
-    return Arrays.copyOf(ServerSecret.hmac(key, message.toByteArray()), MAC_BYTES);
+    return Arrays.copyOf(ServerSecret.copy(keyed).doFinal(message.toByteArray()), MAC_BYTES);
   }
 }

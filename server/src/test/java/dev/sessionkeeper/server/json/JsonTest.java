@@ -2,9 +2,11 @@ package dev.sessionkeeper.server.json;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -108,6 +110,17 @@ class JsonTest {
 
   private static byte[] nested(int depth) {
     return ("[".repeat(depth) + "]".repeat(depth)).getBytes(StandardCharsets.UTF_8);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 1_000, 1_023, 1_024, 65_534, 65_536, 300_000})
+  void piecesAreTheWholeDocumentAndNoneIsLarge(int length) {
+    var view = Map.of("text", "é".repeat(length / 2) + "x".repeat(length % 2));
+    var pieces = Json.writeInPieces(view);
+    var whole = new ByteArrayOutputStream();
+    pieces.forEach(whole::writeBytes);
+    assertThat(whole.toByteArray()).isEqualTo(Json.write(view));
+    assertThat(pieces).allSatisfy(piece -> assertThat(piece).hasSizeBetween(1, 64 << 10));
   }
 
   /** The check by hand must agree with the parser, which reads the payloads that callers send. */
