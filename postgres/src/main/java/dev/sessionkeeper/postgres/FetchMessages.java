@@ -46,9 +46,15 @@ final class FetchMessages {
    *
    * @param isHeld whether the lease is still held
    * @param mayHaveMore whether not all of them fitted
+   * @param moment the time of the database when it answered
+   * @param until the end of the lease then
    */
   record Fetched(
-      boolean isHeld, List<ClaimedLane.Found> messages, boolean mayHaveMore, Instant moment) {}
+      boolean isHeld,
+      List<ClaimedLane.Found> messages,
+      boolean mayHaveMore,
+      Instant moment,
+      Instant until) {}
 
   CompletableFuture<Fetched> fetch(SessionId session, long epoch, int most) {
     var call = new Call(session, epoch, most, new CompletableFuture<>());
@@ -69,7 +75,8 @@ final class FetchMessages {
                 lane != null,
                 lane == null ? List.of() : lane.messages,
                 lane != null && lane.isCut(),
-                found.moment));
+                found.moment,
+                lane == null ? found.moment : lane.lease.until()));
       }
     } catch (RuntimeException e) {
       calls.forEach(call -> call.answer.completeExceptionally(e));
