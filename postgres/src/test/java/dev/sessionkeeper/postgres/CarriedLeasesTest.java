@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.HeldSession;
@@ -11,6 +12,8 @@ import dev.sessionkeeper.testkit.TestInRealTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 /** The lease of a session that is carried: it never ends after that of the reader. */
 class CarriedLeasesTest extends ReadsAlone {
@@ -93,5 +96,32 @@ class CarriedLeasesTest extends ReadsAlone {
   private Instant instant(String select) {
     long micros = count(select + " JOIN keeper.queue k ON k.id = r.queue WHERE k.name = ?");
     return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
+  }
+
+  /** Red when a hold counts each renewal as long as its first lease: it hands out nothing. */
+  @TestInRealTime
+  void aHoldThatWasWrittenDownHandsOutUntilTheEndOfItsRenewedLease() throws Exception {
+    reader.declare(queue, QueueSettings.ordered().withLockDuration(Duration.ofSeconds(60)));
+    var options = PostgresOptions.ofDefaults().withCarryFrom(0);
+    try (var consumer = PostgresQueueProvider.create(database.pool(), options, time)) {
+      send(A, "1");
+      var held = take(consumer, queue, ME);
+      complete(held, held.receive(1, SOON).get(0).sequence());
+      held.renew();
+      assertThat(lanes()).isEqualTo(1);
+      time.forward(Duration.ofSeconds(15));
+      send(A, "2");
+      var received =
+          CompletableFuture.supplyAsync(
+              () -> {
+                try {
+                  return receive(held);
+                } catch (InterruptedException e) {
+                  throw new IllegalStateException(e);
+                }
+              });
+      assertThat(received.get(10, TimeUnit.SECONDS)).isEqualTo("2");
+      held.close();
+    }
   }
 }

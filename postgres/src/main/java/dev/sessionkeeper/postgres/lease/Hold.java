@@ -279,6 +279,14 @@ public final class Hold {
     }
   }
 
+  /**
+   * Learns how much of the lease was left when the database answered a question. A renewal may have
+   * given a hold that got its row a longer lease than the hold had in memory.
+   */
+  void leaseLasts(long askedAt, Duration left) {
+    leaseEnd = Math.max(leaseEnd, askedAt + left.toNanos());
+  }
+
   /** Returns how many messages the next fetch reads; each fetch doubles the limit. */
   int mostToFetch(int wanted) {
     int most = Math.min(wanted, mostToFetch);

@@ -162,6 +162,7 @@ public final class ReceiveMessages {
       if (!answer.isHeld()) {
         throw hold.lost();
       }
+      hold.leaseLasts(askedAt, Duration.between(answer.moment(), answer.until()));
       hold.fetched.received();
       if (answer.messages().size() >= most || answer.mayHaveMore()) {
         hold.fetched.suspectMore();

@@ -61,9 +61,15 @@ public final class FetchMessages {
    *
    * @param isHeld whether the lease is still held
    * @param mayHaveMore whether not all messages fitted
+   * @param moment the time of the database when it answered
+   * @param until the end of the lease then
    */
   public record PrefetchedMessages(
-      boolean isHeld, List<FoundMessage> messages, boolean mayHaveMore, Instant moment) {}
+      boolean isHeld,
+      List<FoundMessage> messages,
+      boolean mayHaveMore,
+      Instant moment,
+      Instant until) {}
 
   public CompletableFuture<PrefetchedMessages> fetch(SessionId session, long epoch, int most) {
     var call = new Call(session, epoch, most, new CompletableFuture<>());
@@ -84,7 +90,8 @@ public final class FetchMessages {
                 claimed != null,
                 claimed == null ? List.of() : claimed.messages,
                 claimed != null && claimed.isCut(),
-                found.moment));
+                found.moment,
+                claimed == null ? found.moment : claimed.lease.until()));
       }
     } catch (RuntimeException e) {
       calls.forEach(call -> call.answer.completeExceptionally(e));
