@@ -252,7 +252,7 @@ BEGIN
            r.not_before, r.ttl_us, r.message_id, r.content_type,
            CASE WHEN NOT r.fits THEN NULL WHEN r.form < 4 THEN r.body ELSE keeper.shared_body(r.body) END,
            CASE WHEN r.fits THEN r.properties END, r.replays
-      FROM (SELECT w.*, COALESCE(w.upto <= keeper.most_with_locks(), true) AS fits
+      FROM (SELECT w.*, w.n IS NULL OR w.upto <= keeper.most_with_locks() AS fits
               FROM (SELECT t.session, t.epoch, t.owner, m.seq, m.attempts, m.form, m.expires_at, m.enqueued_at, m.due_at,
                            m.not_before, m.ttl_us, m.message_id, m.content_type, m.body, m.properties, m.replays, m.n, m.size,
                            sum(m.size) OVER (ROWS UNBOUNDED PRECEDING) AS upto
@@ -306,7 +306,7 @@ BEGIN
            r.message_id, r.content_type,
            CASE WHEN NOT r.fits THEN NULL WHEN r.form < 4 THEN r.body ELSE keeper.shared_body(r.body) END,
            CASE WHEN r.fits THEN r.properties END, r.replays
-      FROM (SELECT w.*, COALESCE(w.upto <= keeper.most_with_locks(), true) AS fits
+      FROM (SELECT w.*, w.n IS NULL OR w.upto <= keeper.most_with_locks() AS fits
               FROM (SELECT f.session, f.epoch, l.session AS lane, l.until, l.owner, m.seq, m.attempts, m.form, m.expires_at,
                            m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type, m.body, m.properties,
                            m.replays, m.n, m.size, sum(m.size) OVER (ROWS UNBOUNDED PRECEDING) AS upto
