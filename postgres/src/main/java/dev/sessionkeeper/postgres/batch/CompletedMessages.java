@@ -44,7 +44,7 @@ public final class CompletedMessages {
   /**
    * Batches by their first sequence numbers, and bits of each.
    *
-   * @param bundles without those that are not known any more, which stand at the end of the arrays
+   * @param batches without those that are not known any more, which stand at the end of the arrays
    */
   public record Bits(List<MessageBatch> batches, long[] firsts, long[] masks) {
     static final Bits NONE = new Bits(List.of(), new long[0], new long[0]);

@@ -428,7 +428,7 @@ public final class ClaimSessions implements PollRequests {
     private long at;
     private boolean isKnown;
 
-    public void add(long moment) {
+    void add(long moment) {
       if (!isKnown || moment - at < 0) {
         isKnown = true;
         at = moment;

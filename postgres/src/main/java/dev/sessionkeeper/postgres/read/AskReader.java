@@ -53,7 +53,7 @@ public final class AskReader {
   /**
    * Asks for the row of a session, if the session has a message or an owner.
    *
-   * @param needsLane whether the session gets one in any case
+   * @param needsRow whether the session gets one in any case
    */
   public Answer forRow(SessionId session, boolean needsRow) {
     long began = queue.time().nanoTime();

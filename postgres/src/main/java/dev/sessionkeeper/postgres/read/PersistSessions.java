@@ -39,7 +39,7 @@ public final class PersistSessions {
    * What one statement persists.
    *
    * @param epoch of the reader
-   * @param bundles the batches that have messages of these sessions in memory
+   * @param batches the batches that have messages of these sessions in memory
    * @param wishes the asks that the statement answers
    * @param given the sessions for a process that has asked for any
    * @param ending whether the reading ends

@@ -94,7 +94,7 @@ public final class ReaderTable {
    * Reads what became visible since the last snapshot, or the next page of it.
    *
    * @param relieves whether sessions that do not need their rows any more come back into memory
-   * @param carried the sessions in memory, if an answer was lost that took sessions back from rows
+   * @param cached the sessions in memory, if an answer was lost that took sessions back from rows
    */
   ReadResult read(
       ReaderLease reading, int most, long mostBytes, boolean relieves, Optional<String[]> cached) {
