@@ -150,7 +150,7 @@ public final class ReceiveMessages {
     } finally {
       hold.lock.unlock();
     }
-    FetchMessages.PrefetchedMessages answer;
+    FetchMessages.FetchAnswer answer;
     try {
       answer = Futures.join(parts.calls().fetches().fetch(hold.id, hold.epoch, most));
     } catch (RuntimeException e) {

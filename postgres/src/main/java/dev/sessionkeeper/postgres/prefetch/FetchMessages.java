@@ -54,7 +54,7 @@ public final class FetchMessages {
   }
 
   private record Call(
-      SessionId session, long epoch, int most, CompletableFuture<PrefetchedMessages> answer) {}
+      SessionId session, long epoch, int most, CompletableFuture<FetchAnswer> answer) {}
 
   /**
    * The answer to a fetch.
@@ -64,14 +64,14 @@ public final class FetchMessages {
    * @param moment the time of the database when it answered
    * @param until the end of the lease then
    */
-  public record PrefetchedMessages(
+  public record FetchAnswer(
       boolean isHeld,
       List<FoundMessage> messages,
       boolean mayHaveMore,
       Instant moment,
       Instant until) {}
 
-  public CompletableFuture<PrefetchedMessages> fetch(SessionId session, long epoch, int most) {
+  public CompletableFuture<FetchAnswer> fetch(SessionId session, long epoch, int most) {
     var call = new Call(session, epoch, most, new CompletableFuture<>());
     waiting.incrementAndGet();
     group.add(call);
@@ -86,7 +86,7 @@ public final class FetchMessages {
       for (var call : calls) {
         var claimed = found.sessions.get(new Key(call.session, call.epoch));
         call.answer.complete(
-            new PrefetchedMessages(
+            new FetchAnswer(
                 claimed != null,
                 claimed == null ? List.of() : claimed.messages,
                 claimed != null && claimed.isCut(),

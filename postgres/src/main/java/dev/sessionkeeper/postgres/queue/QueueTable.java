@@ -132,6 +132,8 @@ public final class QueueTable {
   }
 
   /**
+   * Returns the queue, from the cache if it is there.
+   *
    * @throws KeeperException.UnknownQueue if there is none of that name
    */
   public KnownQueue known(QueueName queue) {
