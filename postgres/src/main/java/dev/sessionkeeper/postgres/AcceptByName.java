@@ -16,36 +16,23 @@ final class AcceptByName {
         FROM keeper.accept_lane(?, ?, ?, ?, ?)
       """;
 
-  private static final String UNTIE = "SELECT keeper.untie_session(?, ?)";
+  private final HoldParts parts;
+  private final QueueContext queue;
 
-  private AcceptByName() {}
+  AcceptByName(HoldParts parts) {
+    this.parts = parts;
+    this.queue = parts.queue();
+  }
 
-  static AcceptResult accept(OrderedQueue queue, SessionId session, Owner owner) {
-    var result = tryAccept(queue, session, owner);
+  AcceptResult accept(SessionId session, Owner owner) {
+    var result = tryAccept(session, owner);
     // It may be in a pile that has not been looked through.
-    return result instanceof AcceptResult.NoSession && untie(queue, session)
-        ? tryAccept(queue, session, owner)
+    return result instanceof AcceptResult.NoSession && new UnpackBatches(queue).of(session)
+        ? tryAccept(session, owner)
         : result;
   }
 
-  /** Looks through what is left of a pile for messages of a session; whether there were any. */
-  static boolean untie(OrderedQueue queue, SessionId session) {
-    return queue
-        .connections()
-        .call(
-            connection -> {
-              try (var statement = connection.prepareStatement(UNTIE)) {
-                statement.setInt(1, queue.id());
-                statement.setString(2, session.value());
-                try (var rows = statement.executeQuery()) {
-                  rows.next();
-                  return rows.getBoolean(1);
-                }
-              }
-            });
-  }
-
-  private static AcceptResult tryAccept(OrderedQueue queue, SessionId session, Owner owner) {
+  private AcceptResult tryAccept(SessionId session, Owner owner) {
     long askedAt = queue.time().nanoTime();
     return queue
         .connections()
@@ -59,33 +46,32 @@ final class AcceptByName {
                 statement.setLong(5, queue.node().shard());
                 try (var rows = statement.executeQuery()) {
                   rows.next();
-                  return result(queue, session, owner, rows, askedAt);
+                  return result(session, owner, rows, askedAt);
                 }
               }
             });
   }
 
-  private static AcceptResult result(
-      OrderedQueue queue, SessionId session, Owner owner, ResultSet row, long askedAt)
+  private AcceptResult result(
+      SessionId session, Owner owner, ResultSet row, long askedAt)
       throws SQLException {
     return switch (row.getString(1)) {
       case "held" -> {
-        var lease = new Lease(session.value(), owner, row.getLong(2), HandedRow.instant(row, 3));
+        var lease = new Lease(session.value(), owner, row.getLong(2), Instants.of(row, 3));
         yield new AcceptResult.Accepted(
-            hold(queue, session, lease, HandedRow.instant(row, 7), askedAt));
+            hold(session, lease, Instants.of(row, 7), askedAt));
       }
-      case "locked" -> new AcceptResult.Locked(HandedRow.instant(row, 3));
+      case "locked" -> new AcceptResult.Locked(Instants.of(row, 3));
       case "aside" ->
           new AcceptResult.SetAside(
-              Codes.status(row.getInt(4)), row.getString(5), HandedRow.instant(row, 6));
+              Codes.status(row.getInt(4)), row.getString(5), Instants.of(row, 6));
       default -> new AcceptResult.NoSession();
     };
   }
 
-  private static HeldLane hold(
-      OrderedQueue queue, SessionId session, Lease lease, Instant moment, long askedAt) {
-    var lane = new HeldLane(queue, new ClaimedLane(session, lease), moment, askedAt, 0);
-    queue.hold(lane);
+  private HeldLane hold(SessionId session, Lease lease, Instant moment, long askedAt) {
+    var lane = HeldLane.claimed(parts, new ClaimedLane(session, lease), moment, askedAt, 0);
+    parts.owned().add(lane);
     return lane;
   }
 }

@@ -26,19 +26,25 @@ final class ActOnSession {
    */
   private record Call(Act act, String reason, long askedOf) {}
 
-  private ActOnSession() {}
+  private final QueueContext queue;
+  private final AskReader asks;
 
-  static int act(
-      OrderedQueue queue, SessionId session, Act act, String reason, Alongside alongside) {
+  ActOnSession(QueueContext queue, AskReader asks) {
+    this.queue = queue;
+    this.asks = asks;
+  }
+
+  /** Does it, and returns how many sessions changed. */
+  int act(SessionId session, Act act, String reason, AlsoWrite alsoWrite) {
     long began = queue.time().nanoTime();
     while (queue.time().nanoTime() - began < PATIENCE_NANOS) {
-      var answer = queue.asks().forLane(session, act == Act.PAUSE || act == Act.PARK);
+      var answer = asks.forLane(session, act == Act.PAUSE || act == Act.PARK);
       int affected =
           switch (answer) {
             case Answer.NoReader none ->
-                tryAct(queue, session, new Call(act, reason, 0), alongside);
+                tryAct(session, new Call(act, reason, 0), alsoWrite);
             case Answer.WrittenDown by ->
-                tryAct(queue, session, new Call(act, reason, by.readerEpoch()), alongside);
+                tryAct(session, new Call(act, reason, by.readerEpoch()), alsoWrite);
             case Answer.Silent silent -> IS_LOCKED;
           };
       if (affected >= 0) {
@@ -56,19 +62,19 @@ final class ActOnSession {
    * Below zero when the reader is another one than that which was asked, or when a transaction has
    * the session locked: then nothing is changed, and nothing stays locked meanwhile.
    */
-  private static int tryAct(OrderedQueue queue, SessionId session, Call call, Alongside alongside) {
+  private int tryAct(SessionId session, Call call, AlsoWrite alsoWrite) {
     return Database.of(queue.connections().source())
         .inTransaction(
             connection -> {
-              int affected = act(connection, queue, session, call);
+              int affected = act(connection, session, call);
               if (affected != IS_CARRIED && affected != IS_LOCKED) {
-                alongside.write(connection, affected);
+                alsoWrite.write(connection, affected);
               }
               return affected;
             });
   }
 
-  private static int act(Connection connection, OrderedQueue queue, SessionId session, Call call)
+  private int act(Connection connection, SessionId session, Call call)
       throws SQLException {
     try (var statement = connection.prepareStatement(ACT)) {
       statement.setInt(1, queue.id());

@@ -20,11 +20,15 @@ final class AskReader {
   private static final long LOOK_AGAIN_NANOS = Duration.ofMillis(20).toNanos();
   private static final long MOVING_NANOS = Duration.ofMillis(5).toNanos();
 
-  private final OrderedQueue queue;
+  private final QueueContext queue;
+  private final ReadAlone reader;
+  private final Polling polling;
   private final AskTable table;
 
-  AskReader(OrderedQueue queue) {
+  AskReader(QueueContext queue, ReadAlone reader, Polling polling) {
     this.queue = queue;
+    this.reader = reader;
+    this.polling = polling;
     this.table = new AskTable(queue);
   }
 
@@ -58,7 +62,7 @@ final class AskReader {
         }
       } else {
         // It discovers what was sent before, and ends a reader whose lease has run out.
-        Waits.join(queue.claims().join());
+        Waits.join(polling.requests().join());
         if (isNoReader()) {
           return new Answer.NoReader();
         }
@@ -79,27 +83,27 @@ final class AskReader {
   boolean toStop() {
     boolean areReaders = table.stopReaders();
     if (areReaders) {
-      queue.tellAsked();
+      queue.tellReaders();
     }
     return areReaders;
   }
 
   private boolean isNoReader() {
-    return queue.lastRound().readBy().isEmpty() && !queue.alone().isReading();
+    return polling.last().readBy().isEmpty() && !reader.isReading();
   }
 
   /** Empty when the reader that was asked reads no more. */
   private Optional<Answer> await(AskTable.Ask ask) {
     long began = queue.time().nanoTime();
-    queue.alone().asked();
-    if (queue.alone().isReading()) {
-      Waits.join(queue.claims().join());
+    reader.asked();
+    if (reader.isReading()) {
+      Waits.join(polling.requests().join());
     }
-    if (!queue.alone().isAlone()) {
-      queue.tellAsked();
+    if (!reader.isAlone()) {
+      queue.tellReaders();
     }
     while (true) {
-      long beats = queue.pulse().beats();
+      long changes = polling.changes().count();
       var seen = table.look(ask);
       if (seen.isAnswered()) {
         return Optional.of(new Answer.WrittenDown(ask.readerEpoch()));
@@ -110,13 +114,13 @@ final class AskReader {
       if (queue.time().nanoTime() - began > SILENCE_NANOS) {
         return seen.readsUntil().map(Answer.Silent::new);
       }
-      awaitPulse(beats);
+      awaitChange(changes);
     }
   }
 
-  private void awaitPulse(long beats) {
+  private void awaitChange(long seen) {
     try {
-      queue.pulse().await(beats, LOOK_AGAIN_NANOS);
+      polling.changes().await(seen, LOOK_AGAIN_NANOS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new KeeperException.Unavailable("The reader (interrupted while waiting for it)", e);

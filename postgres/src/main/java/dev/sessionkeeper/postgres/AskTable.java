@@ -23,9 +23,9 @@ final class AskTable {
   /** In place of a session: any will do. */
   private static final String ANY = "";
 
-  private final OrderedQueue queue;
+  private final QueueContext queue;
 
-  AskTable(OrderedQueue queue) {
+  AskTable(QueueContext queue) {
     this.queue = queue;
   }
 

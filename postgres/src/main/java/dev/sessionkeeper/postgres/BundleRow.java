@@ -43,8 +43,8 @@ final class BundleRow {
   BundleRow(ResultSet row, long mine) throws SQLException {
     first = HandedRow.sequence(row);
     expires = HandedRow.until(row);
-    enqueuedAt = HandedRow.instant(row, 10);
-    moment = HandedRow.instant(row, 11);
+    enqueuedAt = HandedRow.enqueuedAt(row);
+    moment = Instants.of(row, 11);
     var names = (String[]) array(row, 18);
     sessions = new SessionId[names.length];
     for (int i = 0; i < names.length; i++) {
@@ -96,7 +96,7 @@ final class BundleRow {
     return ttl == null ? expires : enqueuedAt.plus(ttl, ChronoUnit.MICROS);
   }
 
-  ClaimedLane.Found message(int place) {
+  FoundMessage message(int place) {
     var ttl = ttls == null ? null : ttls[place];
     var notBefore = notBefores == null ? null : notBefores[place];
     var dueAt = Optional.ofNullable(notBefore).map(Timestamp::toInstant);
@@ -111,7 +111,7 @@ final class BundleRow {
             properties == null ? Map.of() : PropertyText.parse(properties[place]),
             Optional.ofNullable(ttl).map(micros -> Duration.of(micros, ChronoUnit.MICROS)),
             dueAt);
-    return new ClaimedLane.Found(
+    return new FoundMessage(
         new Delivery(message, first + place, 1, enqueuedAt),
         !expires(place).isAfter(moment),
         dueAt,

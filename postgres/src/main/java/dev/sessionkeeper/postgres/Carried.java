@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Carried {
   final SessionId id;
-  final ArrayDeque<ClaimedLane.Found> messages = new ArrayDeque<>();
+  final ArrayDeque<FoundMessage> messages = new ArrayDeque<>();
   @Nullable HeldLane holder;
   boolean isInLine;
 
@@ -43,10 +43,10 @@ final class Carried {
 
   /** The bytes of its messages that are in nobody's hands. */
   long bytes() {
-    return messages.stream().mapToLong(ClaimedLane.Found::bytes).sum();
+    return messages.stream().mapToLong(FoundMessage::bytes).sum();
   }
 
-  void add(ClaimedLane.Found found) {
+  void add(FoundMessage found) {
     InOrder.add(messages, found, one -> one.delivery().sequence());
   }
 

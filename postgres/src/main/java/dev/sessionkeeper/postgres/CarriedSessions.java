@@ -33,7 +33,8 @@ final class CarriedSessions {
   /** Epochs that may be given out between two rounds. */
   private static final int EPOCHS = 4096;
 
-  private final OrderedQueue queue;
+  private final HoldParts parts;
+  private final SessionCache cache;
   private final TimeSource time;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<SessionId, Carried> sessions = new HashMap<>();
@@ -53,9 +54,15 @@ final class CarriedSessions {
   private long takenAt;
   private long taken;
 
-  CarriedSessions(OrderedQueue queue) {
-    this.queue = queue;
-    this.time = queue.time();
+  /**
+   * Keeps sessions.
+   *
+   * @param cache the reader that hands them out
+   */
+  CarriedSessions(HoldParts parts, SessionCache cache) {
+    this.parts = parts;
+    this.cache = cache;
+    this.time = parts.queue().time();
   }
 
   /** How long nobody has taken a session, or held one. */
@@ -94,16 +101,16 @@ final class CarriedSessions {
   }
 
   /** Sessions that somebody holds, and how. */
-  NavigableMap<SessionId, InspectQueue.CarriedHold> holds() {
+  NavigableMap<SessionId, CachedHold> holds() {
     return locked(
         () -> {
-          var held = new TreeMap<SessionId, InspectQueue.CarriedHold>();
+          var held = new TreeMap<SessionId, CachedHold>();
           for (var session : sessions.values()) {
             var holder = session.holder;
             if (holder != null) {
               held.put(
                   session.id,
-                  new InspectQueue.CarriedHold(holder.lease(), holder.line().head() > 0));
+                  new CachedHold(holder.lease(), holder.snapshot().lastHandedOut() > 0));
             }
           }
           return held;
@@ -164,14 +171,15 @@ final class CarriedSessions {
       epochsUsed++;
       claimed.messages.addAll(next.messages);
       waiting -= next.messages.size();
-      queue.memory().remove(next.bytes());
+      parts.room().memory().remove(next.bytes());
       next.messages.clear();
-      var held = HeldLane.carried(queue, claimed, reading.epoch(), begins, now);
+      var held = HeldLane.cached(
+              parts, claimed, new SessionLease.InMemory(cache, reading.epoch()), begins, now);
       next.holder = held;
       holds.add(held, now);
       takenAt = now;
       taken++;
-      queue.hold(held);
+      parts.owned().add(held);
       return held;
     } finally {
       lock.unlock();
@@ -185,14 +193,14 @@ final class CarriedSessions {
    * @param isClean whether nothing of it is in hand; else it is written down and read again
    * @return false when it has been written down: it is given back there
    */
-  boolean release(HeldLane lane, List<ClaimedLane.Found> leftover, boolean isClean) {
+  boolean release(HeldLane lane, List<FoundMessage> leftover, boolean isClean) {
     while (true) {
       CompletableFuture<Void> writing;
       lock.lock();
       try {
         var session = sessions.get(lane.id());
         if (session == null || session.holder != lane) {
-          return !lane.isWritten();
+          return !lane.hasRow();
         }
         writing = session.writing;
         if (writing == null) {
@@ -213,12 +221,12 @@ final class CarriedSessions {
     }
   }
 
-  private void putBack(Carried session, List<ClaimedLane.Found> leftover) {
+  private void putBack(Carried session, List<FoundMessage> leftover) {
     for (int i = leftover.size() - 1; i >= 0; i--) {
       session.messages.addFirst(leftover.get(i));
     }
     waiting += leftover.size();
-    leftover.forEach(found -> queue.memory().add(found.bytes()));
+    leftover.forEach(found -> parts.room().memory().add(found.bytes()));
     if (session.messages.isEmpty()) {
       sessions.remove(session.id);
     } else {
@@ -235,19 +243,19 @@ final class CarriedSessions {
   }
 
   /** Takes in what was read. */
-  void add(ReaderTable.News news) {
+  void add(ReadResult news) {
     lock.lock();
     try {
-      news.messages.forEach((session, fresh) -> add(session, fresh, news.moment));
-      epochs = news.epochs;
+      news.messages.forEach((session, fresh) -> add(session, fresh, news.summary.moment()));
+      epochs = news.summary.epochs();
       epochsUsed = 0;
-      firstLane = news.firstLane;
+      firstLane = news.summary.firstReady();
     } finally {
       lock.unlock();
     }
   }
 
-  private void add(SessionId id, ReaderTable.Fresh fresh, Instant moment) {
+  private void add(SessionId id, FreshMessages fresh, Instant moment) {
     var session = sessions.computeIfAbsent(id, Carried::new);
     session.expires = fresh.expires.isBefore(session.expires) ? fresh.expires : session.expires;
     for (var found : fresh.found) {
@@ -257,13 +265,13 @@ final class CarriedSessions {
         markUnusual(session);
         found
             .dueAt()
-            .ifPresent(due -> queue.claims().wakeLanesWithin(Duration.between(moment, due)));
+            .ifPresent(due -> parts.polling().requests().makeDueWithin(Duration.between(moment, due)));
       }
       if (session.isUnusual || (session.holder != null && session.holder.feed(found))) {
         continue;
       }
       session.add(found);
-      queue.memory().add(found.bytes());
+      parts.room().memory().add(found.bytes());
       waiting++;
     }
     if (!session.isUnusual && session.holder == null && !session.messages.isEmpty()) {
@@ -367,7 +375,7 @@ final class CarriedSessions {
       for (var session : chosen) {
         sessions.remove(session.id);
         waiting -= session.messages.size();
-        queue.memory().remove(session.bytes());
+        parts.room().memory().remove(session.bytes());
         if (session.holder != null) {
           session.holder.written(leaseEnds.get(session.id));
         }
@@ -439,7 +447,7 @@ final class CarriedSessions {
           lost.add(session.holder);
           session.holder.superseded();
         }
-        queue.memory().remove(session.bytes());
+        parts.room().memory().remove(session.bytes());
         session.endWriting();
       }
       sessions.clear();

@@ -2,7 +2,6 @@ package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Owner;
-import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.store.Pace;
 import dev.sessionkeeper.store.StoreThreads;
 import dev.sessionkeeper.time.TimeSource;
@@ -22,7 +21,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * it sees everything whose send returned before. I2: a lane that was claimed for a waiter who is
  * gone goes to the next one or is given back.
  */
-final class ClaimSessions {
+final class ClaimSessions implements PollRequests {
   private static final int MOST_LANES = 256;
 
   /** Sessions of one round that mean load. */
@@ -31,13 +30,13 @@ final class ClaimSessions {
   /** Of a round in which nothing was found that could be handed out. */
   private static final int MOST_PAGES = 16;
 
-  /** When something was locked by another transaction that a round had to look at. */
-  static final Duration LOOK_AGAIN = Duration.ofMillis(10);
-
   private static final Duration PACE = Duration.ofNanos(500_000);
   private static final long WAKE_EVERY_NANOS = Duration.ofMillis(200).toNanos();
 
-  private final OrderedQueue queue;
+  private final QueueContext queue;
+  private final HoldParts parts;
+  private final Polling polling;
+  private final ReadAlone reader;
   private final TimeSource time;
   private final LastRound last;
   private final LaneTable lanes;
@@ -56,17 +55,21 @@ final class ClaimSessions {
 
   private int newsTold;
 
-  ClaimSessions(OrderedQueue queue, int batch) {
-    this.queue = queue;
+  ClaimSessions(HoldParts parts, ReadAlone reader) {
+    this.queue = parts.queue();
+    this.parts = parts;
+    this.polling = parts.polling();
+    this.reader = reader;
     this.time = queue.time();
-    this.last = queue.lastRound();
-    this.lanes = new LaneTable(queue);
-    this.batch = batch;
+    this.last = polling.last();
+    this.lanes = new LaneTable(queue, parts.room());
+    this.batch = parts.room().messages();
     this.pace = Pace.of(time, PACE);
     this.wokenAt = time.nanoTime() - WAKE_EVERY_NANOS;
   }
 
-  boolean isAnybodyWaiting() {
+  @Override
+  public boolean isAnybodyWaiting() {
     lock.lock();
     try {
       return !acceptors.isEmpty();
@@ -77,7 +80,7 @@ final class ClaimSessions {
 
   Acceptor add(Owner owner) {
     var acceptor = new Acceptor(owner);
-    var carried = queue.alone().take(owner);
+    var carried = reader.take(owner);
     if (carried != null) {
       acceptor.offer(carried);
       return acceptor;
@@ -101,8 +104,8 @@ final class ClaimSessions {
     }
   }
 
-  /** Completes when a round that begins from now on is over. */
-  CompletableFuture<Void> join() {
+  @Override
+  public CompletableFuture<Void> join() {
     var joiner = new CompletableFuture<Void>();
     lock.lock();
     try {
@@ -124,11 +127,11 @@ final class ClaimSessions {
     }
   }
 
-  /** Something may have changed; a round is worth it if anybody waits. */
-  void wake() {
+  @Override
+  public void wake() {
     lock.lock();
     try {
-      if (!acceptors.isEmpty() || queue.hasReceiversWaiting() || queue.alone().isReading()) {
+      if (!acceptors.isEmpty() || polling.receivers().isAnyWaiting() || reader.isReading()) {
         askForRound();
       }
     } finally {
@@ -136,8 +139,8 @@ final class ClaimSessions {
     }
   }
 
-  /** Another round, whoever waits. */
-  void ask() {
+  @Override
+  public void ask() {
     lock.lock();
     try {
       askForRound();
@@ -192,7 +195,7 @@ final class ClaimSessions {
           lock.unlock();
         }
         int served = round(waiting);
-        if (last.isReadyLeft() && !queue.alone().isReading()) {
+        if (last.isReadyLeft() && !reader.isReading()) {
           pace.end(); // Work waits for those who come, not the other way round.
         } else {
           pace.end(served, last.areSendersHeldUp() && joining.isEmpty());
@@ -240,9 +243,9 @@ final class ClaimSessions {
   private int round(List<Acceptor> waiting) {
     newsTold = 0;
     if (!waiting.isEmpty()) {
-      queue.alone().beginAtOnce();
+      reader.beginAtOnce();
     }
-    int served = queue.alone().isReading() ? read(waiting) : -1;
+    int served = reader.isReading() ? read(waiting) : -1;
     if (served < 0) {
       served = claim(waiting);
       for (int page = 1;
@@ -251,9 +254,9 @@ final class ClaimSessions {
         served += claim(left(waiting));
       }
       if (last.readBy().isEmpty()) {
-        queue.alone().tookLanes(served);
+        reader.tookLanes(served);
       } else {
-        queue.alone().wasGivenLanes(served);
+        reader.wasGivenLanes(served);
       }
     }
     boolean dueToWake = time.nanoTime() - wokenAt >= WAKE_EVERY_NANOS || isLaneDue();
@@ -277,37 +280,37 @@ final class ClaimSessions {
   /** A round of a process that reads alone; -1 when it does not, after all. */
   private int read(List<Acceptor> waiting) {
     long askedAt = last.begins();
-    int news = queue.alone().round();
-    for (int page = 1; news >= 0 && page < MOST_PAGES && queue.alone().needsNextPage(); page++) {
-      news = queue.alone().round();
+    int news = reader.round();
+    for (int page = 1; news >= 0 && page < MOST_PAGES && reader.needsNextPage(); page++) {
+      news = reader.round();
     }
     if (news < 0) {
       return -1;
     }
     last.read();
     last.told(askedAt);
-    serveCarried();
-    last.isReadyLeft(queue.alone().isLaneNext());
+    serveCached();
+    last.isReadyLeft(reader.isLaneNext());
     if (last.isReadyLeft()) {
       var left = left(waiting);
       if (!left.isEmpty()) {
         claim(left);
-        queue.alone().lanesLeft(last.isReadyLeft());
-        serveCarried();
+        reader.lanesLeft(last.isReadyLeft());
+        serveCached();
       }
     }
-    queue.alone().want(left(waiting).size());
-    queue.alone().beatEvery().ifPresent(queue.alarm()::ringWithin);
+    reader.want(left(waiting).size());
+    reader.beatEvery().ifPresent(polling.timer()::fireWithin);
     return news;
   }
 
-  /** Gives sessions that are carried and ready to those who wait. */
-  void serveCarried() {
+  @Override
+  public void serveCached() {
     var unwanted = new ArrayList<HeldLane>();
     lock.lock();
     try {
       while (!acceptors.isEmpty()) {
-        var carried = queue.alone().take(acceptors.getFirst().owner());
+        var carried = reader.take(acceptors.getFirst().owner());
         if (carried == null) {
           break;
         }
@@ -326,14 +329,14 @@ final class ClaimSessions {
     return waiting.stream().anyMatch(acceptor -> !acceptor.isDone() && acceptor.isNew());
   }
 
-  /** A lane becomes due after so long: then a round makes it ready, and not only the next look. */
-  void wakeLanesWithin(Duration delay) {
+  @Override
+  public void makeDueWithin(Duration delay) {
     long at = time.nanoTime() + delay.toNanos();
     // Not the lock of the rounds: callers have locks of their own.
     synchronized (due) {
       due.add(at);
     }
-    queue.alarm().ringWithin(delay);
+    polling.timer().fireWithin(delay);
   }
 
   private boolean isLaneDue() {
@@ -342,8 +345,8 @@ final class ClaimSessions {
     }
   }
 
-  /** Ends leases that ran out and delays that are over, without waiting for a round to do it. */
-  void wakeLanesNow() {
+  @Override
+  public void makeDueNow() {
     if (wakeLanes() > 0) {
       wake();
     }
@@ -354,29 +357,32 @@ final class ClaimSessions {
     synchronized (due) {
       due.clear(); // The statement tells what is due next.
     }
-    return lanes.wake();
+    var woken = lanes.wake();
+    woken.next().ifPresent(this::makeDueWithin);
+    return woken.count();
   }
 
   private int claim(List<Acceptor> waiting) {
     long askedAt = last.begins();
     // Without room for bodies nothing is taken; whoever makes room lets the alarm ring.
-    boolean isRoom = queue.roomForBodies() > 0;
-    var result = lanes.claim(isRoom ? waiting : List.of(), batch);
-    last.claimed(result);
-    if (result.areBundlesLeft && (!waiting.isEmpty() || queue.hasReceiversWaiting())) {
+    boolean isRoom = parts.room().bytes() > 0;
+    var result = lanes.claim(isRoom ? waiting.stream().map(Acceptor::owner).toList() : List.of(), batch);
+    var summary = result.summary;
+    last.claimed(summary);
+    if (summary.left().areBatches() && (!waiting.isEmpty() || polling.receivers().isAnyWaiting())) {
       ask();
     }
-    result.nextDue.ifPresent(due -> wakeLanesWithin(Duration.between(result.moment, due)));
-    if (result.isLate) {
-      queue.alarm().ringWithin(LOOK_AGAIN);
+    summary.nextDue().ifPresent(due -> makeDueWithin(Duration.between(summary.moment(), due)));
+    if (summary.left().areLocked()) {
+      polling.timer().fireWithin(Polling.RETRY_LOCKED);
     }
-    result.news.forEach(queue::tellNews);
+    result.news.forEach(parts.owned()::tellNews);
     newsTold += result.news.size();
     last.told(askedAt);
     int served = 0;
     var next = waiting.iterator();
-    for (var lane : result.lanes.values()) {
-      var held = new HeldLane(queue, lane, result.moment, askedAt, batch);
+    for (var lane : result.sessions.values()) {
+      var held = HeldLane.claimed(parts, lane, summary.moment(), askedAt, batch);
       if (held.isWorthServing() && serve(held, next)) {
         served++;
       } else {
@@ -386,14 +392,12 @@ final class ClaimSessions {
         }
       }
     }
-    if (result.readBy != null) {
-      queue.alone().meet(result.readBy, left(waiting).size());
-    }
+    summary.reader().ifPresent(other -> reader.meet(other, left(waiting).size()));
     return served;
   }
 
   private boolean serve(HeldLane held, java.util.Iterator<Acceptor> waiting) {
-    queue.hold(held);
+    parts.owned().add(held);
     while (waiting.hasNext()) {
       var acceptor = waiting.next();
       remove(acceptor);
@@ -424,7 +428,4 @@ final class ClaimSessions {
       isKnown = false;
     }
   }
-
-  /** A held lane of any process that has new messages. */
-  record News(SessionId session, long epoch, String node) {}
 }

@@ -15,7 +15,7 @@ import java.util.Optional;
 final class ClaimedLane {
   final SessionId session;
   final Lease lease;
-  final List<Found> messages = new ArrayList<>();
+  final List<FoundMessage> messages = new ArrayList<>();
 
   /** Whether it has more messages, which were too much for a statement with locks. */
   private boolean isCut;
@@ -23,27 +23,6 @@ final class ClaimedLane {
   ClaimedLane(SessionId session, Lease lease) {
     this.session = session;
     this.lease = lease;
-  }
-
-  /**
-   * A message that was found.
-   *
-   * @param isExpired whether it was too old then
-   * @param dueAt from when it may be handed out
-   * @param expires when it is too old; of a lane, whose messages are read again soon, never
-   */
-  record Found(Delivery delivery, boolean isExpired, Optional<Instant> dueAt, Instant expires) {
-    static Found of(ResultSet row, SessionId session, Instant expires) throws SQLException {
-      return new Found(
-          HandedRow.delivery(row, Optional.of(session)),
-          HandedRow.flag(row),
-          HandedRow.dueAt(row),
-          expires);
-    }
-
-    int bytes() {
-      return delivery.payload().size();
-    }
   }
 
   static ClaimedLane of(ResultSet row, SessionId session) throws SQLException {
@@ -58,7 +37,7 @@ final class ClaimedLane {
 
   void addMessage(ResultSet row) throws SQLException {
     if (HandedRow.hasMessage(row)) {
-      messages.add(Found.of(row, session, Instant.MAX));
+      messages.add(FoundMessage.of(row, session, Instant.MAX));
     } else if (HandedRow.flag(row)) {
       isCut = true;
     }

@@ -6,17 +6,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * Completes messages of one hold, one after the other. Until its turn has come further ones join
  * it: a handler that is quick does not make a call for each of its messages.
  */
-final class CompleteCall implements SettleSessions.Call {
+final class CompleteCall implements SettlementCall {
   private final SessionId session;
   private final long epoch;
   private final BooleanSupplier voided;
-  private final LongSupplier carriedBy;
+  private final Supplier<Fence> fence;
   private final CompletableFuture<Void> answer = new CompletableFuture<>();
   private final List<Settled> settlements = new ArrayList<>();
   private boolean isTaken;
@@ -25,18 +25,18 @@ final class CompleteCall implements SettleSessions.Call {
    * Begins.
    *
    * @param voided asked when its turn has come: whether one before it has failed meanwhile
-   * @param carriedBy asked then too: the reader that carries its session ({@link Hold#carriedBy})
+   * @param fence asked then too: what its settlement is fenced by
    */
   CompleteCall(
       SessionId session,
       long epoch,
       List<Settled> settlements,
       BooleanSupplier voided,
-      LongSupplier carriedBy) {
+      Supplier<Fence> fence) {
     this.session = session;
     this.epoch = epoch;
     this.voided = voided;
-    this.carriedBy = carriedBy;
+    this.fence = fence;
     this.settlements.addAll(settlements);
   }
 
@@ -66,8 +66,8 @@ final class CompleteCall implements SettleSessions.Call {
     return epoch;
   }
 
-  LongSupplier carriedBy() {
-    return carriedBy;
+  Supplier<Fence> fence() {
+    return fence;
   }
 
   @Override

@@ -22,9 +22,9 @@ final class CompleteMessages {
   private static final String MESSAGE_GONE = "SK001";
   private static final String NOT_THE_READER = "SK002";
 
-  private final OrderedQueue queue;
+  private final QueueContext queue;
 
-  CompleteMessages(OrderedQueue queue) {
+  CompleteMessages(QueueContext queue) {
     this.queue = queue;
   }
 
@@ -35,7 +35,7 @@ final class CompleteMessages {
   }
 
   /** Completes and gives back; a lease that is lost fails alone. */
-  void ofLanes(List<SettleWork> works) {
+  void ofRows(List<SettleWork> works) {
     try {
       var lost = repeat(works, (connection, again) -> lanes(connection, works, again));
       for (var work : works) {
@@ -46,7 +46,7 @@ final class CompleteMessages {
         }
       }
     } catch (SQLException e) {
-      fail(works, e, one -> ofLanes(List.of(one)));
+      fail(works, e, one -> ofRows(List.of(one)));
     } catch (KeeperException.OutcomeUnknown e) {
       works.forEach(work -> work.fail(e));
     }
@@ -57,16 +57,16 @@ final class CompleteMessages {
    * under the reader that handed it out, and never under a later one: others may have had its
    * session in between.
    */
-  List<SettleWork> ofCarried(List<SettleWork> works) {
-    var reading = queue.alone().reading();
-    long readerEpoch = reading.map(Reading::epoch).orElse(Hold.NOT_CARRIED);
+  List<SettleWork> ofCached(Reader reader, List<SettleWork> works) {
+    var epoch = reader.epoch();
     var left = new ArrayList<SettleWork>();
-    var carried = works.stream().filter(work -> work.readerEpoch() == readerEpoch).toList();
-    leaveToLanes(works.stream().filter(work -> work.readerEpoch() != readerEpoch).toList(), left);
-    long note = queue.alone().bundles().nextNote();
+    var carried = works.stream().filter(work -> work.isOf(epoch)).toList();
+    leaveToRows(reader, works.stream().filter(work -> !work.isOf(epoch)).toList(), left);
+    long note = reader.batches().nextNote();
     try {
       while (!carried.isEmpty()) {
-        var written = complete(carried, readerEpoch, note, !left.isEmpty());
+        var fence = new Fence.OfReader(reader, epoch.orElseThrow());
+        var written = complete(fence, carried, note, !left.isEmpty());
         if (written.isEmpty()) {
           carried.forEach(SettleWork::succeed);
           return left;
@@ -76,9 +76,9 @@ final class CompleteMessages {
       }
     } catch (SQLException e) {
       if (NOT_THE_READER.equals(e.getSQLState())) {
-        leaveToLanes(carried, left);
+        leaveToRows(reader, carried, left);
       } else {
-        fail(carried, e, one -> left.addAll(ofCarried(List.of(one))));
+        fail(carried, e, one -> left.addAll(ofCached(reader, List.of(one))));
       }
     } catch (KeeperException.OutcomeUnknown e) {
       carried.forEach(work -> work.fail(e));
@@ -90,10 +90,11 @@ final class CompleteMessages {
    * Their reader has ended: those that it wrote down are settled in their lanes, the others are
    * lost. A lane of the same epoch would not do: epochs come again after a crash that lost some.
    */
-  private void leaveToLanes(List<SettleWork> works, List<SettleWork> left) {
+  private static void leaveToRows(
+      Reader reader, List<SettleWork> works, List<SettleWork> left) {
     for (var work : works) {
-      queue.alone().awaitWriting(work.session());
-      if (work.hasLane()) {
+      reader.awaitPersisting(work.session());
+      if (work.hasRow()) {
         left.add(work);
       } else {
         work.lose();
@@ -103,17 +104,18 @@ final class CompleteMessages {
 
   /** Completes all of them, or tells which have a lane, and then none. */
   private Set<SessionId> complete(
-      List<SettleWork> works, long readerEpoch, long note, boolean again) throws SQLException {
+      Fence.OfReader fence, List<SettleWork> works, long note, boolean again)
+      throws SQLException {
     var busy = works.stream().filter(work -> !work.done().isEmpty()).toList();
     if (busy.isEmpty()) {
       return Set.of();
     }
-    var bundles = queue.alone().bundles();
+    var bundles = fence.reader().batches();
     var completed = bundles.tellApart(busy, note);
     var written =
         repeat(
             busy,
-            (connection, once) -> carried(connection, readerEpoch, busy, completed, once || again));
+            (connection, once) -> carried(connection, fence.epoch(), busy, completed, once || again));
     if (written.isEmpty()) {
       bundles.close(completed);
     }
@@ -187,7 +189,7 @@ final class CompleteMessages {
       statement.setArray(6, SqlArray.of(connection, "text", done.sessions));
       statement.setArray(7, SqlArray.of(connection, "int8", done.sequences));
       // What was completed as carried, without an answer, counts as a repetition too.
-      statement.setBoolean(8, again || works.stream().anyMatch(SettleWork::isCarried));
+      statement.setBoolean(8, again || works.stream().anyMatch(SettleWork::wasCached));
       statement.setLong(9, queue.node().shard());
       return sessions(statement);
     }

@@ -40,18 +40,16 @@ final class DeadLetterTable {
   /** Letters that are put back in one transaction. */
   private static final int CHUNK = 1000;
 
-  private final QueueTable.Known known;
-  private final Setup setup;
+  private final QueueContext queue;
 
-  DeadLetterTable(QueueTable.Known known, Setup setup) {
-    this.known = known;
-    this.setup = setup;
+  DeadLetterTable(QueueContext queue) {
+    this.queue = queue;
   }
 
   Page<DeadLetter> page(Optional<SessionId> session, Page.Request request) {
-    var list = "dead-letters/" + known.name();
+    var list = "dead-letters/" + queue.name();
     long behind = request.cursor().map(cursor -> PageCursor.numberOf(list, cursor)).orElse(0L);
-    var found = setup.connections().look(connection -> read(connection, session, behind, request));
+    var found = queue.connections().look(connection -> read(connection, session, behind, request));
     return Page.of(
         found,
         request,
@@ -64,7 +62,7 @@ final class DeadLetterTable {
       throws SQLException {
     try (var statement = connection.prepareStatement(session.isPresent() ? OF_SESSION : OF_QUEUE)) {
       int at = 1;
-      statement.setInt(at++, known.id());
+      statement.setInt(at++, queue.id());
       if (session.isPresent()) {
         statement.setString(at++, session.get().value());
       }
@@ -85,14 +83,13 @@ final class DeadLetterTable {
     var session = Optional.ofNullable(row.getString(2)).map(SessionId::of);
     return new DeadLetter(
         Long.toString(row.getLong(1)),
-        HandedRow.message(
-            row, session, row.getInt(5), row.getString(6), row.getBytes(7), 4, 10, 9, 8),
+        MessageRow.at(row, 4, session),
         row.getLong(3),
         row.getInt(11),
         row.getString(12),
         row.getString(13),
-        HandedRow.instant(row, 14),
-        HandedRow.instant(row, 15),
+        Instants.of(row, 14),
+        Instants.of(row, 15),
         row.getInt(16));
   }
 
@@ -101,7 +98,7 @@ final class DeadLetterTable {
     if (!isNumber(id)) {
       return Optional.empty();
     }
-    return setup
+    return queue
         .connections()
         .look(
             connection ->
@@ -117,7 +114,7 @@ final class DeadLetterTable {
 
   /** Counts in the database; the letters stay there. */
   int count(Selection selection) {
-    return setup
+    return queue
         .connections()
         .look(
             connection -> {
@@ -130,7 +127,7 @@ final class DeadLetterTable {
   }
 
   /** Puts them back in the order in which they were sent; each only once (D-03). */
-  int replay(Selection selection, Alongside alongside) {
+  int replay(Selection selection, AlsoWrite alsoWrite) {
     var ids = select(selection);
     int replayed = 0;
     for (int from = 0; from < ids.length; from += CHUNK) {
@@ -139,7 +136,7 @@ final class DeadLetterTable {
           inTransaction(
               connection -> {
                 int count = replay(connection, chunk);
-                alongside.write(connection, count);
+                alsoWrite.write(connection, count);
                 return count;
               });
     }
@@ -148,9 +145,9 @@ final class DeadLetterTable {
 
   private int replay(Connection connection, long[] ids) throws SQLException {
     try (var statement = connection.prepareStatement(REPLAY)) {
-      statement.setInt(1, known.id());
+      statement.setInt(1, queue.id());
       statement.setArray(2, SqlArray.of(connection, "int8", ids));
-      statement.setLong(3, setup.node().shard());
+      statement.setLong(3, queue.node().shard());
       try (var rows = statement.executeQuery()) {
         rows.next();
         return rows.getInt(1);
@@ -159,11 +156,11 @@ final class DeadLetterTable {
   }
 
   private <T> T inTransaction(Database.Work<T> work) {
-    return Database.of(setup.connections().source()).inTransaction(work);
+    return Database.of(queue.connections().source()).inTransaction(work);
   }
 
   private long[] select(Selection selection) {
-    return setup
+    return queue
         .connections()
         .look(
             connection -> {
@@ -206,11 +203,11 @@ final class DeadLetterTable {
     var statement =
         connection.prepareStatement(
             columns + " FROM keeper.dead_letter WHERE queue = ? AND " + condition + order);
-    statement.setInt(1, known.id());
+    statement.setInt(1, queue.id());
     return statement;
   }
 
-  boolean discard(String id, Alongside alongside) {
+  boolean discard(String id, AlsoWrite alsoWrite) {
     if (!isNumber(id)) {
       return false;
     }
@@ -218,7 +215,7 @@ final class DeadLetterTable {
         connection -> {
           boolean isGone = discard(connection, Long.parseLong(id));
           if (isGone) {
-            alongside.write(connection, 1);
+            alsoWrite.write(connection, 1);
           }
           return isGone;
         });
@@ -226,10 +223,10 @@ final class DeadLetterTable {
 
   private boolean discard(Connection connection, long id) throws SQLException {
     try (var statement = connection.prepareStatement(DISCARD)) {
-      statement.setInt(1, known.id());
+      statement.setInt(1, queue.id());
       statement.setLong(2, id);
-      statement.setInt(3, known.id());
-      statement.setLong(4, setup.node().shard());
+      statement.setInt(3, queue.id());
+      statement.setLong(4, queue.node().shard());
       try (var rows = statement.executeQuery()) {
         return rows.next();
       }

@@ -2,10 +2,12 @@ package dev.sessionkeeper.postgres;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 /**
  * Looks after sessions whose first messages came with the claim but were never received: if the
@@ -15,11 +17,16 @@ final class DropUnreceived {
   private static final String NOT_IN_HAND = "SELECT keeper.not_in_hand(?, ?, ?)";
   private static final Duration LOOK_EVERY = Duration.ofMillis(150);
 
-  private final OrderedQueue queue;
+  private final QueueContext queue;
+  private final Supplier<Collection<HeldLane>> held;
+  private final Runnable beforeLook;
   private final AtomicBoolean isScheduled = new AtomicBoolean();
 
-  DropUnreceived(OrderedQueue queue) {
+  DropUnreceived(
+      QueueContext queue, Supplier<Collection<HeldLane>> held, Runnable beforeLook) {
     this.queue = queue;
+    this.held = held;
+    this.beforeLook = beforeLook;
   }
 
   void start() {
@@ -30,17 +37,15 @@ final class DropUnreceived {
 
   private void look() {
     isScheduled.set(false);
-    if (queue.heldLanes().isEmpty()) {
+    if (held.get().isEmpty()) {
       return;
     }
     start();
-    if (queue.alone().hasToWrite()) {
-      queue.claims().ask();
-    }
+    beforeLook.run();
     long now = queue.time().nanoTime();
     var said = new CompletableFuture<Void>();
     var dropped = new ArrayList<HeldLane>();
-    for (var lane : queue.heldLanes()) {
+    for (var lane : held.get()) {
       if (lane.dropUnreceived(now, said)) {
         dropped.add(lane);
       }

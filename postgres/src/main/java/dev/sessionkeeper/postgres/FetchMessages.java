@@ -21,13 +21,13 @@ final class FetchMessages {
 
   private static final Duration PACE = Duration.ofNanos(500_000);
 
-  private final OrderedQueue queue;
+  private final QueueContext queue;
   private final LookAtLanes rest;
   private final GroupCalls<Call> group;
 
-  FetchMessages(OrderedQueue queue) {
+  FetchMessages(QueueContext queue, PrefetchRoom room) {
     this.queue = queue;
-    this.rest = new LookAtLanes(queue);
+    this.rest = new LookAtLanes(queue, room);
     this.group =
         new GroupCalls<>(
             "keeper-fetch-" + queue.name(), 256, Rhythm.apart(queue.time(), PACE), this::fetchAll);
@@ -42,7 +42,7 @@ final class FetchMessages {
    * @param mayHaveMore whether not all of them fitted
    */
   record Fetched(
-      boolean isHeld, List<ClaimedLane.Found> messages, boolean mayHaveMore, Instant moment) {}
+      boolean isHeld, List<FoundMessage> messages, boolean mayHaveMore, Instant moment) {}
 
   CompletableFuture<Fetched> fetch(SessionId session, long epoch, int most) {
     var call = new Call(session, epoch, most, new CompletableFuture<>());
@@ -104,7 +104,8 @@ final class FetchMessages {
       try (var rows = statement.executeQuery()) {
         var answer = new Answer();
         while (rows.next()) {
-          if (HandedRow.kind(rows) == HandedRow.LANE) {
+          var kind = RowKind.of(rows);
+          if (kind == RowKind.SESSION) {
             var session = HandedRow.session(rows);
             var key = new Key(session, HandedRow.epoch(rows));
             var lane = answer.lanes.get(key);
@@ -113,7 +114,7 @@ final class FetchMessages {
               answer.lanes.put(key, lane);
             }
             lane.addMessage(rows);
-          } else if (HandedRow.kind(rows) == HandedRow.SUMMARY) {
+          } else if (kind == RowKind.SUMMARY) {
             answer.moment = HandedRow.until(rows);
           }
         }

@@ -22,7 +22,7 @@ final class Fetched {
   /** A message that came in the very moment of the claim is found this soon by who waits. */
   private static final long LOOK_AFTER_CLAIM_NANOS = Duration.ofMillis(20).toNanos();
 
-  private final ArrayDeque<ClaimedLane.Found> deliveries = new ArrayDeque<>();
+  private final ArrayDeque<FoundMessage> deliveries = new ArrayDeque<>();
   private final BodyMemory.Share memory;
   private long readAt;
   private long lookAgainAt;
@@ -77,7 +77,7 @@ final class Fetched {
    * @param answeredAt when the answer was there
    * @return the numbers of those that are too old
    */
-  List<Long> take(List<ClaimedLane.Found> found, Instant moment, long askedAt, long answeredAt) {
+  List<Long> take(List<FoundMessage> found, Instant moment, long askedAt, long answeredAt) {
     readAt = answeredAt;
     var old = new ArrayList<Long>();
     for (var next : found) {
@@ -95,13 +95,13 @@ final class Fetched {
   }
 
   /** One that came by itself. */
-  void feed(ClaimedLane.Found found) {
+  void feed(FoundMessage found) {
     InOrder.add(deliveries, found, one -> one.delivery().sequence());
     memory.add(found.bytes());
   }
 
   /** Everything, for somebody else. */
-  List<ClaimedLane.Found> takeAll() {
+  List<FoundMessage> takeAll() {
     var all = List.copyOf(deliveries);
     clear();
     return all;

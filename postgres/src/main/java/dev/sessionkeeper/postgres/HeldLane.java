@@ -25,33 +25,41 @@ import org.jspecify.annotations.Nullable;
  * through {@link SharedLane}.
  */
 final class HeldLane implements HeldSession {
-  private final OrderedQueue queue;
+  private final HoldParts parts;
   private final Hold hold;
   private final SettleLane settling;
   private final ReceiveMessages receiving;
 
-  HeldLane(OrderedQueue queue, ClaimedLane claimed, Instant moment, long askedAt, int batch) {
-    this(queue, claimed, moment, askedAt, Hold.NOT_CARRIED);
+  /**
+   * A session that was claimed as a row.
+   *
+   * @param batch how many messages it could bring
+   */
+  static HeldLane claimed(
+      HoldParts parts, ClaimedLane claimed, Instant moment, long askedAt, int batch) {
+    var held = new HeldLane(parts, claimed, moment, askedAt, new SessionLease.InRow());
     if (claimed.messages.size() >= batch || claimed.isCut()) {
-      hold.fetched.suspectMore();
+      held.hold.fetched.suspectMore();
     }
+    return held;
   }
 
   /** A session that is carried: everything that is known of it comes without being asked for. */
-  static HeldLane carried(
-      OrderedQueue queue, ClaimedLane claimed, long readerEpoch, Instant moment, long now) {
-    return new HeldLane(queue, claimed, moment, now, readerEpoch);
+  static HeldLane cached(
+      HoldParts parts, ClaimedLane claimed, SessionLease.InMemory lease, Instant moment, long now) {
+    return new HeldLane(parts, claimed, moment, now, lease);
   }
 
   private HeldLane(
-      OrderedQueue queue, ClaimedLane claimed, Instant moment, long askedAt, long readerEpoch) {
-    this.queue = queue;
+      HoldParts parts, ClaimedLane claimed, Instant moment, long askedAt, SessionLease lease) {
+    this.parts = parts;
     this.hold =
-        new Hold(claimed, moment, askedAt, readerEpoch, queue.memory(), () -> queue.forget(this));
-    this.settling = new SettleLane(queue, hold);
-    this.receiving = new ReceiveMessages(queue, hold, settling);
+        new Hold(
+            claimed, moment, askedAt, lease, parts.room().memory(), () -> parts.owned().forget(this));
+    this.settling = new SettleLane(parts.calls().settles(), parts.polling().requests(), hold);
+    this.receiving = new ReceiveMessages(parts, hold, settling, this::requireRow);
     hold.fetched.beginRead(askedAt);
-    settling.expire(hold.fetched.take(claimed.messages, moment, askedAt, queue.time().nanoTime()));
+    settling.expire(hold.fetched.take(claimed.messages, moment, askedAt, parts.queue().time().nanoTime()));
   }
 
   /** Whether there is anything to do in it, as far as is known. */
@@ -61,16 +69,16 @@ final class HeldLane implements HeldSession {
 
   /** Nobody wants it after all. */
   void giveBackUnused() {
-    queue.forget(this);
+    parts.owned().forget(this);
     var leftover = endReceiving();
-    if (hold.isWritten || !release(leftover)) {
-      queue.givesBack(queue.settles().free(hold.id, hold.epoch));
+    if (!isReleased(leftover)) {
+      parts.owned().givesBack(parts.calls().settles().free(hold.id, hold.epoch));
     }
   }
 
-  /** Whether it has a lane; else it is carried. */
-  boolean isWritten() {
-    return hold.isWritten;
+  /** Returns whether it has a row; else it is only in memory. */
+  boolean hasRow() {
+    return !hold.isInMemory();
   }
 
   long heldSince() {
@@ -108,18 +116,18 @@ final class HeldLane implements HeldSession {
   }
 
   /** Lets it have a lane, for what only lanes can do. */
-  void requireLane() {
-    if (!hold.isWritten) {
-      queue.alone().writeDown(this);
+  void requireRow() {
+    if (hold.kept instanceof SessionLease.InMemory in) {
+      in.cache().persist(this);
     }
   }
 
-  /** As it is written down. */
-  ReaderTable.Line line() {
+  /** Returns what its row must say. */
+  HoldSnapshot snapshot() {
     hold.lock.lock();
     try {
-      var left = Duration.ofNanos(Math.max(0, hold.leaseEnd - queue.time().nanoTime()));
-      return new ReaderTable.Line(
+      var left = Duration.ofNanos(Math.max(0, hold.leaseEnd - parts.queue().time().nanoTime()));
+      return new HoldSnapshot(
           hold.id, hold.epoch, hold.lease.owner().name(), left, hold.lastHandedOut);
     } finally {
       hold.lock.unlock();
@@ -137,7 +145,9 @@ final class HeldLane implements HeldSession {
       if (leaseEnd != null) {
         hold.lease = hold.lease.until(leaseEnd);
       }
-      hold.isWritten = true;
+      if (hold.isInMemory()) {
+        hold.kept = new SessionLease.InRow();
+      }
       hold.fetched.forget();
       hold.news.signalAll();
     } finally {
@@ -146,10 +156,10 @@ final class HeldLane implements HeldSession {
   }
 
   /** A message has come for it; false when it takes no more. */
-  boolean feed(ClaimedLane.Found found) {
+  boolean feed(FoundMessage found) {
     hold.lock.lock();
     try {
-      if (hold.isClosed || hold.isLost || hold.isWritten) {
+      if (hold.isClosed || hold.isLost || !hold.isInMemory()) {
         return false;
       }
       hold.fetched.feed(found);
@@ -161,7 +171,7 @@ final class HeldLane implements HeldSession {
   }
 
   /** What was never handed out. */
-  private List<ClaimedLane.Found> endReceiving() {
+  private List<FoundMessage> endReceiving() {
     hold.lock.lock();
     try {
       hold.isClosed = true;
@@ -172,7 +182,11 @@ final class HeldLane implements HeldSession {
     }
   }
 
-  private boolean release(List<ClaimedLane.Found> leftover) {
+  /** Gives a session in memory back there; returns false when it has a row. */
+  private boolean isReleased(List<FoundMessage> leftover) {
+    if (!(hold.kept instanceof SessionLease.InMemory in)) {
+      return false;
+    }
     boolean isClean;
     hold.lock.lock();
     try {
@@ -180,8 +194,8 @@ final class HeldLane implements HeldSession {
     } finally {
       hold.lock.unlock();
     }
-    boolean isDone = queue.alone().release(this, leftover, isClean);
-    queue.claims().serveCarried();
+    boolean isDone = in.cache().release(this, leftover, isClean);
+    parts.polling().requests().serveCached();
     return isDone;
   }
 
@@ -237,7 +251,7 @@ final class HeldLane implements HeldSession {
   boolean dropUnreceived(long now, CompletableFuture<?> said) {
     hold.lock.lock();
     try {
-      if (hold.isClosed || hold.isLost || !hold.isWritten || !hold.fetched.dropUnreceived(now)) {
+      if (hold.isClosed || hold.isLost || hold.isInMemory() || !hold.fetched.dropUnreceived(now)) {
         return false;
       }
       hold.before = said;
@@ -269,13 +283,13 @@ final class HeldLane implements HeldSession {
 
   private CompletionStage<Void> settle(
       List<Settled> settlements, Optional<SessionState.Write> state) {
-    var other = hold.shared;
-    if (other != null) {
-      return other.settle(settlements, state);
+    var other = hold.shared();
+    if (other.isPresent()) {
+      return other.get().settle(settlements, state);
     }
-    if (!hold.isWritten && !SettleLane.areCompletions(settlements, state)) {
+    if (hold.isInMemory() && !SettleLane.areCompletions(settlements, state)) {
       try {
-        requireLane();
+        requireRow();
       } catch (KeeperException e) {
         return CompletableFuture.failedFuture(e);
       }
@@ -305,9 +319,9 @@ final class HeldLane implements HeldSession {
 
   @Override
   public Lease renew() {
-    requireLane();
-    long askedAt = queue.time().nanoTime();
-    var until = Waits.join(queue.renewals().renew(hold.id, hold.epoch));
+    requireRow();
+    long askedAt = parts.queue().time().nanoTime();
+    var until = Waits.join(parts.calls().renewals().renew(hold.id, hold.epoch));
     hold.lock.lock();
     try {
       if (until.isEmpty()) {
@@ -323,18 +337,18 @@ final class HeldLane implements HeldSession {
 
   @Override
   public SessionState state() {
-    var table = new StateTable(queue);
-    var carried =
-        hold.isWritten
-            ? Optional.<SessionState>empty()
-            : table.readCarried(hold.id, hold.readerEpoch);
-    return carried.orElseGet(() -> table.read(hold.id, hold.epoch));
+    var table = parts.calls().states();
+    var cached =
+        hold.kept instanceof SessionLease.InMemory in
+            ? table.readCached(hold.id, in.readerEpoch())
+            : Optional.<SessionState>empty();
+    return cached.orElseGet(() -> table.read(hold.id, hold.epoch));
   }
 
   @Override
   public SessionState writeState(SessionState.Write write) {
-    requireLane();
-    return new StateTable(queue).write(hold.id, hold.epoch, write);
+    requireRow();
+    return parts.calls().states().write(hold.id, hold.epoch, write);
   }
 
   /**
@@ -342,22 +356,22 @@ final class HeldLane implements HeldSession {
    * from now on too, and the end of this process does not end it. Empty when it is lost.
    */
   Optional<SharedLane> share() {
-    requireLane();
+    requireRow();
     Waits.quietly(hold.before());
     hold.lock.lock();
     try {
-      if (hold.shared != null) {
-        return Optional.of(hold.shared);
+      if (hold.shared().isPresent()) {
+        return hold.shared();
       }
       hold.fetched.clear();
       // From here on the database knows what is in hand: nothing of it is to be dropped later.
       hold.fetched.received();
-      var other = SharedLane.of(queue, hold.lease);
+      var other = SharedLane.of(parts, hold.lease);
       if (!other.putInHand(hold.inHand.open())) {
         return Optional.empty();
       }
-      hold.shared = other;
-      queue.forget(this);
+      hold.kept = new SessionLease.Shared(other);
+      parts.owned().forget(this);
       hold.news.signalAll();
       return Optional.of(other);
     } finally {
@@ -375,7 +389,7 @@ final class HeldLane implements HeldSession {
       }
       hold.isClosed = true;
       hold.news.signalAll();
-      if (hold.isWritten) {
+      if (!hold.isInMemory()) {
         hold.fetched.clear();
       }
       wasLost = hold.isLost;
@@ -384,19 +398,19 @@ final class HeldLane implements HeldSession {
     }
     if (wasLost) {
       // Others may have waited for the end of this hold.
-      queue.claims().wake();
+      parts.polling().requests().wake();
       return;
     }
-    queue.forget(this);
+    parts.owned().forget(this);
     try {
-      if (!hold.isWritten) {
+      if (hold.isInMemory()) {
         // Behind its settlements; whoever sent one that failed was told.
-        Waits.quietly(queue.settles().free(hold));
-        if (release(endReceiving())) {
+        Waits.quietly(parts.calls().settles().free(hold.id, hold.epoch, hold::fence));
+        if (isReleased(endReceiving())) {
           return;
         }
       }
-      Waits.join(queue.settles().free(hold.id, hold.epoch));
+      Waits.join(parts.calls().settles().free(hold.id, hold.epoch));
     } catch (KeeperException.LockLost e) {
       // Somebody else has it, which is what closing is for.
     }
@@ -406,7 +420,7 @@ final class HeldLane implements HeldSession {
   public boolean mayHaveMore() {
     hold.lock.lock();
     try {
-      return hold.shared != null
+      return hold.shared().isPresent()
           || hold.isLost
           || !hold.fetched.isEmpty()
           || hold.fetched.mayHaveMore();

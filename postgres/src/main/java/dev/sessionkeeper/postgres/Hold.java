@@ -5,24 +5,18 @@ import dev.sessionkeeper.Lease;
 import dev.sessionkeeper.SessionId;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What is known of one hold of a session, shared by those who receive, settle and end it. What is
  * not final or volatile is guarded by the lock.
  */
 final class Hold {
-  /** In place of the reader's epoch: it was claimed as a lane. */
-  static final long NOT_CARRIED = 0;
-
   final SessionId id;
   final long epoch;
-
-  /** The epoch of the reader that carried it; under no other one is it settled as carried. */
-  final long readerEpoch;
 
   final long lockNanos;
   final long heldSince;
@@ -30,18 +24,16 @@ final class Hold {
   final Condition news = lock.newCondition();
   final Fetched fetched;
   final InHand inHand;
+  private final boolean isTakenInRow;
   private final Runnable forget;
 
-  /** Whether it has a lane; else it is carried. */
-  volatile boolean isWritten;
+  /** Where the lease is kept. */
+  volatile SessionLease kept;
 
   volatile Lease lease;
 
   /** When something was last handed out. */
   volatile long lastMoved;
-
-  /** Once other processes use the lease too. */
-  volatile @Nullable SharedLane shared;
 
   long leaseEnd;
   long lastHandedOut;
@@ -54,7 +46,7 @@ final class Hold {
   /**
    * Begins.
    *
-   * @param readerEpoch of the reader that carries it, or {@link #NOT_CARRIED}
+   * @param kept where the lease is kept at first
    * @param memory where bodies are counted that no handler has yet
    * @param forget what to do when the lease turns out to be gone
    */
@@ -62,7 +54,7 @@ final class Hold {
       ClaimedLane claimed,
       Instant moment,
       long askedAt,
-      long readerEpoch,
+      SessionLease kept,
       BodyMemory.Share memory,
       Runnable forget) {
     this.fetched = new Fetched(memory);
@@ -73,20 +65,30 @@ final class Hold {
     this.leaseEnd = askedAt + lockNanos;
     this.heldSince = askedAt;
     this.lastMoved = askedAt;
-    this.readerEpoch = readerEpoch;
-    this.isWritten = readerEpoch == NOT_CARRIED;
+    this.kept = kept;
+    this.isTakenInRow = !(kept instanceof SessionLease.InMemory);
     this.inHand = new InHand(id);
     this.forget = forget;
   }
 
-  /** The epoch of the reader that carries it; {@link #NOT_CARRIED} once it has a lane. */
-  long carriedBy() {
-    return isWritten ? NOT_CARRIED : readerEpoch;
+  /** Returns what settlements are fenced by now. */
+  Fence fence() {
+    return kept.fence();
+  }
+
+  /** Returns whether the lease is still in memory. */
+  boolean isInMemory() {
+    return kept instanceof SessionLease.InMemory;
+  }
+
+  /** Returns the session as other processes see it; empty while only this process uses it. */
+  Optional<SharedLane> shared() {
+    return kept instanceof SessionLease.Shared to ? Optional.of(to.session()) : Optional.empty();
   }
 
   /** How long the lease was when it was taken, at least. */
   Duration takenFor(Duration lockDuration) {
-    return readerEpoch == NOT_CARRIED ? lockDuration : Duration.ofNanos(lockNanos);
+    return isTakenInRow ? lockDuration : Duration.ofNanos(lockNanos);
   }
 
   CompletableFuture<?> before() {

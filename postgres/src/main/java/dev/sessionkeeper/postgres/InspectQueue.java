@@ -1,6 +1,5 @@
 package dev.sessionkeeper.postgres;
 
-import dev.sessionkeeper.Lease;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
@@ -104,12 +103,10 @@ final class InspectQueue {
           Arrays.compareUnsigned(
               one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
 
-  private final QueueTable.Known known;
-  private final Setup setup;
+  private final QueueContext queue;
 
-  InspectQueue(QueueTable.Known known, Setup setup) {
-    this.known = known;
-    this.setup = setup;
+  InspectQueue(QueueContext queue) {
+    this.queue = queue;
   }
 
   /**
@@ -127,14 +124,14 @@ final class InspectQueue {
   }
 
   private QueueStats stats(String sql, int ready, int held) {
-    return setup
+    return queue
         .connections()
         .look(
             connection -> {
               try (var totals = connection.prepareStatement(STATS);
                   var parts = connection.prepareStatement(sql)) {
-                totals.setInt(1, known.id());
-                parts.setInt(1, known.id());
+                totals.setInt(1, queue.id());
+                parts.setInt(1, queue.id());
                 try (var total = totals.executeQuery();
                     var part = parts.executeQuery()) {
                   total.next();
@@ -161,13 +158,13 @@ final class InspectQueue {
   Page<SessionView> page(
       Optional<SessionStatus> status,
       Page.Request request,
-      NavigableMap<SessionId, CarriedHold> carried) {
-    var list = "sessions/" + known.name();
+      NavigableMap<SessionId, CachedHold> carried) {
+    var list = "sessions/" + queue.name();
     var behind =
         request.cursor().map(cursor -> PageCursor.keyOf(list, 1, cursor).get(0)).orElse("");
     int limit = request.limit() + 1;
     var found =
-        setup
+        queue
             .connections()
             .look(
                 connection ->
@@ -175,15 +172,12 @@ final class InspectQueue {
     return Page.of(found, request.limit(), view -> PageCursor.after(list, view.id().value()));
   }
 
-  /** How a session is held that has no lane. */
-  record CarriedHold(Lease lease, boolean isHandedOut) {}
-
   private List<String> names(
       Connection connection,
       Optional<SessionStatus> status,
       String behind,
       int limit,
-      NavigableMap<SessionId, CarriedHold> carried)
+      NavigableMap<SessionId, CachedHold> carried)
       throws SQLException {
     var names = new TreeSet<String>(BY_BYTES);
     boolean areHeldWanted = status.isEmpty() || status.get() == SessionStatus.HELD;
@@ -195,14 +189,14 @@ final class InspectQueue {
     }
     try (var statement = connection.prepareStatement(NAMES)) {
       var number = status.map(Codes::of).orElse(null);
-      statement.setInt(1, known.id());
+      statement.setInt(1, queue.id());
       statement.setString(2, behind);
       statement.setObject(3, number, java.sql.Types.INTEGER);
       statement.setObject(4, number, java.sql.Types.INTEGER);
       statement.setInt(5, limit);
       statement.setObject(6, number, java.sql.Types.INTEGER);
       statement.setObject(7, number, java.sql.Types.INTEGER);
-      statement.setInt(8, known.id());
+      statement.setInt(8, queue.id());
       statement.setString(9, behind);
       statement.setArray(
           10,
@@ -210,7 +204,7 @@ final class InspectQueue {
               connection,
               "text",
               carried.keySet().stream().map(SessionId::value).toArray(String[]::new)));
-      statement.setInt(11, known.id());
+      statement.setInt(11, queue.id());
       statement.setInt(12, limit);
       statement.setInt(13, limit);
       try (var rows = statement.executeQuery()) {
@@ -223,14 +217,14 @@ final class InspectQueue {
   }
 
   private List<SessionView> read(
-      Connection connection, List<String> names, NavigableMap<SessionId, CarriedHold> carried)
+      Connection connection, List<String> names, NavigableMap<SessionId, CachedHold> carried)
       throws SQLException {
     try (var statement = connection.prepareStatement(SESSIONS)) {
       var wanted = SqlArray.of(connection, "text", names.toArray(String[]::new));
       statement.setArray(1, wanted);
-      statement.setInt(2, known.id());
+      statement.setInt(2, queue.id());
       statement.setArray(3, wanted);
-      statement.setInt(4, known.id());
+      statement.setInt(4, queue.id());
       try (var rows = statement.executeQuery()) {
         var views = new ArrayList<SessionView>();
         while (rows.next()) {
@@ -238,7 +232,7 @@ final class InspectQueue {
           boolean hasLane = rows.getBoolean(14);
           var hold = hasLane ? null : carried.get(view.id());
           if (hold != null) {
-            views.add(held(view, hold, HandedRow.optionalInstant(rows, 16)));
+            views.add(held(view, hold, Instants.optional(rows, 16)));
           } else if (hasLane || view.backlog() > 0) {
             views.add(view);
           }
@@ -249,16 +243,16 @@ final class InspectQueue {
   }
 
   /** A hold that has no lane yet began within the last two seconds. */
-  private static SessionView held(SessionView view, CarriedHold hold, Optional<Instant> now) {
+  private static SessionView held(SessionView view, CachedHold hold, Optional<Instant> now) {
     return new SessionView(
         view.id(),
         SessionStatus.HELD,
         view.backlog(),
         view.headAge(),
-        Optional.of(hold.lease.owner()),
-        hold.lease.epoch(),
-        Optional.of(hold.lease.until()),
-        hold.isHandedOut && view.backlog() > 0 ? 1 : 0,
+        Optional.of(hold.lease().owner()),
+        hold.lease().epoch(),
+        Optional.of(hold.lease().until()),
+        hold.isHandedOut() && view.backlog() > 0 ? 1 : 0,
         Optional.empty(),
         Optional.empty(),
         now);
@@ -268,7 +262,7 @@ final class InspectQueue {
     var status = Codes.status(row.getInt(2));
     var asideReason = Optional.ofNullable(row.getString(9));
     boolean waits = status == SessionStatus.WAITING;
-    var failedAt = HandedRow.optionalInstant(row, 12);
+    var failedAt = Instants.optional(row, 12);
     return new SessionView(
         SessionId.of(row.getString(1)),
         status,
@@ -276,16 +270,16 @@ final class InspectQueue {
         Duration.of(row.getLong(4), ChronoUnit.MICROS),
         Optional.ofNullable(row.getString(5)).map(Owner::of),
         row.getLong(6),
-        HandedRow.optionalInstant(row, 7),
+        Instants.optional(row, 7),
         row.getInt(8),
         waits ? Optional.of(whyWaiting(row.getString(11), failedAt.isPresent())) : asideReason,
-        waits ? failedAt.or(() -> optional(row)) : HandedRow.optionalInstant(row, 10),
-        HandedRow.optionalInstant(row, 15));
+        waits ? failedAt.or(() -> optional(row)) : Instants.optional(row, 10),
+        Instants.optional(row, 15));
   }
 
   private static Optional<Instant> optional(ResultSet row) {
     try {
-      return HandedRow.optionalInstant(row, 13);
+      return Instants.optional(row, 13);
     } catch (SQLException e) {
       throw dev.sessionkeeper.store.SqlErrors.translate(e);
     }

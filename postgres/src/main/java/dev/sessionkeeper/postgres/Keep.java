@@ -14,17 +14,24 @@ final class Keep implements AutoCloseable {
   private static final long EVERY_MILLIS = Duration.ofSeconds(10).toMillis();
   private static final String HOUSE = "SELECT keeper.keep_house(?)";
 
-  private final Setup setup;
+  private final ProviderContext setup;
+  private final boolean isScheduled;
   private final AtomicBoolean isRunning = new AtomicBoolean();
   private volatile boolean closed;
 
-  Keep(Setup setup) {
+  /**
+   * Cleans up.
+   *
+   * @param isScheduled whether it does so by a timer of its own
+   */
+  Keep(ProviderContext setup, boolean isScheduled) {
     this.setup = setup;
+    this.isScheduled = isScheduled;
   }
 
   /** From the first use of the provider on. */
   void house() {
-    if (setup.options().keepHouse() && !isRunning.get() && isRunning.compareAndSet(false, true)) {
+    if (isScheduled && !isRunning.get() && isRunning.compareAndSet(false, true)) {
       schedule();
     }
   }

@@ -58,11 +58,11 @@ final class KeyTimes {
   }
 
   /** Sets parameters 14 to 18 of the function. */
-  void bind(Connection connection, PreparedStatement statement, MessageBatch.Use use)
+  void bind(Connection connection, PreparedStatement statement, IdUse use)
       throws SQLException {
-    boolean areTogether = use == MessageBatch.Use.FIRST_TOGETHER && times.size() <= MOST_TIMES;
+    boolean areTogether = use == IdUse.FIRST_TOGETHER && times.size() <= MOST_TIMES;
     // An id that is used for the first time, and remembered with a row of its own, meets nobody.
-    boolean meetNobody = times.isEmpty() || (use != MessageBatch.Use.ANY && !areTogether);
+    boolean meetNobody = times.isEmpty() || (use != IdUse.ANY && !areTogether);
     statement.setBoolean(14, areTogether);
     statement.setArray(15, meetNobody ? null : SqlArray.of(connection, "int8", locks(areTogether)));
     statement.setString(16, span());

@@ -1,19 +1,18 @@
 package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.time.TimeSource;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** The lanes of a queue: finds new messages, claims lanes, and makes those ready that are late. */
 final class LaneTable {
@@ -26,31 +25,38 @@ final class LaneTable {
 
   private static final long LOOK_FROM_START_NANOS = Duration.ofMillis(100).toNanos();
 
-  private final OrderedQueue queue;
+  private final QueueContext queue;
   private final TimeSource time;
   private final LookAtLanes rest;
   private long lineBegins;
   private long lookedFromTheStart;
 
-  LaneTable(OrderedQueue queue) {
+  LaneTable(QueueContext queue, PrefetchRoom room) {
     this.queue = queue;
     this.time = queue.time();
-    this.rest = new LookAtLanes(queue);
+    this.rest = new LookAtLanes(queue, room);
     this.lookedFromTheStart = time.nanoTime() - LOOK_FROM_START_NANOS;
   }
 
   /** Discovers, and claims as many lanes as there are waiters. */
-  Result claim(List<Acceptor> waiting, int batch) {
-    var result = queue.connections().call(connection -> claim(connection, waiting, batch));
-    lineBegins = result.lineBegins;
+  Result claim(List<Owner> owners, int batch) {
+    var result = queue.connections().call(connection -> claim(connection, owners, batch));
+    lineBegins = result.summary.readyFrom();
     rest.complete(
-        result.lanes.values().stream().map(lane -> new LookAtLanes.Cut(lane, batch)).toList(),
-        result.moment);
+        result.sessions.values().stream().map(lane -> new LookAtLanes.Cut(lane, batch)).toList(),
+        result.summary.moment());
     return result;
   }
 
-  /** Makes lanes ready whose lease has run out or whose head is due; sets the next timer. */
-  int wake() {
+  /**
+   * Sessions that became ready.
+   *
+   * @param next when there may be more
+   */
+  record Woken(int count, Optional<Duration> next) {}
+
+  /** Makes sessions ready whose lease has run out or whose head is due. */
+  Woken wake() {
     return queue
         .connections()
         .call(
@@ -60,15 +66,13 @@ final class LaneTable {
                 statement.setLong(2, queue.node().shard());
                 try (var rows = statement.executeQuery()) {
                   rows.next();
-                  long next = rows.getLong(2);
-                  if (!rows.wasNull()) {
-                    queue.claims().wakeLanesWithin(Duration.ofNanos(next * 1000));
-                  }
                   int woken = rows.getInt(1);
-                  if (woken >= MOST_WOKEN) {
-                    queue.claims().wakeLanesWithin(Duration.ZERO);
-                  }
-                  return woken;
+                  long next = rows.getLong(2);
+                  Optional<Duration> due =
+                      rows.wasNull()
+                          ? Optional.empty()
+                          : Optional.of(Duration.ofNanos(next * 1000));
+                  return new Woken(woken, woken < MOST_WOKEN ? due : Optional.of(Duration.ZERO));
                 }
               }
             });
@@ -87,7 +91,7 @@ final class LaneTable {
     return 0;
   }
 
-  private Result claim(Connection connection, List<Acceptor> waiting, int batch)
+  private Result claim(Connection connection, List<Owner> owners, int batch)
       throws SQLException {
     try (var statement = BinaryAnswer.prepare(connection, CLAIM)) {
       statement.setInt(1, queue.id());
@@ -96,7 +100,7 @@ final class LaneTable {
           SqlArray.of(
               connection,
               "text",
-              waiting.stream().map(a -> a.owner().name()).toArray(String[]::new)));
+              owners.stream().map(Owner::name).toArray(String[]::new)));
       statement.setString(3, queue.node().id());
       statement.setInt(4, batch);
       statement.setLong(5, lineBegins());
@@ -110,48 +114,27 @@ final class LaneTable {
     }
   }
 
-  /** What a round brought. */
+  /** What a poll brought. */
   static final class Result {
-    final Map<SessionId, ClaimedLane> lanes = new LinkedHashMap<>();
-    final List<ClaimSessions.News> news = new ArrayList<>();
-    boolean readyLeft;
-    boolean areBundlesLeft;
-
-    /** Whether something was locked, and a later round has to look again. */
-    boolean isLate;
-
-    /** When the first of the new messages is due that wait for their time. */
-    Optional<Instant> nextDue = Optional.empty();
-
-    @Nullable String readBy;
-    long lineBegins;
-    Instant moment = Instant.EPOCH;
+    final Map<SessionId, ClaimedLane> sessions = new LinkedHashMap<>();
+    final List<SessionNews> news = new ArrayList<>();
+    PollSummary summary = PollSummary.NONE;
 
     private void add(ResultSet row) throws SQLException {
-      switch (HandedRow.kind(row)) {
-        case HandedRow.LANE -> {
-          var session = HandedRow.session(row);
-          var lane = lanes.get(session);
-          if (lane == null) {
-            lane = ClaimedLane.of(row, session);
-            lanes.put(session, lane);
+      switch (RowKind.of(row)) {
+        case SESSION -> {
+          var id = HandedRow.session(row);
+          var session = sessions.get(id);
+          if (session == null) {
+            session = ClaimedLane.of(row, id);
+            sessions.put(id, session);
           }
-          lane.addMessage(row);
+          session.addMessage(row);
         }
-        case HandedRow.NEWS ->
-            news.add(
-                new ClaimSessions.News(
-                    HandedRow.session(row), HandedRow.epoch(row), HandedRow.node(row)));
-        case HandedRow.SUMMARY -> {
-          moment = HandedRow.until(row);
-          readyLeft = HandedRow.flag(row);
-          areBundlesLeft = HandedRow.areBundlesLeft(row);
-          isLate = HandedRow.isLate(row);
-          nextDue = HandedRow.dueAt(row);
-          readBy = HandedRow.node(row);
-          lineBegins = HandedRow.sequence(row);
-        }
-        default -> throw new KeeperException.Rejected("Unknown row of a claim");
+        case NEWS -> news.add(SessionNews.of(row));
+        case SUMMARY -> summary = PollSummary.of(row);
+        case LOST, NEW_MESSAGE, SNAPSHOT, BATCH, LEFT_TO_READ ->
+            throw new KeeperException.Rejected("Unknown row of a claim");
       }
     }
   }

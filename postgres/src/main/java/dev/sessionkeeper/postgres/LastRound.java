@@ -48,10 +48,10 @@ final class LastRound {
   }
 
   /** What a round that claimed lanes left. */
-  void claimed(LaneTable.Result result) {
-    isReadyLeft = result.readyLeft;
-    readBy = result.readBy;
-    areBundlesLeft = result.areBundlesLeft;
+  void claimed(PollSummary summary) {
+    isReadyLeft = summary.left().areReady();
+    readBy = summary.reader().orElse(null);
+    areBundlesLeft = summary.left().areBatches();
   }
 
   /** A round has read everything that is new. */

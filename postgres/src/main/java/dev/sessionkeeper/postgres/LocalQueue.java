@@ -3,20 +3,30 @@ package dev.sessionkeeper.postgres;
 import dev.sessionkeeper.SessionId;
 
 /** A queue as this process uses it. */
-sealed interface LocalQueue extends AutoCloseable permits OrderedQueue, UnorderedQueue {
+interface LocalQueue extends AutoCloseable {
 
-  /** Something may have come: whoever waits looks. */
+  /** Makes waiting consumers poll, because messages may have come. */
   void wake();
 
   /**
-   * Messages of this process are stored: whoever waits looks, here and elsewhere.
+   * Makes waiting consumers poll, here and in other processes, because this process has stored
+   * messages.
    *
-   * @param areSendersHeldUp whether senders come as fast as they are answered
+   * @param areSendersHeldUp whether senders send as fast as they are answered
    */
   void sent(boolean areSendersHeldUp);
 
-  /** A session that this process holds has new messages. */
+  /** Tells the holder of a session that messages have come. */
   void tellNews(SessionId session);
+
+  /** Applies due expirations, delays and ends of leases. */
+  void applyDue();
+
+  /** Makes every message a row, so that a purge finds all of them. */
+  void beforePurge();
+
+  /** Makes consumers ask the database what is left. */
+  void afterPurge();
 
   @Override
   void close();

@@ -20,10 +20,12 @@ final class LookAtLanes {
   private static final String LOOK =
       "SELECT " + HandedRow.COLUMNS + " FROM keeper.look_lanes(?, ?, ?, ?, ?, ?)";
 
-  private final OrderedQueue queue;
+  private final QueueContext queue;
+  private final PrefetchRoom room;
 
-  LookAtLanes(OrderedQueue queue) {
+  LookAtLanes(QueueContext queue, PrefetchRoom room) {
     this.queue = queue;
+    this.room = room;
   }
 
   /** A lane that has more, and how many of its messages are wanted at most. */
@@ -40,16 +42,16 @@ final class LookAtLanes {
       return;
     }
     long askedAt = queue.time().nanoTime();
-    long room = Math.max(1, queue.roomForBodies());
-    var found = queue.connections().look(connection -> look(connection, cut, room));
+    long bytes = Math.max(1, room.bytes());
+    var found = queue.connections().look(connection -> look(connection, cut, bytes));
     cut.forEach(one -> one.lane.messages.addAll(found.getOrDefault(one.lane.session, List.of())));
     var left = Duration.between(moment, cut.getFirst().lane.lease.until());
     long brought =
-        found.values().stream().flatMap(List::stream).mapToLong(ClaimedLane.Found::bytes).sum();
-    queue.transfers().took(brought, queue.time().nanoTime() - askedAt, left);
+        found.values().stream().flatMap(List::stream).mapToLong(FoundMessage::bytes).sum();
+    room.took(brought, queue.time().nanoTime() - askedAt, left);
   }
 
-  private Map<SessionId, List<ClaimedLane.Found>> look(
+  private Map<SessionId, List<FoundMessage>> look(
       Connection connection, List<Cut> lanes, long mostBytes) throws SQLException {
     try (var statement = BinaryAnswer.prepare(connection, LOOK)) {
       statement.setInt(1, queue.id());
@@ -76,7 +78,7 @@ final class LookAtLanes {
       try (var rows = statement.executeQuery()) {
         var found = new HashMap<SessionId, ClaimedLane>();
         while (rows.next()) {
-          if (HandedRow.kind(rows) == HandedRow.LANE) {
+          if (RowKind.of(rows) == RowKind.SESSION) {
             var session = HandedRow.session(rows);
             var lane = found.get(session);
             if (lane == null) {
@@ -86,7 +88,7 @@ final class LookAtLanes {
             lane.addMessage(rows);
           }
         }
-        var messages = new HashMap<SessionId, List<ClaimedLane.Found>>();
+        var messages = new HashMap<SessionId, List<FoundMessage>>();
         found.forEach((session, lane) -> messages.put(session, lane.messages));
         return messages;
       }

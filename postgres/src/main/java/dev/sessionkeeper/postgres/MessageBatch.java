@@ -33,46 +33,35 @@ final class MessageBatch {
       """; // duplicate_pkey (queue, key), sent_span
   private static final String REMEMBERS = "SELECT duplicate_us > 0 FROM keeper.queue WHERE id = ?";
 
-  private final QueueMode mode;
+  private final Target target;
   private final List<List<Message>> sends;
 
   /** What the messages of all sends are told apart by, one after the other. */
   private final List<UUID> keys;
 
   private final Map<UUID, Message> distinct;
-  private final Map<MessageId, UUID> shared;
-
-  /** The buckets of each reader, as far as is known. */
-  private final long[] parts;
-
-  private final Use use;
+  private final IdUse use;
 
   private MessageBatch(
-      QueueMode mode,
+      Target target,
       List<List<Message>> sends,
       List<UUID> keys,
       Map<UUID, Message> distinct,
-      Map<MessageId, UUID> shared,
-      long[] parts,
-      Use use) {
-    this.mode = mode;
+      IdUse use) {
+    this.target = target;
     this.sends = sends;
     this.keys = keys;
     this.distinct = distinct;
-    this.shared = shared;
-    this.parts = parts;
     this.use = use;
   }
 
-  /** What is known of the ids, and so how they are remembered. */
-  enum Use {
-    /** This process made all of them and uses them for the first time: together. */
-    FIRST_TOGETHER,
-    /** The same, but each on its own. */
-    FIRST_EACH,
-    /** Somebody may have used them. */
-    ANY
-  }
+  /**
+   * Where the messages go.
+   *
+   * @param shared the messages whose payloads are shared, and under which ids
+   * @param readers the buckets of each reader, as far as is known
+   */
+  record Target(QueueMode mode, Map<MessageId, UUID> shared, long[] readers) {}
 
   /** Where a message is. */
   record Place(long sequence, boolean isNew) {}
@@ -83,26 +72,16 @@ final class MessageBatch {
   }
 
   /** Messages that leave in a transaction of their own. */
-  static MessageBatch of(QueueMode mode, List<List<Message>> sends, long[] parts) {
-    return of(mode, sends, Map.of(), parts, Use.FIRST_TOGETHER);
+  static MessageBatch of(QueueMode mode, List<List<Message>> sends, long[] readers) {
+    return of(new Target(mode, Map.of(), readers), sends, IdUse.FIRST_TOGETHER);
   }
 
-  /**
-   * Messages that are stored in an application's transaction.
-   *
-   * @param shared the messages whose bodies are among the shared ones, and under which ids
-   */
-  static MessageBatch within(
-      QueueMode mode, List<List<Message>> sends, Map<MessageId, UUID> shared, long[] parts) {
-    return of(mode, sends, shared, parts, Use.FIRST_EACH);
+  /** Messages that are stored in an application's transaction. */
+  static MessageBatch within(Target target, List<List<Message>> sends) {
+    return of(target, sends, IdUse.FIRST_EACH);
   }
 
-  private static MessageBatch of(
-      QueueMode mode,
-      List<List<Message>> sends,
-      Map<MessageId, UUID> shared,
-      long[] parts,
-      Use ifFirst) {
+  private static MessageBatch of(Target target, List<List<Message>> sends, IdUse ifFirst) {
     boolean areUnused = true;
     var keys = new ArrayList<UUID>();
     var distinct = new LinkedHashMap<UUID, Message>();
@@ -116,8 +95,7 @@ final class MessageBatch {
         }
       }
     }
-    return new MessageBatch(
-        mode, sends, keys, distinct, shared, parts, areUnused ? ifFirst : Use.ANY);
+    return new MessageBatch(target, sends, keys, distinct, areUnused ? ifFirst : IdUse.ANY);
   }
 
   boolean isEmpty() {
@@ -128,7 +106,7 @@ final class MessageBatch {
   MessageBatch without(Set<UUID> stored) {
     var left = new LinkedHashMap<>(distinct);
     left.keySet().removeAll(stored);
-    return new MessageBatch(mode, sends, keys, left, shared, parts, Use.ANY);
+    return new MessageBatch(target, sends, keys, left, IdUse.ANY);
   }
 
   /** Stores what is not known yet. */
@@ -139,7 +117,7 @@ final class MessageBatch {
       // Nothing was stored: some are known, or they cannot be remembered together now.
       left =
           places.isEmpty()
-              ? new MessageBatch(mode, sends, keys, distinct, shared, parts, Use.FIRST_EACH)
+              ? new MessageBatch(target, sends, keys, distinct, IdUse.FIRST_EACH)
               : left.without(places.keySet());
     }
     return places;
@@ -148,7 +126,7 @@ final class MessageBatch {
   /** Stores all of them, or tells which are known. */
   private boolean storeNew(Connection connection, int queue, long shard, Map<UUID, Place> places)
       throws SQLException {
-    var columns = new MessageColumns(distinct, mode, shared, parts);
+    var columns = new MessageColumns(distinct, target.mode, target.shared, target.readers);
     try (var statement = connection.prepareStatement(SEND)) {
       statement.setInt(1, queue);
       columns.bind(connection, statement);

@@ -68,7 +68,7 @@ final class MessageColumns {
     types[i] = Texts.storable(message.payload().contentType());
     properties[i] = PropertyText.of(message.properties());
     haveProperties |= properties[i] != null;
-    ttls[i] = message.ttl().map(QueueTable::micros).orElse(null);
+    ttls[i] = message.ttl().map(Micros::of).orElse(null);
     haveTtls |= ttls[i] != null;
     notBefores[i] = message.notBefore().map(at -> at.atOffset(ZoneOffset.UTC)).orElse(null);
     haveNotBefores |= notBefores[i] != null;
@@ -77,8 +77,8 @@ final class MessageColumns {
   private void putBody(int i, Message message, Map<MessageId, UUID> shared) {
     var body = shared.isEmpty() ? null : shared.get(message.id());
     short form = Codes.of(message.payload().form());
-    forms[i] = body == null ? form : SharedBodies.shared(form);
-    bodies[i] = body == null ? message.payload().unsafeBytes() : SharedBodies.reference(body);
+    forms[i] = body == null ? form : SharedPayloadReference.form(form);
+    bodies[i] = body == null ? message.payload().unsafeBytes() : SharedPayloadReference.bytes(body);
     if (division.isOtherReader(i)) {
       sizes.end();
     }

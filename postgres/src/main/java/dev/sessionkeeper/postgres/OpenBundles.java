@@ -86,7 +86,7 @@ final class OpenBundles {
   }
 
   /** What is completed, told apart by how it is stored. */
-  Completed tellApart(List<SettleWork> works, long note) {
+  Completed tellApart(List<? extends Completions> works, long note) {
     var completed = new Completed(note);
     locked(
         () -> {
@@ -104,7 +104,7 @@ final class OpenBundles {
     return completed;
   }
 
-  private void tellApart(SettleWork work, long sequence, Completed completed) {
+  private void tellApart(Completions work, long sequence, Completed completed) {
     var below = bundles.floorEntry(sequence);
     if (below != null && below.getValue().isOpen(sequence)) {
       completed.add(below.getValue(), sequence);

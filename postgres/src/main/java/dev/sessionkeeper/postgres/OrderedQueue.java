@@ -2,170 +2,103 @@ package dev.sessionkeeper.postgres;
 
 import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Owner;
-import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.ResumableSessions;
-import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicInteger;
 
-/**
- * A queue with sessions, as this process sees it: who waits, what is held, and who does the work.
- */
+/** A queue with sessions, as this process uses it. Composes the workers and passes calls on. */
 final class OrderedQueue implements ResumableSessions, LocalQueue {
   private static final long POLL_MILLIS = 1000;
   private static final long NAMED_LOOK_NANOS = Duration.ofMillis(200).toNanos();
   private static final long NAMED_ASK_NANOS = Duration.ofMillis(20).toNanos();
 
-  private final QueueTable.Known known;
-  private final Setup setup;
-  private final PartsOfReaders parts;
-  private final ConcurrentHashMap<SessionId, HeldLane> held = new ConcurrentHashMap<>();
-  private final ConcurrentHashMap<Object, CompletableFuture<Void>> givingBack =
-      new ConcurrentHashMap<>();
-  private final AtomicInteger receivers = new AtomicInteger();
-  private final Pulse pulse = new Pulse();
-  private final Alarm alarm;
-  private final BodyMemory.Share memory;
-  private final TransferSize transfers = new TransferSize();
-  private final ReadAlone alone;
-  private final LastRound lastRound;
+  private final QueueContext queue;
+  private final Polling polling;
+  private final OwnedSessions owned;
+  private final HoldParts parts;
+  private final ReadAlone reader;
   private final ClaimSessions claims;
-  private final BringUpToDate upToDate;
   private final AskReader asks;
-  private final FetchMessages fetches;
-  private final SettleSessions settles;
-  private final RenewLeases renewals;
-  private final DropUnreceived drops;
   private volatile boolean closed;
 
-  OrderedQueue(QueueTable.Known known, Setup setup, PartsOfReaders parts) {
-    this.known = known;
-    this.setup = setup;
-    this.parts = parts;
-    this.alarm = new Alarm(setup.time(), this::poll);
-    this.memory = setup.memory().share(() -> alarm.ringWithin(Duration.ZERO));
-    this.alone = new ReadAlone(this, setup.options());
-    this.lastRound = new LastRound(setup.time());
-    this.claims = new ClaimSessions(this, setup.options().prefetch());
-    this.upToDate = new BringUpToDate(this);
-    this.asks = new AskReader(this);
-    this.fetches = new FetchMessages(this);
-    this.settles = new SettleSessions(this);
-    this.renewals = new RenewLeases(this);
-    this.drops = new DropUnreceived(this);
+  /**
+   * Composes the workers of a queue.
+   *
+   * @param budget limits what this process reads ahead
+   * @param prefetch the messages that come with a session when it is claimed
+   * @param readers the buckets of each process that reads the queue
+   */
+  OrderedQueue(
+      QueueContext queue,
+      BodyMemory budget,
+      int prefetch,
+      ReadingOptions reading,
+      PartsOfReaders readers) {
+    this.queue = queue;
+    var timer = new EarliestTimer(queue.time(), this::poll);
+    var last = new LastRound(queue.time());
+    this.polling =
+        new Polling(
+            new PollsOfThisQueue(),
+            timer,
+            last,
+            new ChangeSignal(),
+            new WaitingReceivers(this::pollSoon));
+    this.owned = new OwnedSessions(queue, polling.changes(), this::pollIfQuiet);
+    var room = new PrefetchRoom(budget.share(() -> timer.fireWithin(Duration.ZERO)), prefetch);
+    var calls =
+        new SessionCalls(
+            new SettleSessions(queue, this::isNobodyLeft, last::areSendersHeldUp),
+            new RenewLeases(queue),
+            new FetchMessages(queue, room),
+            new StateTable(queue));
+    this.parts = new HoldParts(queue, calls, polling, room, owned);
+    this.reader = new ReadAlone(parts, reading, readers);
+    this.claims = new ClaimSessions(parts, reader);
+    this.asks = new AskReader(queue, reader, polling);
   }
 
-  int id() {
-    return known.id();
+  /** What workers of this queue need. */
+  QueueContext context() {
+    return queue;
   }
 
-  QueueName name() {
-    return known.name();
+  /** The sessions that consumers of this process hold. */
+  OwnedSessions owned() {
+    return owned;
   }
 
-  Node node() {
-    return setup.node();
+  /** The part of this process that reads the queue. */
+  ReadAlone reader() {
+    return reader;
   }
 
-  TimeSource time() {
-    return setup.time();
-  }
-
-  PartsOfReaders parts() {
-    return parts;
-  }
-
-  Connections connections() {
-    return setup.connections();
-  }
-
-  /** The bodies of this queue in memory that no handler has yet. */
-  BodyMemory.Share memory() {
-    return memory;
-  }
-
-  /** How large a statement may be that brings bodies. */
-  TransferSize transfers() {
-    return transfers;
-  }
-
-  /** How many bytes of bodies may be read now; zero when there is no room. */
-  long roomForBodies() {
-    return Math.min(memory.room(), transfers.bytes());
-  }
-
-  int batch() {
-    return setup.options().prefetch();
-  }
-
-  Pulse pulse() {
-    return pulse;
-  }
-
-  Alarm alarm() {
-    return alarm;
-  }
-
-  ClaimSessions claims() {
-    return claims;
-  }
-
-  LastRound lastRound() {
-    return lastRound;
-  }
-
-  BringUpToDate upToDate() {
-    return upToDate;
-  }
-
+  /** Asks the processes that read the queue for sessions. */
   AskReader asks() {
     return asks;
-  }
-
-  ReadAlone alone() {
-    return alone;
-  }
-
-  FetchMessages fetches() {
-    return fetches;
-  }
-
-  SettleSessions settles() {
-    return settles;
-  }
-
-  RenewLeases renewals() {
-    return renewals;
-  }
-
-  Collection<HeldLane> heldLanes() {
-    return held.values();
   }
 
   @Override
   public AcceptResult acceptNext(Owner owner, Duration wait) throws InterruptedException {
     requireOpen();
-    setup.listen();
+    queue.listen();
     var acceptor = claims.add(owner);
-    pollWithin();
+    pollSoon();
     boolean isServed = false;
     try {
-      var lane = acceptor.await(time(), wait);
-      isServed = lane.isPresent();
-      return isServed ? new AcceptResult.Accepted(lane.get()) : new AcceptResult.NoSession();
+      var session = acceptor.await(queue.time(), wait);
+      isServed = session.isPresent();
+      return isServed ? new AcceptResult.Accepted(session.get()) : new AcceptResult.NoSession();
     } finally {
-      // Who serves has taken it out, and may have the lock for as long as it serves others.
+      // A poll that serves this consumer has removed it already, and may hold the lock for long.
       if (!isServed) {
         claims.remove(acceptor);
       }
@@ -175,30 +108,31 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   @Override
   public AcceptResult accept(SessionId session, Owner owner, Duration wait)
       throws InterruptedException {
-    setup.listen();
-    long started = time().nanoTime();
+    queue.listen();
+    long started = queue.time().nanoTime();
+    var named = new AcceptByName(parts);
     while (true) {
       requireOpen();
-      long seen = pulse.beats();
-      // What was sent before must have its lane.
+      long seen = polling.changes().count();
+      // A message that was sent before must have its row.
       var answer = asks.forLane(session, false);
       var result =
           answer instanceof AskReader.Answer.Silent silent
               ? new AcceptResult.Locked(silent.until())
-              : AcceptByName.accept(this, session, owner);
-      long left = wait.toNanos() - (time().nanoTime() - started);
+              : named.accept(session, owner);
+      long left = wait.toNanos() - (queue.time().nanoTime() - started);
       if (!(result instanceof AcceptResult.NoSession) || left <= 0) {
         return result;
       }
       if (answer instanceof AskReader.Answer.WrittenDown) {
-        // Each look costs the reader a statement.
+        // Each ask costs the reader a statement.
         Thread.sleep(Duration.ofNanos(Math.min(left, NAMED_ASK_NANOS)));
       }
-      receiverWaits(1);
+      polling.receivers().begin();
       try {
-        pulse.await(seen, Math.min(left, NAMED_LOOK_NANOS));
+        polling.changes().await(seen, Math.min(left, NAMED_LOOK_NANOS));
       } finally {
-        receiverWaits(-1);
+        polling.receivers().end();
       }
     }
   }
@@ -206,198 +140,200 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   @Override
   public Optional<HeldSession> resume(SessionId session, long epoch) {
     requireOpen();
-    return held(session, epoch)
+    return owned
+        .find(session, epoch)
         .map(HeldLane::share)
-        .orElseGet(() -> SharedLane.find(this, session, epoch))
-        .map(lane -> lane);
+        .orElseGet(() -> SharedLane.find(parts, session, epoch))
+        .map(shared -> shared);
   }
 
   @Override
   public HeldSession handle(SessionId session, long epoch) {
     requireOpen();
-    return held(session, epoch).isPresent()
+    return owned.find(session, epoch).isPresent()
         ? resume(session, epoch)
             .orElseThrow(() -> new KeeperException.LockLost("session " + session, epoch))
-        : SharedLane.unseen(this, session, epoch);
+        : SharedLane.unseen(parts, session, epoch);
   }
 
   @Override
   public Map<SessionId, SessionState> states(List<HeldSession> sessions) {
     requireOpen();
-    return ReadStates.of(this, sessions);
+    return ReadStates.of(queue, sessions);
   }
 
   @Override
   public boolean hasReadySession() {
     requireOpen();
-    if (!lastRound.isRecent()) {
+    var last = polling.last();
+    if (!last.isRecent()) {
       Waits.join(claims.join());
     }
-    return lastRound.isReadyLeft() || lastRound.areBundlesLeft() || alone.hasReady();
+    return last.isReadyLeft() || last.areBundlesLeft() || reader.hasReady();
   }
 
-  /** Something was sent, or came back: here or elsewhere. */
   @Override
   public void wake() {
-    lastRound.changed();
+    polling.last().changed();
     claims.wake();
-    pulse.beat();
+    polling.changes().signal();
   }
 
-  /** While this process reads alone nobody else can take them; when it ends, it says so. */
+  /** While this process reads all of the queue, no other one can take what was sent. */
   @Override
   public void sent(boolean areSendersHeldUp) {
-    lastRound.areSendersHeldUp(areSendersHeldUp);
+    polling.last().areSendersHeldUp(areSendersHeldUp);
     wake();
-    if (!alone.isAlone()) {
-      tellOthers();
+    if (!reader.isAlone()) {
+      queue.tellOthers();
     }
   }
 
-  /** Another process wants sessions that this one carries. */
+  /** Another process asks for sessions that this one has in memory. */
   void asked() {
-    alone.asked();
+    reader.asked();
     claims.wake();
-  }
-
-  /** The process that reads this queue learns that it is asked for sessions. */
-  void tellAsked() {
-    setup.notifications().asked(id());
-  }
-
-  /** Other processes look again. */
-  void tellOthers() {
-    setup.notifications().sent(id());
-  }
-
-  /** A held lane has news: of this process, or of one that must be told. */
-  void tellNews(ClaimSessions.News news) {
-    if (news.node().equals(node().id())) {
-      tellNews(news.session());
-    } else {
-      setup.notifications().news(news.node(), id(), news.session());
-    }
   }
 
   @Override
   public void tellNews(SessionId session) {
-    var lane = held.get(session);
-    if (lane != null) {
-      lane.tellNews();
-    }
-    pulse.beat();
+    owned.tellNews(session);
   }
 
-  /** An operator may have taken the session. */
-  void doubt(SessionId session) {
-    var lane = held.get(session);
-    if (lane != null) {
-      lane.doubt();
-    }
+  @Override
+  public void applyDue() {
+    new ExpireMessages(reader, claims).apply();
   }
 
-  void hold(HeldLane lane) {
-    var before = held.put(lane.id(), lane);
-    if (before != null && before.epoch() < lane.epoch()) {
-      before.superseded();
-    }
-    drops.start();
+  @Override
+  public void beforePurge() {
+    new StopReaders(queue, reader, asks, claims).stop();
   }
 
-  /** Whether senders of this process come as fast as they are answered. */
-  boolean areSendersHeldUp() {
-    return lastRound.areSendersHeldUp();
+  @Override
+  public void afterPurge() {
+    owned.doubtAll();
   }
 
-  /** Nobody here works, nor waits for work: who is here waits for its last settlement. */
-  boolean doAllWaitForSettlements() {
-    return held.isEmpty() && !claims.isAnybodyWaiting();
+  /** Returns when a poll that begins from now on is over, whether or not it failed. */
+  void awaitPoll() {
+    Waits.quietly(claims.join());
   }
 
-  void forget(HeldLane lane) {
-    held.remove(lane.id(), lane);
+  /** Returns whether all consumers of this process only wait for their last settlement. */
+  private boolean isNobodyLeft() {
+    return owned.isEmpty() && !claims.isAnybodyWaiting();
   }
 
-  void forget(SessionId session, long epoch) {
-    held.computeIfPresent(session, (id, lane) -> lane.epoch() == epoch ? null : lane);
-  }
-
-  Optional<HeldLane> held(SessionId session, long epoch) {
-    return Optional.ofNullable(held.get(session)).filter(lane -> lane.epoch() == epoch);
-  }
-
-  boolean hasReceiversWaiting() {
-    return receivers.get() > 0;
-  }
-
-  void receiverWaits(int more) {
-    receivers.addAndGet(more);
-    if (more > 0) {
-      pollWithin();
-    }
-  }
-
-  private void pollWithin() {
-    alarm.ringWithin(
-        Duration.ofMillis(POLL_MILLIS + ThreadLocalRandom.current().nextLong(POLL_MILLIS / 4)));
+  private void pollSoon() {
+    polling
+        .timer()
+        .fireWithin(
+            Duration.ofMillis(POLL_MILLIS + ThreadLocalRandom.current().nextLong(POLL_MILLIS / 4)));
   }
 
   private void poll() {
-    if (!closed && (hasReceiversWaiting() || claims.isAnybodyWaiting() || alone.isReading())) {
+    if (!closed
+        && (polling.receivers().isAnyWaiting()
+            || claims.isAnybodyWaiting()
+            || reader.isReading())) {
       claims.wake();
-      pulse.beat();
-      pollWithin();
+      polling.changes().signal();
+      pollSoon();
+    }
+  }
+
+  /** A held session in which nothing moves gets its row by a poll. */
+  private void pollIfQuiet() {
+    if (reader.hasToWrite()) {
+      claims.ask();
     }
   }
 
   private void requireOpen() {
     if (closed) {
-      throw new KeeperException.Closed("Queue " + name());
+      throw new KeeperException.Closed("Queue " + queue.name());
     }
   }
 
-  /** A lane that nobody wanted is on its way back. */
-  void givesBack(CompletableFuture<Void> answer) {
-    var key = new Object();
-    givingBack.put(key, answer);
-    var unused = answer.whenComplete((done, error) -> givingBack.remove(key));
-  }
-
   /**
-   * What a round has claimed for those who are gone by now is given back when it is over. A process
-   * that only sends has no round, and begins none: it would find new messages for nobody.
+   * Waits for the poll that runs now: what it has claimed for consumers that are gone is given back
+   * when it is over. A process that only sends runs no poll, and begins none: it would find new
+   * messages for no consumer.
    */
-  private void awaitRound() {
+  private void awaitRunningPoll() {
     try {
       Waits.join(claims.joinRunning());
     } catch (RuntimeException e) {
-      setup.log().debug("The last round of {} failed", name(), e);
+      queue.log().debug("The last round of {} failed", queue.name(), e);
     }
   }
 
   @Override
   public void close() {
     closed = true;
-    alarm.stop();
+    polling.timer().stop();
     claims.close();
-    awaitRound();
-    for (var lane : held.values()) {
+    awaitRunningPoll();
+    for (var session : owned.all()) {
       try {
-        lane.close();
+        session.close();
       } catch (RuntimeException e) {
         // Its lease runs out by itself.
-        setup.log().warn("Could not give session {} back; its lease runs out", lane.id(), e);
+        queue
+            .log()
+            .warn("Could not give session {} back; its lease runs out", session.id(), e);
       }
     }
-    givingBack.values().forEach(Waits::quietly);
+    owned.awaitGivenBack();
     try {
-      if (alone.isReading()) {
-        alone.stop();
+      if (reader.isReading()) {
+        reader.stop();
         Waits.join(claims.join());
       }
     } catch (RuntimeException e) {
-      setup.log().warn("Could not write sessions of {} down; others find them later", name(), e);
+      queue
+          .log()
+          .warn("Could not write sessions of {} down; others find them later", queue.name(), e);
     }
-    pulse.beat();
+    polling.changes().signal();
+  }
+
+  /** The polls of this queue, for workers that exist before {@link ClaimSessions} does. */
+  private final class PollsOfThisQueue implements PollRequests {
+    @Override
+    public void ask() {
+      claims.ask();
+    }
+
+    @Override
+    public void wake() {
+      claims.wake();
+    }
+
+    @Override
+    public CompletableFuture<Void> join() {
+      return claims.join();
+    }
+
+    @Override
+    public boolean isAnybodyWaiting() {
+      return claims.isAnybodyWaiting();
+    }
+
+    @Override
+    public void serveCached() {
+      claims.serveCached();
+    }
+
+    @Override
+    public void makeDueWithin(Duration delay) {
+      claims.makeDueWithin(delay);
+    }
+
+    @Override
+    public void makeDueNow() {
+      claims.makeDueNow();
+    }
   }
 }

@@ -10,11 +10,7 @@ package dev.sessionkeeper.postgres;
  *     it, with {@code Migrations.apply(source, "queues")}
  * @param keepHouse whether the provider cleans up by a timer of its own; else somebody calls {@link
  *     PostgresQueueProvider#keepHouse}
- * @param carryFrom how many sessions a process takes within a quarter of a second before it reads a
- *     queue alone, if no other process wants sessions of it, and carries them in memory; zero at
- *     once, {@link #NEVER} never
- * @param page messages that such a process reads first, where more has piled up; later pages are
- *     four times as large
+ * @param reading when a process reads a queue, or its part of it, into its memory
  * @param bodyMemory bytes of bodies that the provider reads ahead of its handlers, over all of its
  *     queues; a queue that has none may always read one message
  */
@@ -23,19 +19,31 @@ public record PostgresOptions(
     int prefetch,
     boolean migrate,
     boolean keepHouse,
-    int carryFrom,
-    int page,
+    Reading reading,
     long bodyMemory) {
   /** For {@code carryFrom}. */
   public static final int NEVER = Integer.MAX_VALUE;
 
+  /**
+   * When a process reads a queue, or its part of it, into its memory.
+   *
+   * @param carryFrom the sessions that the process takes within a quarter of a second before it
+   *     reads; zero to read at once, {@link #NEVER} never to read
+   * @param page the messages that it reads first from a backlog; later pages are four times as
+   *     large
+   */
+  public record Reading(int carryFrom, int page) {
+    public Reading {
+      if (carryFrom < 0) {
+        throw new IllegalArgumentException("carryFrom must not be negative, was " + carryFrom);
+      }
+      if (page < 1 || page > 65_536) {
+        throw new IllegalArgumentException("page must be 1 to 65536, was " + page);
+      }
+    }
+  }
+
   public PostgresOptions {
-    if (carryFrom < 0) {
-      throw new IllegalArgumentException("carryFrom must not be negative, was " + carryFrom);
-    }
-    if (page < 1 || page > 65_536) {
-      throw new IllegalArgumentException("page must be 1 to 65536, was " + page);
-    }
     if (bodyMemory < 1) {
       throw new IllegalArgumentException("bodyMemory must be at least 1, was " + bodyMemory);
     }
@@ -49,41 +57,41 @@ public record PostgresOptions(
 
   /** 12 connections, 32 messages, 64 MB of bodies, tables are kept up to date. */
   public static PostgresOptions ofDefaults() {
-    return new PostgresOptions(12, 32, true, true, 32, 4096, 64L << 20);
+    return new PostgresOptions(12, 32, true, true, new Reading(32, 4096), 64L << 20);
   }
 
   public PostgresOptions withMaxConnections(int count) {
-    return new PostgresOptions(count, prefetch, migrate, keepHouse, carryFrom, page, bodyMemory);
+    return new PostgresOptions(count, prefetch, migrate, keepHouse, reading, bodyMemory);
   }
 
   public PostgresOptions withPrefetch(int count) {
     return new PostgresOptions(
-        maxConnections, count, migrate, keepHouse, carryFrom, page, bodyMemory);
+        maxConnections, count, migrate, keepHouse, reading, bodyMemory);
   }
 
   public PostgresOptions withoutMigration() {
     return new PostgresOptions(
-        maxConnections, prefetch, false, keepHouse, carryFrom, page, bodyMemory);
+        maxConnections, prefetch, false, keepHouse, reading, bodyMemory);
   }
 
   public PostgresOptions withoutHousekeeping() {
     return new PostgresOptions(
-        maxConnections, prefetch, migrate, false, carryFrom, page, bodyMemory);
+        maxConnections, prefetch, migrate, false, reading, bodyMemory);
   }
 
   public PostgresOptions withCarryFrom(int sessions) {
     return new PostgresOptions(
-        maxConnections, prefetch, migrate, keepHouse, sessions, page, bodyMemory);
+        maxConnections, prefetch, migrate, keepHouse, new Reading(sessions, reading.page), bodyMemory);
   }
 
   public PostgresOptions withPage(int messages) {
     return new PostgresOptions(
-        maxConnections, prefetch, migrate, keepHouse, carryFrom, messages, bodyMemory);
+        maxConnections, prefetch, migrate, keepHouse, new Reading(reading.carryFrom, messages), bodyMemory);
   }
 
   /** Bytes of bodies that are read ahead of handlers. The default is 64 MB. */
   public PostgresOptions withBodyMemory(long bytes) {
     return new PostgresOptions(
-        maxConnections, prefetch, migrate, keepHouse, carryFrom, page, bytes);
+        maxConnections, prefetch, migrate, keepHouse, reading, bytes);
   }
 }

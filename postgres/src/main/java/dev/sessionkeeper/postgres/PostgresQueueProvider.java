@@ -59,10 +59,12 @@ public final class PostgresQueueProvider
   private static final Alongside NOTHING = (connection, affected) -> {};
 
   private final Optional<Notices> ownNotices;
-  private final Setup setup;
+  private final ProviderContext setup;
+  private final PostgresOptions options;
+  private final BodyMemory memory;
   private final QueueTable table;
   private final Keep keep;
-  private final ConcurrentHashMap<Integer, LocalQueue> queues = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Integer, OpenQueue> queues = new ConcurrentHashMap<>();
   private final ConcurrentHashMap<Integer, SendMessages> senders = new ConcurrentHashMap<>();
   private final ConcurrentHashMap<Integer, PartsOfReaders> parts = new ConcurrentHashMap<>();
   private volatile boolean closed;
@@ -76,17 +78,11 @@ public final class PostgresQueueProvider
             : Optional.of(Notices.over(connections.source(), connections.unpooled()));
     var notices = shared.or(() -> ownNotices).orElseThrow();
     var notifications = new Notifications(notices, node, new Listening());
-    this.setup =
-        new Setup(
-            connections,
-            node,
-            time,
-            options,
-            notifications,
-            new BodyMemory(options.bodyMemory()),
-            log);
+    this.setup = new ProviderContext(connections, node, time, notifications, log);
+    this.options = options;
+    this.memory = new BodyMemory(options.bodyMemory());
     this.table = new QueueTable(connections, this::drop);
-    this.keep = new Keep(setup);
+    this.keep = new Keep(setup, options.keepHouse());
   }
 
   /**
@@ -135,7 +131,7 @@ public final class PostgresQueueProvider
   /** As {@link #declare(QueueName, QueueSettings)}, with more in its transaction: 1 if created. */
   public boolean declare(QueueName queue, QueueSettings settings, Alongside alongside) {
     requireOpen();
-    return table.declare(queue, settings, alongside);
+    return table.declare(queue, settings, alongside::write);
   }
 
   @Override
@@ -213,7 +209,7 @@ public final class PostgresQueueProvider
    * both happen, once, or neither. For a processor on this provider and this queue.
    */
   public MessageHandler transactional(QueueName queue, TransactionalHandler handler) {
-    return new RunInTransaction(ordered(queue)).handler(handler);
+    return inTransactions(ordered(queue)).handler(handler);
   }
 
   /**
@@ -222,7 +218,7 @@ public final class PostgresQueueProvider
    */
   public MessageHandler transactional(
       QueueName queue, TransactionalHandler handler, HandlerTransactions transactions) {
-    return new RunInTransaction(ordered(queue), transactions).handler(handler);
+    return inTransactions(ordered(queue), transactions).handler(handler);
   }
 
   /**
@@ -231,7 +227,7 @@ public final class PostgresQueueProvider
    * and its effects are one transaction.
    */
   public BatchHandler transactionalBatches(QueueName queue, TransactionalBatchHandler handler) {
-    return new RunInTransaction(ordered(queue)).batchHandler(handler);
+    return inTransactions(ordered(queue)).batchHandler(handler);
   }
 
   /**
@@ -240,7 +236,7 @@ public final class PostgresQueueProvider
    */
   public BatchHandler transactionalBatches(
       QueueName queue, TransactionalBatchHandler handler, HandlerTransactions transactions) {
-    return new RunInTransaction(ordered(queue), transactions).batchHandler(handler);
+    return inTransactions(ordered(queue), transactions).batchHandler(handler);
   }
 
   @Override
@@ -251,8 +247,8 @@ public final class PostgresQueueProvider
   @Override
   public MessageSource messages(QueueName queue) {
     return switch (local(find(queue))) {
-      case UnorderedQueue unordered -> unordered;
-      case OrderedQueue ordered ->
+      case OpenQueue.Unordered(var unordered) -> unordered;
+      case OpenQueue.Ordered ordered ->
           throw new KeeperException.SessionModeMismatch(
               queue, QueueMode.ORDERED, "messages outside of sessions");
     };
@@ -261,12 +257,13 @@ public final class PostgresQueueProvider
   @Override
   public QueueStats stats(QueueName queue) {
     var known = find(queue);
-    lookAtLate(known);
-    var stats = new InspectQueue(known, setup);
-    return switch (local(known)) {
-      case OrderedQueue ordered ->
-          stats.ofSessions(ordered.alone().ready(), ordered.alone().held());
-      case UnorderedQueue unordered -> stats.ofMessages();
+    var local = local(known);
+    local.queue().applyDue();
+    var stats = new InspectQueue(context(known));
+    return switch (local) {
+      case OpenQueue.Ordered(var ordered) ->
+          stats.ofSessions(ordered.reader().ready(), ordered.reader().held());
+      case OpenQueue.Unordered unordered -> stats.ofMessages();
     };
   }
 
@@ -274,8 +271,8 @@ public final class PostgresQueueProvider
   public Page<SessionView> inspect(
       QueueName queue, Optional<SessionStatus> status, Page.Request page) {
     var ordered = ordered(queue);
-    ordered.upToDate().lookAtLate();
-    return new InspectQueue(find(queue), setup).page(status, page, ordered.alone().holds());
+    ordered.applyDue();
+    return new InspectQueue(ordered.context()).page(status, page, ordered.reader().holds());
   }
 
   @Override
@@ -286,9 +283,11 @@ public final class PostgresQueueProvider
   /** As {@link #act(QueueName, SessionId, Act, String)}, with more in its transaction. */
   public int act(QueueName queue, SessionId session, Act act, String reason, Alongside alongside) {
     var ordered = ordered(queue);
-    ordered.upToDate().lookAtLate();
-    int changed = ActOnSession.act(ordered, session, act, reason, alongside);
-    ordered.doubt(session);
+    ordered.applyDue();
+    int changed =
+        new ActOnSession(ordered.context(), ordered.asks())
+            .act(session, act, reason, alongside::write);
+    ordered.owned().doubt(session);
     announce(find(queue));
     return changed;
   }
@@ -297,18 +296,18 @@ public final class PostgresQueueProvider
   public Page<DeadLetter> deadLetters(
       QueueName queue, Optional<SessionId> session, Page.Request page) {
     var known = find(queue);
-    lookAtLate(known);
-    return new DeadLetterTable(known, setup).page(session, page);
+    local(known).queue().applyDue();
+    return new DeadLetterTable(context(known)).page(session, page);
   }
 
   @Override
   public Optional<DeadLetter> deadLetter(QueueName queue, String id) {
-    return new DeadLetterTable(find(queue), setup).find(id);
+    return new DeadLetterTable(context(find(queue))).find(id);
   }
 
   @Override
   public int countReplayable(QueueName queue, Selection selection) {
-    return new DeadLetterTable(find(queue), setup).count(selection);
+    return new DeadLetterTable(context(find(queue))).count(selection);
   }
 
   @Override
@@ -322,14 +321,14 @@ public final class PostgresQueueProvider
    */
   public int replay(QueueName queue, Selection selection, Alongside alongside) {
     var known = find(queue);
-    var ordered = local(known) instanceof OrderedQueue it ? it : null;
-    int replayed = new DeadLetterTable(known, setup).replay(selection, alongside);
+    var local = local(known);
+    int replayed = new DeadLetterTable(context(known)).replay(selection, alongside::write);
     announce(known);
-    if (ordered != null) {
+    if (local instanceof OpenQueue.Ordered(var ordered)) {
       // Whoever carries newer messages of these sessions has put the replayed ones before them
       // (D-02).
       ordered.asks().awaitAnswers();
-      Waits.quietly(ordered.claims().join());
+      ordered.awaitPoll();
     }
     return replayed;
   }
@@ -341,7 +340,7 @@ public final class PostgresQueueProvider
 
   /** As {@link #discard(QueueName, String)}, with more in its transaction if there is one. */
   public boolean discard(QueueName queue, String id, Alongside alongside) {
-    return new DeadLetterTable(find(queue), setup).discard(id, alongside);
+    return new DeadLetterTable(context(find(queue))).discard(id, alongside::write);
   }
 
   @Override
@@ -355,8 +354,8 @@ public final class PostgresQueueProvider
     var known = table.current(queue);
     var remove = new RemoveQueue(setup);
     return switch (part) {
-      case MESSAGES -> remove.purge(known, local(known), alongside);
-      case DEAD_LETTERS -> remove.purgeDeadLetters(known, alongside);
+      case MESSAGES -> remove.purge(known, local(known).queue(), alongside::write);
+      case DEAD_LETTERS -> remove.purgeDeadLetters(known, alongside::write);
     };
   }
 
@@ -374,76 +373,88 @@ public final class PostgresQueueProvider
     var known = table.known(queue);
     // This process writes down what it carries; another one finds its lease gone.
     drop(known);
-    boolean isGone = new RemoveQueue(setup).delete(known, alongside);
+    boolean isGone = new RemoveQueue(setup).delete(known, alongside::write);
     table.forget(known.id());
     setup.notifications().deleted(known.id());
     return isGone;
   }
 
   /** Ends the use of a queue in this process. */
-  private void drop(QueueTable.Known deleted) {
+  private void drop(KnownQueue deleted) {
     senders.remove(deleted.id());
     parts.remove(deleted.id());
     var local = queues.remove(deleted.id());
     if (local != null) {
-      local.close();
+      local.queue().close();
     }
   }
 
   /** Bodies that were read and that no handler has yet, in bytes. */
   long bodiesInMemory() {
-    return setup.memory().used();
-  }
-
-  private void lookAtLate(QueueTable.Known known) {
-    switch (local(known)) {
-      case OrderedQueue ordered -> ordered.upToDate().lookAtLate();
-      case UnorderedQueue unordered -> unordered.lookAtLate();
-    }
+    return memory.used();
   }
 
   private OrderedQueue ordered(QueueName queue) {
     return switch (local(find(queue))) {
-      case OrderedQueue ordered -> ordered;
-      case UnorderedQueue unordered ->
+      case OpenQueue.Ordered(var ordered) -> ordered;
+      case OpenQueue.Unordered unordered ->
           throw new KeeperException.SessionModeMismatch(queue, QueueMode.UNORDERED, "sessions");
     };
   }
 
-  private LocalQueue local(QueueTable.Known known) {
+  private QueueContext context(KnownQueue known) {
+    return new QueueContext(known, setup);
+  }
+
+  private RunInTransaction inTransactions(OrderedQueue queue) {
+    return new RunInTransaction(queue.context(), queue.owned());
+  }
+
+  private RunInTransaction inTransactions(OrderedQueue queue, HandlerTransactions transactions) {
+    return new RunInTransaction(queue.context(), queue.owned(), transactions);
+  }
+
+  private OpenQueue local(KnownQueue known) {
     keep.house();
     return queues.computeIfAbsent(
         known.id(),
         id ->
-            known.mode() == QueueMode.ORDERED
-                ? new OrderedQueue(known, setup, parts(known))
-                : new UnorderedQueue(known, setup));
+            switch (known.mode()) {
+              case ORDERED -> new OpenQueue.Ordered(open(known));
+              case UNORDERED -> new OpenQueue.Unordered(new UnorderedQueue(context(known)));
+            });
   }
 
-  private SendMessages sender(QueueTable.Known known) {
+  private OrderedQueue open(KnownQueue known) {
+    return new OrderedQueue(
+        context(known),
+        memory,
+        options.prefetch(),
+        new ReadingOptions(options.reading().carryFrom(), options.reading().page()),
+        parts(known));
+  }
+
+  private SendMessages sender(KnownQueue known) {
     return senders.computeIfAbsent(
         known.id(),
         id ->
             new SendMessages(
-                known,
-                setup.connections(),
-                setup.time(),
-                setup.node().sent(),
+                context(known),
                 parts(known),
-                areSendersHeldUp -> local(known).sent(areSendersHeldUp)));
+                areSendersHeldUp -> local(known).queue().sent(areSendersHeldUp)));
   }
 
-  private PartsOfReaders parts(QueueTable.Known known) {
+  private PartsOfReaders parts(KnownQueue known) {
     return parts.computeIfAbsent(
         known.id(), id -> new PartsOfReaders(id, setup.connections(), setup.time()));
   }
 
-  private void announce(QueueTable.Known known) {
-    local(known).wake();
+  private void announce(KnownQueue known) {
+    local(known).queue().wake();
     setup.notifications().sent(known.id());
   }
 
-  private QueueTable.Known find(QueueName queue) {
+  private KnownQueue find(QueueName queue) {
     requireOpen();
     return table.known(queue);
   }
@@ -461,7 +472,7 @@ public final class PostgresQueueProvider
     }
     closed = true;
     keep.close();
-    queues.values().forEach(LocalQueue::close);
+    queues.values().forEach(open -> open.queue().close());
     setup.notifications().close();
     ownNotices.ifPresent(Notices::close);
     setup.connections().close();
@@ -473,7 +484,7 @@ public final class PostgresQueueProvider
     public void wake(int queue) {
       var local = queues.get(queue);
       if (local != null) {
-        local.wake();
+        local.queue().wake();
       }
     }
 
@@ -481,7 +492,7 @@ public final class PostgresQueueProvider
     public void news(int queue, SessionId session) {
       var local = queues.get(queue);
       if (local != null) {
-        local.tellNews(session);
+        local.queue().tellNews(session);
       }
     }
 
@@ -492,14 +503,14 @@ public final class PostgresQueueProvider
 
     @Override
     public void asked(int queue) {
-      if (queues.get(queue) instanceof OrderedQueue ordered) {
+      if (queues.get(queue) instanceof OpenQueue.Ordered(var ordered)) {
         ordered.asked();
       }
     }
 
     @Override
     public void everything() {
-      queues.values().forEach(LocalQueue::wake);
+      queues.values().forEach(open -> open.queue().wake());
       Thread.ofVirtual().name("keeper-look-again").start(this::lookAgain);
     }
 

@@ -44,29 +44,26 @@ final class QueueTable {
 
   private final Connections connections;
   private final Database database;
-  private final Consumer<Known> onDeleted;
-  private final ConcurrentHashMap<QueueName, Known> known = new ConcurrentHashMap<>();
+  private final Consumer<KnownQueue> onDeleted;
+  private final ConcurrentHashMap<QueueName, KnownQueue> known = new ConcurrentHashMap<>();
 
   /**
    * Reads the queues of this database.
    *
    * @param onDeleted is told of queues that were in use here and are deleted
    */
-  QueueTable(Connections connections, Consumer<Known> onDeleted) {
+  QueueTable(Connections connections, Consumer<KnownQueue> onDeleted) {
     this.connections = connections;
     this.database = Database.of(connections.source());
     this.onDeleted = onDeleted;
   }
 
-  /** What never changes of a queue. */
-  record Known(int id, QueueName name, QueueMode mode) {}
-
   /** Whether it was created now. */
-  boolean declare(QueueName queue, QueueSettings settings, Alongside alongside) {
+  boolean declare(QueueName queue, QueueSettings settings, AlsoWrite alsoWrite) {
     return database.inTransaction(
         connection -> {
           if (create(connection, queue, settings)) {
-            alongside.write(connection, 1);
+            alsoWrite.write(connection, 1);
             return true;
           }
           var existing = find(connection, queue).orElseThrow().known().mode();
@@ -74,7 +71,7 @@ final class QueueTable {
             throw new KeeperException.QueueConflict(queue, existing);
           }
           change(connection, queue, settings);
-          alongside.write(connection, 0);
+          alsoWrite.write(connection, 0);
           return false;
         });
   }
@@ -90,7 +87,7 @@ final class QueueTable {
    *
    * @throws KeeperException.UnknownQueue if there is none of that name
    */
-  Known current(QueueName queue) {
+  KnownQueue current(QueueName queue) {
     settings(queue);
     return known(queue);
   }
@@ -105,14 +102,14 @@ final class QueueTable {
     known.keySet().forEach(this::settings);
   }
 
-  private void forgetUnless(QueueName queue, Optional<Known> current) {
+  private void forgetUnless(QueueName queue, Optional<KnownQueue> current) {
     var remembered = known.get(queue);
     if (remembered != null && !current.equals(Optional.of(remembered))) {
       forget(remembered);
     }
   }
 
-  private void forget(Known deleted) {
+  private void forget(KnownQueue deleted) {
     known.remove(deleted.name(), deleted);
     onDeleted.accept(deleted);
   }
@@ -135,7 +132,7 @@ final class QueueTable {
   /**
    * @throws KeeperException.UnknownQueue if there is none of that name
    */
-  Known known(QueueName queue) {
+  KnownQueue known(QueueName queue) {
     var found = known.get(queue);
     if (found != null) {
       return found;
@@ -155,9 +152,9 @@ final class QueueTable {
       statement.setString(1, queue.value());
       statement.setBoolean(2, settings.mode() == QueueMode.ORDERED);
       statement.setInt(3, settings.maxDeliveryCount());
-      statement.setLong(4, micros(settings.lockDuration()));
-      statement.setLong(5, micros(settings.messageTtl()));
-      statement.setLong(6, micros(settings.duplicateWindow()));
+      statement.setLong(4, Micros.of(settings.lockDuration()));
+      statement.setLong(5, Micros.of(settings.messageTtl()));
+      statement.setLong(6, Micros.of(settings.duplicateWindow()));
       statement.setString(7, settings.poisonPolicy().name());
       return statement.executeUpdate() == 1;
     }
@@ -167,16 +164,16 @@ final class QueueTable {
       throws SQLException {
     try (var statement = connection.prepareStatement(CHANGE)) {
       statement.setInt(1, settings.maxDeliveryCount());
-      statement.setLong(2, micros(settings.lockDuration()));
-      statement.setLong(3, micros(settings.messageTtl()));
-      statement.setLong(4, micros(settings.duplicateWindow()));
+      statement.setLong(2, Micros.of(settings.lockDuration()));
+      statement.setLong(3, Micros.of(settings.messageTtl()));
+      statement.setLong(4, Micros.of(settings.duplicateWindow()));
       statement.setString(5, settings.poisonPolicy().name());
       statement.setString(6, queue.value());
       statement.executeUpdate();
     }
   }
 
-  private record Row(Known known, QueueSettings settings) {}
+  private record Row(KnownQueue known, QueueSettings settings) {}
 
   private static Optional<Row> find(Connection connection, QueueName queue) throws SQLException {
     try (var statement = connection.prepareStatement(FIND)) {
@@ -188,7 +185,7 @@ final class QueueTable {
         var mode = rows.getBoolean(2) ? QueueMode.ORDERED : QueueMode.UNORDERED;
         return Optional.of(
             new Row(
-                new Known(rows.getInt(1), queue, mode),
+                new KnownQueue(rows.getInt(1), queue, mode),
                 new QueueSettings(
                     mode,
                     rows.getInt(3),
@@ -200,8 +197,4 @@ final class QueueTable {
     }
   }
 
-  static long micros(Duration duration) {
-    return Math.addExact(
-        Math.multiplyExact(duration.toSeconds(), 1_000_000L), duration.toNanosPart() / 1000);
-  }
 }

@@ -5,11 +5,13 @@ import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Rounds come from {@link ClaimSessions}, one after the other. Whoever needs a lane, here or in
  * another process, says so, and the next round writes it down.
  */
-final class ReadAlone {
+final class ReadAlone implements SessionCache {
   /** So much has piled up that it is better read than given lanes. */
   private static final int PILE = 1024;
 
@@ -50,11 +52,16 @@ final class ReadAlone {
 
   private static final long RELIEVE_NANOS = Duration.ofMillis(20).toNanos();
 
-  private final OrderedQueue queue;
+  private final QueueContext queue;
+  private final Polling polling;
+  private final PartsOfReaders parts;
+  private final PrefetchRoom prefetch;
+  private final OwnedSessions owned;
   private final TimeSource time;
   private final WorthReading worth;
   private final int page;
   private final ReaderTable table;
+  private final PersistSessions persist;
   private final AskTable asks;
   private final CarriedSessions sessions;
   private final OpenBundles bundles = new OpenBundles();
@@ -75,14 +82,19 @@ final class ReadAlone {
   /** The answer to a look that let lanes go was lost: no other look tells what they had. */
   private boolean mayHaveLostRelieved;
 
-  ReadAlone(OrderedQueue queue, PostgresOptions options) {
-    this.queue = queue;
+  ReadAlone(HoldParts hold, ReadingOptions options, PartsOfReaders parts) {
+    this.queue = hold.queue();
+    this.polling = hold.polling();
+    this.prefetch = hold.room();
+    this.owned = hold.owned();
+    this.parts = parts;
     this.time = queue.time();
-    this.worth = new WorthReading(time, options.carryFrom());
+    this.worth = new WorthReading(time, options.from());
     this.page = options.page();
     this.table = new ReaderTable(queue);
+    this.persist = new PersistSessions(queue);
     this.asks = new AskTable(queue);
-    this.sessions = new CarriedSessions(queue);
+    this.sessions = new CarriedSessions(hold, this);
     long now = time.nanoTime();
     this.relievedAt = now - RELIEVE_NANOS;
     this.lookedAtAsks = now - LOOK_AT_ASKS_NANOS;
@@ -100,13 +112,21 @@ final class ReadAlone {
     return current != null && current.isAlone();
   }
 
-  Optional<Reading> reading() {
-    return Optional.ofNullable(reading);
+  @Override
+  public OptionalLong epoch() {
+    var current = reading;
+    return current == null ? OptionalLong.empty() : OptionalLong.of(current.epoch());
   }
 
-  /** Of which bundles messages are carried. */
-  OpenBundles bundles() {
+  @Override
+  public OpenBundles batches() {
     return bundles;
+  }
+
+  @Override
+  public Instant momentAt(long now) {
+    var current = reading;
+    return current == null ? Instant.EPOCH : current.momentAt(now);
   }
 
   boolean hasReady() {
@@ -117,8 +137,8 @@ final class ReadAlone {
     return sessions.isLaneNext();
   }
 
-  /** Whether what is carried may be handed out. */
-  boolean isSafe(long now) {
+  @Override
+  public boolean isSafe(long now) {
     var current = reading;
     return current != null && current.isSafe(now);
   }
@@ -129,25 +149,25 @@ final class ReadAlone {
     return current == null ? null : sessions.take(owner, current);
   }
 
-  /** Takes a session back; false when it has a lane by now and is given back there. */
-  boolean release(HeldLane lane, List<ClaimedLane.Found> leftover, boolean isClean) {
+  @Override
+  public boolean release(HeldLane lane, List<FoundMessage> leftover, boolean isClean) {
     boolean isDone = sessions.release(lane, leftover, isClean);
     if (isDone && !isClean) {
-      queue.claims().ask();
+      polling.requests().ask();
     }
     return isDone;
   }
 
-  /** Returns when the session is not being written down any more. */
-  void awaitWriting(SessionId session) {
+  @Override
+  public void awaitPersisting(SessionId session) {
     sessions.awaitWriting(session);
   }
 
-  /** Gives a held session its lane, for what only lanes can do. */
-  void writeDown(HeldLane lane) {
+  @Override
+  public void persist(HeldLane lane) {
     if (sessions.mark(lane)) {
       worth.neededLane();
-      Waits.join(queue.claims().join());
+      Waits.join(polling.requests().join());
     }
   }
 
@@ -157,7 +177,7 @@ final class ReadAlone {
   }
 
   /** What has become too old in memory has its lane when the next round is over. */
-  void writeExpired() {
+  void persistExpired() {
     isExpiredAsked = true;
   }
 
@@ -172,7 +192,7 @@ final class ReadAlone {
   }
 
   /** Sessions that are carried and that somebody holds, as the inspector shows them. */
-  NavigableMap<SessionId, InspectQueue.CarriedHold> holds() {
+  NavigableMap<SessionId, CachedHold> holds() {
     return isReading() ? sessions.holds() : new TreeMap<>();
   }
 
@@ -196,7 +216,7 @@ final class ReadAlone {
 
   /** Whether the lease of the reader must be extended soon, by a round. */
   Optional<Duration> beatEvery() {
-    return reading().map(Reading::beatEvery);
+    return Optional.ofNullable(reading).map(Reading::beatEvery);
   }
 
   /**
@@ -249,23 +269,23 @@ final class ReadAlone {
     worth.begins(sessions.taken());
     read(begun.get(), now);
     if (joins) {
-      queue.tellAsked(); // Those who have more than their part by now look.
+      queue.tellReaders(); // Those who have more than their part by now look.
     }
     return true;
   }
 
   /** Reads from now on, or goes on with another part. */
-  private void read(ReaderTable.Begun begun, long now) {
+  private void read(BucketAssignment begun, long now) {
     mayHaveLostRelieved = false;
     isAsked = true;
     isToMove = false;
     sessions.begin();
     bundles.clear();
     reading = new Reading(begun, now);
-    queue.claims().ask();
+    polling.requests().ask();
   }
 
-  private Optional<ReaderTable.Begun> become(int least, boolean joins) {
+  private Optional<BucketAssignment> become(int least, boolean joins) {
     try {
       return table.become(least, worth.isAlways() ? Duration.ZERO : ALONE, joins);
     } catch (KeeperException e) {
@@ -298,7 +318,7 @@ final class ReadAlone {
     int room = room(current);
     if (room == 0 && !beats) {
       // What is in memory comes first.
-      queue.alarm().ringWithin(LOOK_FOR_ROOM);
+      polling.timer().fireWithin(LOOK_FOR_ROOM);
       return 0;
     }
     boolean relieves = began - relievedAt >= RELIEVE_NANOS;
@@ -310,34 +330,34 @@ final class ReadAlone {
       return -1;
     }
     var news = read(current, Math.max(1, room), relieves);
-    queue.transfers().took(news.bytes, time.nanoTime() - began, current.lease());
-    if (news.isLate) {
-      queue.alarm().ringWithin(ClaimSessions.LOOK_AGAIN);
+    prefetch.took(news.bytes, time.nanoTime() - began, current.lease());
+    if (news.summary.isLate()) {
+      polling.timer().fireWithin(Polling.RETRY_LOCKED);
     }
     if (news.isLost) {
       lose();
       return -1;
     }
     current.read(news, began, time.nanoTime(), beats);
-    bundles.add(news.bundles);
+    bundles.add(news.batches);
     sessions.add(news);
-    news.heldLanes.forEach(queue::tellNews);
+    news.news.forEach(owned::tellNews);
     if (isStopAsked || hasToWrite() || current.isInPages()) {
-      queue.claims().ask();
+      polling.requests().ask();
     }
     // Pages are read as fast as there is room for them.
-    return current.isInPages() ? 0 : news.messages.size() + news.heldLanes.size();
+    return current.isInPages() ? 0 : news.messages.size() + news.news.size();
   }
 
   /** Reads, and remembers whether lanes may have been let go of which the answer was lost. */
-  private ReaderTable.News read(Reading current, int room, boolean relieves) {
+  private ReadResult read(Reading current, int room, boolean relieves) {
     boolean looksForLost = mayHaveLostRelieved && current.isCurrent();
     try {
       var news =
           table.read(
               current,
               room,
-              Math.max(1, queue.roomForBodies()),
+              Math.max(1, prefetch.bytes()),
               relieves,
               looksForLost ? Optional.of(sessions.ids()) : Optional.empty());
       mayHaveLostRelieved &= !looksForLost;
@@ -349,17 +369,17 @@ final class ReadAlone {
   }
 
   /** Whether it must end now, and how. */
-  private ReaderTable.End end(Reading current) {
+  private PersistSessions.End end(Reading current) {
     long untouched = sessions.untouchedNanos();
     boolean isIdle =
         current.isAlone()
             ? untouched > IDLE_NANOS
             : untouched > IDLE_PART_NANOS
-                || (untouched > IDLE_NANOS && !queue.claims().isAnybodyWaiting());
+                || (untouched > IDLE_NANOS && !polling.requests().isAnybodyWaiting());
     if (isStopAsked || isIdle) {
-      return ReaderTable.End.STOPS;
+      return PersistSessions.End.STOPS;
     }
-    return isToMove ? ReaderTable.End.MOVES : ReaderTable.End.NONE;
+    return isToMove ? PersistSessions.End.MOVES : PersistSessions.End.NONE;
   }
 
   /** Reads what others want of this process, if there may be something new. */
@@ -375,14 +395,14 @@ final class ReadAlone {
   }
 
   private void lookAt(ReaderTable.Others others, Reading current) {
-    queue.parts().told(others.parts());
+    parts.told(others.parts());
     isToMove = others.free() != current.buckets();
     if (others.mustStop()) {
       stop();
     } else if (others.areDead()) {
       table.buryDead();
       isAsked = true;
-      queue.alarm().ringWithin(ClaimSessions.LOOK_AGAIN);
+      polling.timer().fireWithin(Polling.RETRY_LOCKED);
     }
   }
 
@@ -394,7 +414,7 @@ final class ReadAlone {
 
   /** How many messages may be read now. */
   private int room(Reading current) {
-    if (queue.roomForBodies() == 0) {
+    if (prefetch.bytes() == 0) {
       return 0;
     }
     int most = current.mostInMemory();
@@ -422,7 +442,7 @@ final class ReadAlone {
       if (!isReading() && !sessions.areLostHeld()) {
         // The answer that it had begun was lost, or the database has crashed.
         table.forgetOwn();
-        queue.claims().ask();
+        polling.requests().ask();
       }
       return;
     }
@@ -433,7 +453,7 @@ final class ReadAlone {
     if (isWanted && time.since(wantedSince).compareTo(JOIN_AFTER) >= 0) {
       join();
     } else if (isWanted) {
-      queue.alarm().ringWithin(JOIN_AFTER);
+      polling.timer().fireWithin(JOIN_AFTER);
     }
   }
 
@@ -456,10 +476,10 @@ final class ReadAlone {
       wantedAt = now;
       wantAgain = min(wantAgain.multipliedBy(2), MOST_WANT_AGAIN);
       if (asks.wantSessions(count)) {
-        queue.tellAsked();
+        queue.tellReaders();
       }
     }
-    queue.alarm().ringWithin(wantAgain);
+    polling.timer().fireWithin(wantAgain);
   }
 
   private static Duration min(Duration one, Duration other) {
@@ -481,8 +501,8 @@ final class ReadAlone {
   }
 
   /** Writes down what must be; false when this was the end. */
-  private boolean write(Reading current, ReaderTable.End end, AskTable.Wishes wishes) {
-    boolean ends = end != ReaderTable.End.NONE;
+  private boolean write(Reading current, PersistSessions.End end, AskTable.Wishes wishes) {
+    boolean ends = end != PersistSessions.End.NONE;
     if (isExpiredAsked) {
       isExpiredAsked = false;
       sessions.markExpired(current.momentAt(time.nanoTime()));
@@ -501,18 +521,17 @@ final class ReadAlone {
     var ids =
         lines.stream().map(session -> session.id).collect(Collectors.toCollection(HashSet::new));
     long began = time.nanoTime();
-    Optional<ReaderTable.Written> written;
+    Optional<PersistSessions.Result> written;
     try {
       written =
-          table.writeDown(
-              new ReaderTable.Writing(
+          persist.persist(
+              new PersistSessions.Request(
                   current.epoch(),
                   lines(lines),
                   bundles.of(ids),
                   wishes,
                   given,
-                  end,
-                  known(current, end, chosen)),
+                  new PersistSessions.Ending(end, known(current, end, chosen))),
               current.lease());
     } catch (RuntimeException e) {
       isAsked = true;
@@ -526,20 +545,20 @@ final class ReadAlone {
     ids.addAll(wishes.sessions);
     bundles.becameRows(ids);
     sessions.written(chosen, written.get().leaseEnds());
-    written.get().heldLanes().forEach(queue::tellNews);
-    if (end == ReaderTable.End.MOVES) {
+    written.get().news().forEach(owned::tellNews);
+    if (end == PersistSessions.End.MOVES) {
       read(written.get().next().get(0), began);
-      queue.tellAsked();
+      queue.tellReaders();
     } else if (ends) {
       end();
     }
-    return end != ReaderTable.End.STOPS;
+    return end != PersistSessions.End.STOPS;
   }
 
   /** Where nothing is left of what was read, nobody has to look through it again. */
-  private Optional<String> known(Reading current, ReaderTable.End end, List<Carried> chosen) {
+  private Optional<String> known(Reading current, PersistSessions.End end, List<Carried> chosen) {
     boolean isAllDone =
-        end == ReaderTable.End.STOPS
+        end == PersistSessions.End.STOPS
             && current.isAlone()
             && current.isCurrent()
             && !mayHaveLostRelieved
@@ -548,17 +567,22 @@ final class ReadAlone {
     return isAllDone ? Optional.of(current.knownTo()) : Optional.empty();
   }
 
-  private static List<ReaderTable.Line> lines(List<Carried> chosen) {
-    var lines = new ArrayList<ReaderTable.Line>();
+  private static List<PersistSessions.Row> lines(List<Carried> chosen) {
+    var lines = new ArrayList<PersistSessions.Row>();
     for (var session : chosen) {
       var holder = session.holder;
       lines.add(
           holder == null
-              ? new ReaderTable.Line(
+              ? new PersistSessions.Row(
                   session.id, 0, "", Duration.ZERO, session.isToBePlaced ? 0 : session.place)
-              : holder.line());
+              : rowOf(holder.snapshot()));
     }
     return lines;
+  }
+
+  private static PersistSessions.Row rowOf(HoldSnapshot hold) {
+    return new PersistSessions.Row(
+        hold.session(), hold.epoch(), hold.owner(), hold.left(), hold.lastHandedOut());
   }
 
   private void lose() {
@@ -580,7 +604,7 @@ final class ReadAlone {
       if (wasIdle) {
         worth.notWithin(ALONE); // Or the last one would never find itself alone, and idle.
       }
-      queue.tellAsked(); // The others share its part.
+      queue.tellReaders(); // The others share its part.
     }
   }
 }

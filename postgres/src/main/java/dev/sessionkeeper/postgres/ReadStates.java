@@ -21,7 +21,7 @@ final class ReadStates {
 
   private ReadStates() {}
 
-  static Map<SessionId, SessionState> of(OrderedQueue queue, List<HeldSession> sessions) {
+  static Map<SessionId, SessionState> of(QueueContext queue, List<HeldSession> sessions) {
     var states = new HashMap<SessionId, SessionState>();
     sessions.forEach(session -> states.put(session.id(), SessionState.none()));
     return queue

@@ -37,7 +37,7 @@ final class Reading {
   /** What time it was for the database at some moment between the question and the answer. */
   private record Sight(Instant moment, long askedAt, long answeredAt) {}
 
-  Reading(ReaderTable.Begun begun, long askedAt) {
+  Reading(BucketAssignment begun, long askedAt) {
     this.epoch = begun.epoch();
     this.buckets = begun.buckets();
     this.lease = begun.lease();
@@ -139,18 +139,18 @@ final class Reading {
     return seen.moment.plusNanos(now - seen.answeredAt);
   }
 
-  void read(ReaderTable.News news, long askedAt, long answeredAt, boolean beats) {
+  void read(ReadResult news, long askedAt, long answeredAt, boolean beats) {
     if (goal == null) {
-      goalSequence = news.lastSequence;
+      goalSequence = news.summary.lastSequence();
     }
-    if (news.moreAfter.isPresent()) {
-      goal = news.knownTo;
-      after = news.moreAfter.get();
+    if (news.known.moreAfter().isPresent()) {
+      goal = news.known.snapshot();
+      after = news.known.moreAfter().get();
     } else {
       goal = null;
       after = 0;
       isFirst = false;
-      knownTo = news.knownTo;
+      knownTo = news.known.snapshot();
       knownSequence = goalSequence;
     }
     if (news.count > 0) {
@@ -158,7 +158,7 @@ final class Reading {
       // Larger ones count at once, smaller ones bit by bit.
       bytesOfOne = Math.max(1, Math.max(now, bytesOfOne * 0.9 + now * 0.1));
     }
-    sight = new Sight(news.moment, askedAt, answeredAt);
+    sight = new Sight(news.summary.moment(), askedAt, answeredAt);
     if (beats) {
       beatAt = askedAt;
       safeUntil = askedAt + lease.toNanos();

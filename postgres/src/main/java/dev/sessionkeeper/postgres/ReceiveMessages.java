@@ -13,14 +13,23 @@ import java.util.Set;
  * or may be suspected, to be there, or, while it is carried, by themselves.
  */
 final class ReceiveMessages {
-  private final OrderedQueue queue;
+  private final HoldParts parts;
+  private final Polling polling;
   private final TimeSource time;
   private final Hold hold;
   private final SettleLane settling;
+  private final Runnable persist;
 
-  ReceiveMessages(OrderedQueue queue, Hold hold, SettleLane settling) {
-    this.queue = queue;
-    this.time = queue.time();
+  /**
+   * Receives.
+   *
+   * @param persist gives the session its row
+   */
+  ReceiveMessages(HoldParts parts, Hold hold, SettleLane settling, Runnable persist) {
+    this.parts = parts;
+    this.polling = parts.polling();
+    this.time = parts.queue().time();
+    this.persist = persist;
     this.hold = hold;
     this.settling = settling;
   }
@@ -37,16 +46,16 @@ final class ReceiveMessages {
     long deadline = time.nanoTime() + Math.min(wait.toNanos(), Long.MAX_VALUE / 4);
     boolean hasLooked = false;
     while (true) {
-      var other = hold.shared;
-      if (other != null) {
+      var other = hold.shared();
+      if (other.isPresent()) {
         var left = Duration.ofNanos(Math.max(0, deadline - time.nanoTime()));
-        return other.receive(BatchLimit.of(max), left, false);
+        return other.get().receive(BatchLimit.of(max), left, false);
       }
       Waits.quietly(hold.before());
       long now = time.nanoTime();
-      if (!hold.isWritten && !queue.alone().isSafe(now)) {
+      if (!isSafe(now)) {
         // Either the lease of the reader is extended, or this one is lost.
-        Waits.join(queue.claims().join());
+        Waits.join(polling.requests().join());
         now = time.nanoTime();
       }
       boolean look;
@@ -58,10 +67,10 @@ final class ReceiveMessages {
         if (!batch.isEmpty()) {
           return batch;
         }
-        isTooOld = !hold.isWritten && hold.fetched.isNextExpired(moment(now));
+        isTooOld = hold.isInMemory() && hold.fetched.isNextExpired(moment(now));
         // Who does not wait joins a round, which costs less than a look of its own.
         look =
-            hold.isWritten
+            !hold.isInMemory()
                 && (hold.fetched.mayHaveMore()
                     || (hasLooked && now - hold.fetched.lookAgainAt() >= 0));
       } finally {
@@ -69,7 +78,7 @@ final class ReceiveMessages {
       }
       if (isTooOld) {
         // Its lane knows how to set it aside.
-        queue.held(hold.id, hold.epoch).ifPresent(HeldLane::requireLane);
+        persist.run();
         continue;
       }
       if (look) {
@@ -77,14 +86,14 @@ final class ReceiveMessages {
           continue;
         }
         hasLooked = true;
-      } else if (!hasLooked && (hold.isWritten || !isPatient)) {
+      } else if (!hasLooked && (!hold.isInMemory() || !isPatient)) {
         hasLooked = true;
-        if (!queue.lastRound().isCurrent()) {
+        if (!polling.last().isCurrent()) {
           // A round that begins now discovers everything whose send has returned.
-          Waits.join(queue.claims().join());
+          Waits.join(polling.requests().join());
           if (!isPatient
-              && queue.lastRound().areBundlesLeft()
-              && AcceptByName.untie(queue, hold.id)) {
+              && polling.last().areBundlesLeft()
+              && new UnpackBatches(parts.queue()).of(hold.id)) {
             hold.suspectMore();
           }
           continue;
@@ -98,19 +107,24 @@ final class ReceiveMessages {
 
   /** What time it is for the database, of a carried session; of a lane the next fetch tells. */
   private Instant moment(long now) {
-    return hold.isWritten
-        ? Instant.EPOCH
-        : queue.alone().reading().map(reading -> reading.momentAt(now)).orElse(Instant.EPOCH);
+    return hold.kept instanceof SessionLease.InMemory in
+        ? in.cache().momentAt(now)
+        : Instant.EPOCH;
+  }
+
+  /** Returns whether the lease is a row, or that of the reader in memory has not ended. */
+  private boolean isSafe(long now) {
+    return !(hold.kept instanceof SessionLease.InMemory in) || in.cache().isSafe(now);
   }
 
   private List<Delivery> handOut(int max, long now) {
-    if (!hold.isWritten && !queue.alone().isSafe(now)) {
+    if (!isSafe(now)) {
       return List.of();
     }
-    if (hold.isWritten && now - hold.leaseEnd >= 0 && !hold.fetched.isEmpty()) {
+    if (!hold.isInMemory() && now - hold.leaseEnd >= 0 && !hold.fetched.isEmpty()) {
       hold.fetched.forget();
     }
-    var batch = hold.fetched.handOut(max, now, hold.isWritten, moment(now));
+    var batch = hold.fetched.handOut(max, now, !hold.isInMemory(), moment(now));
     if (!batch.isEmpty()) {
       hold.lastMoved = now;
     }
@@ -129,14 +143,14 @@ final class ReceiveMessages {
     hold.lock.lock();
     try {
       known = hold.inHand.all();
-      most = Math.max(max, queue.batch()) + known.size();
+      most = Math.max(max, parts.room().messages()) + known.size();
       hold.fetched.beginRead(askedAt);
     } finally {
       hold.lock.unlock();
     }
     FetchMessages.Fetched answer;
     try {
-      answer = Waits.join(queue.fetches().fetch(hold.id, hold.epoch, most));
+      answer = Waits.join(parts.calls().fetches().fetch(hold.id, hold.epoch, most));
     } catch (RuntimeException e) {
       hold.suspectMore();
       throw e;
@@ -165,15 +179,15 @@ final class ReceiveMessages {
 
   /** False when the time is up. */
   private boolean awaitNews(long deadline) throws InterruptedException {
-    queue.receiverWaits(1);
+    polling.receivers().begin();
     try {
-      if (queue.lastRound().areBundlesLeft()) {
+      if (polling.last().areBundlesLeft()) {
         // What is left of a pile is looked through as long as somebody waits.
-        queue.claims().wake();
+        polling.requests().wake();
       }
       return awaitNewsHere(deadline);
     } finally {
-      queue.receiverWaits(-1);
+      polling.receivers().end();
     }
   }
 
@@ -185,12 +199,12 @@ final class ReceiveMessages {
           && !hold.fetched.mayHaveMore()
           && !hold.isLost
           && !hold.isClosed
-          && hold.shared == null) {
+          && hold.shared().isEmpty()) {
         long now = time.nanoTime();
         if (deadline - now <= 0) {
           return false;
         }
-        long look = hold.isWritten ? hold.fetched.lookAgainAt() - now : Long.MAX_VALUE;
+        long look = hold.isInMemory() ? Long.MAX_VALUE : hold.fetched.lookAgainAt() - now;
         if (look <= 0) {
           return true;
         }

@@ -21,10 +21,10 @@ final class RemoveQueue {
   private static final Duration LONGEST_STATEMENT = Duration.ofMinutes(5);
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 
-  private final Setup setup;
+  private final ProviderContext setup;
   private final Database database;
 
-  RemoveQueue(Setup setup) {
+  RemoveQueue(ProviderContext setup) {
     this.setup = setup;
     this.database = Database.of(setup.connections().source()).patient(LONGEST_STATEMENT);
   }
@@ -34,17 +34,13 @@ final class RemoveQueue {
    *
    * @param queue the queue as this process uses it
    */
-  long purge(QueueTable.Known known, LocalQueue queue, Alongside alongside) {
+  long purge(KnownQueue known, LocalQueue queue, AlsoWrite alsoWrite) {
     long began = setup.time().nanoTime();
     while (setup.time().since(began).compareTo(PATIENCE) < 0) {
-      if (queue instanceof OrderedQueue ordered) {
-        ordered.upToDate().requireLanes();
-      }
-      long purged = tryPurge(known, alongside);
+      queue.beforePurge();
+      long purged = tryPurge(known, alsoWrite);
       if (purged != IS_CARRIED) {
-        if (queue instanceof OrderedQueue ordered) {
-          ordered.heldLanes().forEach(HeldLane::doubt);
-        }
+        queue.afterPurge();
         return purged;
       }
     }
@@ -52,34 +48,34 @@ final class RemoveQueue {
         "Queue " + known.name() + ", which another process reads alone,");
   }
 
-  private long tryPurge(QueueTable.Known known, Alongside alongside) {
+  private long tryPurge(KnownQueue known, AlsoWrite alsoWrite) {
     return database.inTransaction(
         connection -> {
           long purged = count(connection, PURGE, known);
           if (purged != IS_CARRIED) {
-            alongside.write(connection, clipped(purged));
+            alsoWrite.write(connection, clipped(purged));
           }
           return purged;
         });
   }
 
-  long purgeDeadLetters(QueueTable.Known known, Alongside alongside) {
+  long purgeDeadLetters(KnownQueue known, AlsoWrite alsoWrite) {
     return database.inTransaction(
         connection -> {
           long purged = count(connection, PURGE_DEAD_LETTERS, known);
-          alongside.write(connection, clipped(purged));
+          alsoWrite.write(connection, clipped(purged));
           return purged;
         });
   }
 
   /** Deletes the queue; false when another process was faster. */
-  boolean delete(QueueTable.Known known, Alongside alongside) {
+  boolean delete(KnownQueue known, AlsoWrite alsoWrite) {
     boolean isGone =
         database.inTransaction(
             connection -> {
               boolean found = run(connection, DELETE, known);
               if (found) {
-                alongside.write(connection, 1);
+                alsoWrite.write(connection, 1);
               }
               return found;
             });
@@ -92,7 +88,7 @@ final class RemoveQueue {
     return (int) Math.min(Integer.MAX_VALUE, count);
   }
 
-  private long count(Connection connection, String sql, QueueTable.Known known)
+  private long count(Connection connection, String sql, KnownQueue known)
       throws SQLException {
     try (var statement = connection.prepareStatement(sql)) {
       statement.setInt(1, known.id());
@@ -104,7 +100,7 @@ final class RemoveQueue {
     }
   }
 
-  private static boolean run(Connection connection, String sql, QueueTable.Known known)
+  private static boolean run(Connection connection, String sql, KnownQueue known)
       throws SQLException {
     try (var statement = connection.prepareStatement(sql)) {
       statement.setInt(1, known.id());

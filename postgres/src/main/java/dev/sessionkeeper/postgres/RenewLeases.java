@@ -21,10 +21,10 @@ final class RenewLeases {
 
   private static final Duration ASK_AGAIN = Duration.ofMillis(20);
 
-  private final OrderedQueue queue;
+  private final QueueContext queue;
   private final GroupCalls<Call> group;
 
-  RenewLeases(OrderedQueue queue) {
+  RenewLeases(QueueContext queue) {
     this.queue = queue;
     this.group =
         new GroupCalls<>("keeper-renew-" + queue.name(), 512, Rhythm.atOnce(), this::renewAll);
@@ -78,7 +78,7 @@ final class RenewLeases {
         var ends = new HashMap<Lane, Optional<Instant>>();
         while (rows.next()) {
           ends.put(
-              new Lane(rows.getString(1), rows.getLong(2)), HandedRow.optionalInstant(rows, 3));
+              new Lane(rows.getString(1), rows.getLong(2)), Instants.optional(rows, 3));
         }
         return ends;
       }

@@ -29,18 +29,22 @@ final class RunInTransaction {
   /** Its counts go into a row of their own, so that handlers do not wait for each other. */
   private static final long NO_SHARD = -1;
 
-  private final OrderedQueue queue;
+  private final QueueContext queue;
+  private final OwnedSessions owned;
   private final HandlerTransactions transactions;
 
   /** Handlers in transactions of the provider. */
-  RunInTransaction(OrderedQueue queue) {
+  RunInTransaction(QueueContext queue, OwnedSessions owned) {
     this.queue = queue;
+    this.owned = owned;
     this.transactions = this::callInOwnTransaction;
   }
 
   /** Handlers in transactions of the application. */
-  RunInTransaction(OrderedQueue queue, HandlerTransactions transactions) {
+  RunInTransaction(
+      QueueContext queue, OwnedSessions owned, HandlerTransactions transactions) {
     this.queue = queue;
+    this.owned = owned;
     this.transactions = new WithinPool(queue.connections(), transactions);
   }
 
@@ -69,11 +73,11 @@ final class RunInTransaction {
   private <T> T call(List<Delivery> deliveries, SessionContext session, Call<T> handler)
       throws Exception {
     var lane =
-        queue
-            .held(session.id(), session.epoch())
+        owned
+            .find(session.id(), session.epoch())
             .orElseThrow(
                 () -> new KeeperException.LockLost("session " + session.id(), session.epoch()));
-    lane.requireLane();
+    lane.requireRow();
     // The effect of this message must not be durable before the end of the one before it.
     lane.settling().awaitBefore(deliveries.get(0).sequence());
     var decided = transactions.call(connection -> call(session, deliveries, connection, handler));
@@ -138,8 +142,8 @@ final class RunInTransaction {
       Optional<SessionState.Write> state)
       throws SQLException {
     try {
-      new SettleCall(session.id(), session.epoch(), false, settled, false, state)
-          .run(connection, queue.id(), NO_SHARD);
+      var call = new SettleCall(session.id(), session.epoch(), false, settled, false, state);
+      SettleEach.runAlone(connection, queue.id(), NO_SHARD, call);
     } catch (SQLException e) {
       if (SqlErrors.isWrongIsolation(e)) {
         throw SqlErrors.translate(e);

@@ -201,8 +201,8 @@ public final class SearchDeadLetters {
                         rows.getString(1),
                         rows.getLong(2),
                         rows.getLong(6),
-                        HandedRow.instant(rows, 4),
-                        HandedRow.instant(rows, 5),
+                        Instants.of(rows, 4),
+                        Instants.of(rows, 5),
                         rows.getString(7),
                         rows.getString(8)));
               }
@@ -296,14 +296,13 @@ public final class SearchDeadLetters {
     var session = Optional.ofNullable(row.getString(2)).map(SessionId::of);
     return new DeadLetter(
         Long.toString(row.getLong(1)),
-        HandedRow.message(
-            row, session, row.getInt(5), row.getString(6), row.getBytes(7), 4, 10, 9, 8),
+        MessageRow.at(row, 4, session),
         row.getLong(3),
         row.getInt(11),
         row.getString(12),
         row.getString(13),
-        HandedRow.instant(row, 14),
-        HandedRow.instant(row, 15),
+        Instants.of(row, 14),
+        Instants.of(row, 15),
         row.getInt(16));
   }
 }

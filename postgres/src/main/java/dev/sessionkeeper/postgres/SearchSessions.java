@@ -396,7 +396,7 @@ public final class SearchSessions {
         if (!rows.next()) {
           return lane.map(view -> new One(view, false));
         }
-        var first = HandedRow.optionalInstant(rows, 2);
+        var first = Instants.optional(rows, 2);
         long bundled = first.isEmpty() ? 0 : rows.getLong(1);
         var age = Duration.of(rows.getLong(3), ChronoUnit.MICROS);
         boolean isReadAlone = rows.getBoolean(4);
@@ -469,22 +469,12 @@ public final class SearchSessions {
   }
 
   private static Waiting waiting(ResultSet row, SessionId session) throws SQLException {
-    var body = row.getBytes(5);
     return new Waiting(
-        HandedRow.message(
-            row,
-            Optional.of(session),
-            row.getInt(3),
-            row.getString(4),
-            body == null ? new byte[0] : body,
-            2,
-            8,
-            7,
-            6),
+        MessageRow.at(row, 2, Optional.of(session)),
         row.getLong(1),
         row.getInt(10),
-        HandedRow.instant(row, 9),
-        HandedRow.optionalInstant(row, 11),
+        Instants.of(row, 9),
+        Instants.optional(row, 11),
         row.getString(12));
   }
 
@@ -498,7 +488,7 @@ public final class SearchSessions {
             try (var rows = statement.executeQuery()) {
               return rows.next()
                   ? Optional.of(
-                      new State(rows.getBytes(1), rows.getLong(2), HandedRow.instant(rows, 3)))
+                      new State(rows.getBytes(1), rows.getLong(2), Instants.of(rows, 3)))
                   : Optional.empty();
             }
           }
@@ -518,12 +508,12 @@ public final class SearchSessions {
   private static SessionView view(ResultSet row) throws SQLException {
     var status = Codes.status(row.getInt(2));
     boolean waits = status == SessionStatus.WAITING;
-    var failedAt = HandedRow.optionalInstant(row, 12);
+    var failedAt = Instants.optional(row, 12);
     var lastError = Optional.ofNullable(row.getString(11)).orElse("");
     var since =
         waits
-            ? failedAt.isPresent() ? failedAt : HandedRow.optionalInstant(row, 13)
-            : HandedRow.optionalInstant(row, 10);
+            ? failedAt.isPresent() ? failedAt : Instants.optional(row, 13)
+            : Instants.optional(row, 10);
     return new SessionView(
         SessionId.of(row.getString(1)),
         status,
@@ -531,13 +521,13 @@ public final class SearchSessions {
         Duration.of(row.getLong(4), ChronoUnit.MICROS),
         Optional.ofNullable(row.getString(5)).map(Owner::of),
         row.getLong(6),
-        HandedRow.optionalInstant(row, 7),
+        Instants.optional(row, 7),
         row.getInt(8),
         waits
             ? Optional.of(whyWaiting(lastError, failedAt.isPresent()))
             : Optional.ofNullable(row.getString(9)),
         since,
-        HandedRow.optionalInstant(row, 14));
+        Instants.optional(row, 14));
   }
 
   private static String whyWaiting(String lastError, boolean hasFailed) {

@@ -43,7 +43,7 @@ final class SendMessages {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final Duration TRY_AGAIN = Duration.ofMillis(20);
 
-  private final QueueTable.Known queue;
+  private final QueueContext queue;
   private final Connections connections;
   private final CountShard shard;
   private final PartsOfReaders parts;
@@ -55,21 +55,16 @@ final class SendMessages {
   private final Set<MessageId> held = ConcurrentHashMap.newKeySet();
 
   SendMessages(
-      QueueTable.Known queue,
-      Connections connections,
-      TimeSource time,
-      CountShard shard,
-      PartsOfReaders parts,
-      AfterCommit afterCommit) {
+      QueueContext queue, PartsOfReaders parts, AfterCommit afterCommit) {
     this.queue = queue;
-    this.connections = connections;
-    this.shard = shard;
+    this.connections = queue.connections();
+    this.shard = queue.node().sent();
     this.parts = parts;
-    this.time = time;
+    this.time = queue.time();
     this.afterCommit = afterCommit;
     this.group =
         new GroupCalls<>(
-            "keeper-send-" + queue.name(), MOST_CALLS, Rhythm.together(time), this::sendAll);
+            "keeper-send-" + queue.name(), MOST_CALLS, Rhythm.together(queue.time()), this::sendAll);
   }
 
   /** Is told of every commit, and whether senders come as fast as they are answered. */
@@ -104,7 +99,8 @@ final class SendMessages {
     if (messages.isEmpty()) {
       return List.of();
     }
-    var batch = MessageBatch.within(queue.mode(), List.of(messages), bodies, parts.known());
+    var batch = MessageBatch.within(
+            new MessageBatch.Target(queue.queue().mode(), bodies, parts.known()), List.of(messages));
     try {
       return batch.outcomes(batch.store(connection, queue.id(), -1)).get(0);
     } catch (SQLException e) {
@@ -134,7 +130,7 @@ final class SendMessages {
   private void sendGroup(List<Call> calls) {
     try {
       var batch =
-          MessageBatch.of(queue.mode(), calls.stream().map(Call::messages).toList(), lately());
+          MessageBatch.of(queue.queue().mode(), calls.stream().map(Call::messages).toList(), lately());
       var outcomes = batch.outcomes(store(batch));
       group.answers();
       for (int i = 0; i < calls.size(); i++) {
@@ -154,7 +150,7 @@ final class SendMessages {
   }
 
   private long[] lately() {
-    return queue.mode() == QueueMode.ORDERED ? parts.lately() : parts.known();
+    return queue.queue().mode() == QueueMode.ORDERED ? parts.lately() : parts.known();
   }
 
   /** One of them cannot be stored; the others must not suffer. */
@@ -196,7 +192,7 @@ final class SendMessages {
     long began = time.nanoTime();
     while (true) {
       try {
-        var batch = MessageBatch.of(queue.mode(), List.of(call.messages), lately());
+        var batch = MessageBatch.of(queue.queue().mode(), List.of(call.messages), lately());
         return batch.outcomes(store(batch)).get(0);
       } catch (IdHeld e) {
         if (time.since(began).compareTo(PATIENCE) > 0) {

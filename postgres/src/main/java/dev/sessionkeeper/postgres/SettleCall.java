@@ -4,8 +4,6 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.spi.HeldSession.Settled;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -34,20 +32,11 @@ record SettleCall(
   }
 
   /**
-   * Runs it in the transaction of the connection.
-   *
-   * @return the new version of the state; zero where none was written
-   */
-  long run(Connection connection, int queue, long shard) throws SQLException {
-    return result(SettleEach.run(connection, queue, shard, List.of(this)).get(0));
-  }
-
-  /**
    * What its outcome means.
    *
    * @return the new version of the state; zero where none was written
    */
-  long result(SettleEach.Outcome outcome) {
+  long result(SettleOutcome outcome) {
     var detail = outcome.detail();
     return switch (outcome.name()) {
       case "ok" -> detail == null ? 0 : detail;

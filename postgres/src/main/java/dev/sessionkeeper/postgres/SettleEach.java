@@ -8,7 +8,6 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Runs settle calls of different sessions, which come in order, as one statement: one commit, and
@@ -58,7 +57,7 @@ final class SettleEach {
       case Settlement.Complete complete -> acts[i] = 0;
       case Settlement.Retry retry -> {
         acts[i] = retry.counted() ? RETRIED : POSTPONED;
-        delays[i] = QueueTable.micros(retry.delay());
+        delays[i] = Micros.of(retry.delay());
         limits[i] = retry.limited();
         reasons[i] = Texts.storable(retry.reason());
       }
@@ -75,25 +74,27 @@ final class SettleEach {
   }
 
   /**
-   * What became of a call.
+   * Runs one call in the transaction of the connection.
    *
-   * @param detail depends on what it is; may be missing
-   * @param sequence the message that this is about, if it is about one
+   * @return the new version of the state; zero where none was written
    */
-  record Outcome(String name, @Nullable Long detail, long sequence) {}
+  static long runAlone(Connection connection, int queue, long shard, SettleCall call)
+      throws SQLException {
+    return call.result(run(connection, queue, shard, List.of(call)).get(0));
+  }
 
   /** Runs them in the transaction of the connection; the outcomes come in the same order. */
-  static List<Outcome> run(Connection connection, int queue, long shard, List<SettleCall> calls)
+  static List<SettleOutcome> run(Connection connection, int queue, long shard, List<SettleCall> calls)
       throws SQLException {
     try (var statement = connection.prepareStatement(SETTLE)) {
       statement.setInt(1, queue);
       new SettleEach(calls).bind(connection, statement);
       statement.setLong(14, shard);
       try (var rows = statement.executeQuery()) {
-        var outcomes = new ArrayList<Outcome>(calls.size());
+        var outcomes = new ArrayList<SettleOutcome>(calls.size());
         while (rows.next()) {
           outcomes.add(
-              new Outcome(rows.getString(1), rows.getObject(2, Long.class), rows.getLong(3)));
+              new SettleOutcome(rows.getString(1), rows.getObject(2, Long.class), rows.getLong(3)));
         }
         return outcomes;
       }

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * I2: a settlement is seen as finished only after what is in hand says so.
  */
 final class SettleLane {
-  private final OrderedQueue queue;
+  private final SettleSessions settles;
+  private final PollRequests polls;
   private final Hold hold;
   private final Set<Settled> settledAlready = new HashSet<>();
   private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
@@ -30,8 +31,9 @@ final class SettleLane {
   private int completingSince;
   private CompletableFuture<Void> completed = CompletableFuture.completedFuture(null);
 
-  SettleLane(OrderedQueue queue, Hold hold) {
-    this.queue = queue;
+  SettleLane(SettleSessions settles, PollRequests polls, Hold hold) {
+    this.settles = settles;
+    this.polls = polls;
     this.hold = hold;
   }
 
@@ -55,12 +57,12 @@ final class SettleLane {
       return completed;
     }
     var next =
-        new CompleteCall(hold.id, hold.epoch, settlements, voidAfter(failures), hold::carriedBy);
+        new CompleteCall(hold.id, hold.epoch, settlements, voidAfter(failures), hold::fence);
     completing = next;
     completingSince = failures;
     completed = next.answer().whenComplete((done, error) -> finish(next.settlements(), error));
     last = completed;
-    queue.settles().complete(next);
+    settles.complete(next);
     return completed;
   }
 
@@ -69,8 +71,7 @@ final class SettleLane {
     completing = null;
     var call = new SettleCall(hold.id, hold.epoch, false, settlements, false, state);
     var finished =
-        queue
-            .settles()
+        settles
             .settle(call, voidAfter(hold.inHand.failures()))
             .whenComplete((done, error) -> finish(settlements, error));
     last = finished;
@@ -82,7 +83,7 @@ final class SettleLane {
   private void lookAgainForRetry(List<Settled> settlements) {
     if (!settlements.isEmpty()
         && settlements.getLast().settlement() instanceof Settlement.Retry retry) {
-      var unused = last.thenRun(() -> queue.claims().wakeLanesWithin(retry.delay()));
+      var unused = last.thenRun(() -> polls.makeDueWithin(retry.delay()));
     }
   }
 
@@ -117,8 +118,7 @@ final class SettleLane {
     completing = null;
     var old = sequences.stream().map(next -> new Settled(next, Settlement.complete())).toList();
     var unused =
-        queue
-            .settles()
+        settles
             .settle(SettleCall.expired(hold.id, hold.epoch, old))
             .whenComplete((done, error) -> finishUnseen(old, error));
   }

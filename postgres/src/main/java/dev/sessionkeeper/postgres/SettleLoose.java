@@ -18,18 +18,16 @@ final class SettleLoose {
   private static final String COMPLETE = "SELECT * FROM keeper.complete_loose(?, ?, ?, ?)";
   private static final String SETTLE = "SELECT keeper.settle_loose(?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
-  private final QueueTable.Known known;
-  private final Setup setup;
-  private final Pulse pulse;
+  private final QueueContext queue;
+  private final ChangeSignal changes;
   private final GroupCalls<Call> group;
 
-  SettleLoose(QueueTable.Known known, Setup setup, Pulse pulse) {
-    this.known = known;
-    this.setup = setup;
-    this.pulse = pulse;
+  SettleLoose(QueueContext queue, ChangeSignal changes) {
+    this.queue = queue;
+    this.changes = changes;
     this.group =
         new GroupCalls<>(
-            "keeper-complete-" + known.name(), 1024, Rhythm.atOnce(), this::completeAll);
+            "keeper-complete-" + queue.name(), 1024, Rhythm.atOnce(), this::completeAll);
   }
 
   private record Call(Receipt receipt, CompletableFuture<Void> answer) {}
@@ -45,7 +43,7 @@ final class SettleLoose {
           settle(
               receipt,
               retry.counted() ? RETRIED : POSTPONED,
-              QueueTable.micros(retry.delay()),
+              Micros.of(retry.delay()),
               retry.limited(),
               retry.reason(),
               "");
@@ -58,7 +56,7 @@ final class SettleLoose {
 
   private void completeAll(List<Call> calls) {
     try {
-      var lost = setup.connections().call(connection -> completeAll(connection, calls));
+      var lost = queue.connections().call(connection -> completeAll(connection, calls));
       for (var call : calls) {
         if (lost.contains(call.receipt.sequence())) {
           call.answer.completeExceptionally(Receipt.lost(call.receipt.toString()));
@@ -73,7 +71,7 @@ final class SettleLoose {
 
   private Set<Long> completeAll(Connection connection, List<Call> calls) throws SQLException {
     try (var statement = connection.prepareStatement(COMPLETE)) {
-      statement.setInt(1, known.id());
+      statement.setInt(1, queue.id());
       statement.setArray(
           2,
           SqlArray.of(
@@ -86,7 +84,7 @@ final class SettleLoose {
               connection,
               "int8",
               calls.stream().mapToLong(call -> call.receipt.proof()).toArray()));
-      statement.setLong(4, setup.node().shard());
+      statement.setLong(4, queue.node().shard());
       try (var rows = statement.executeQuery()) {
         var lost = new HashSet<Long>();
         while (rows.next()) {
@@ -101,12 +99,12 @@ final class SettleLoose {
       Receipt receipt, int act, long delay, boolean limited, String reason, String error) {
     try {
       boolean held =
-          setup
+          queue
               .connections()
               .call(
                   connection -> {
                     try (var statement = connection.prepareStatement(SETTLE)) {
-                      statement.setInt(1, known.id());
+                      statement.setInt(1, queue.id());
                       statement.setLong(2, receipt.sequence());
                       statement.setLong(3, receipt.proof());
                       statement.setInt(4, act);
@@ -114,14 +112,14 @@ final class SettleLoose {
                       statement.setBoolean(6, limited);
                       statement.setString(7, Texts.storable(reason));
                       statement.setString(8, Texts.storable(error));
-                      statement.setLong(9, setup.node().shard());
+                      statement.setLong(9, queue.node().shard());
                       try (var rows = statement.executeQuery()) {
                         rows.next();
                         return rows.getBoolean(1);
                       }
                     }
                   });
-      pulse.beat();
+      changes.signal();
       return held
           ? CompletableFuture.completedFuture(null)
           : CompletableFuture.failedFuture(Receipt.lost(receipt.toString()));

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * Completes messages and gives lanes back: for many sessions one statement and one commit.
@@ -32,66 +32,26 @@ final class SettleSessions {
 
   private static final Duration PACE = Duration.ofMillis(2);
 
-  private final OrderedQueue queue;
-  private final GroupCalls<Call> group;
+  private final QueueContext queue;
+  private final GroupCalls<SettlementCall> group;
   private final CompleteMessages completions;
 
-  SettleSessions(OrderedQueue queue) {
+  /**
+   * Settles.
+   *
+   * @param isNobodyLeft returns whether no consumer works or waits for work
+   * @param areSendersHeldUp returns whether senders send as fast as they are answered
+   */
+  SettleSessions(
+      QueueContext queue, BooleanSupplier isNobodyLeft, BooleanSupplier areSendersHeldUp) {
     this.queue = queue;
     this.completions = new CompleteMessages(queue);
     this.group =
         new GroupCalls<>(
             "keeper-settle-" + queue.name(),
             MOST_CALLS,
-            Rhythm.apart(
-                queue.time(), PACE, queue::doAllWaitForSettlements, queue::areSendersHeldUp),
+            Rhythm.apart(queue.time(), PACE, isNobodyLeft, areSendersHeldUp),
             this::settleAll);
-  }
-
-  sealed interface Call permits CompleteCall, Free, Mixed {
-    SessionId session();
-
-    CompletableFuture<Void> answer();
-
-    /** Whether one before it has failed since it was sent. */
-    default boolean isVoid() {
-      return false;
-    }
-
-    /** The first message it is about. */
-    default long first() {
-      return 0;
-    }
-  }
-
-  record Free(SessionId session, long epoch, LongSupplier carriedBy, CompletableFuture<Void> answer)
-      implements Call {}
-
-  record Mixed(SettleCall call, BooleanSupplier voided, CompletableFuture<Void> answer)
-      implements Call {
-    @Override
-    public SessionId session() {
-      return call.session();
-    }
-
-    @Override
-    public boolean isVoid() {
-      return voided.getAsBoolean();
-    }
-
-    private void answer(SettleEach.Outcome outcome) {
-      try {
-        var unused = call.result(outcome);
-        answer.complete(null);
-      } catch (KeeperException e) {
-        answer.completeExceptionally(e);
-      }
-    }
-
-    @Override
-    public long first() {
-      return call.settlements().isEmpty() ? 0 : call.settlements().get(0).sequence();
-    }
   }
 
   void complete(CompleteCall call) {
@@ -99,12 +59,12 @@ final class SettleSessions {
   }
 
   CompletableFuture<Void> free(SessionId session, long epoch) {
-    return add(new Free(session, epoch, () -> Hold.NOT_CARRIED, new CompletableFuture<>()));
+    return free(session, epoch, Fence.OfSession::new);
   }
 
   /** Gives the lane back; of a session that is carried this is only the end of its settlements. */
-  CompletableFuture<Void> free(Hold hold) {
-    return add(new Free(hold.id, hold.epoch, hold::carriedBy, new CompletableFuture<>()));
+  CompletableFuture<Void> free(SessionId session, long epoch, Supplier<Fence> fence) {
+    return add(new GiveBackCall(session, epoch, fence, new CompletableFuture<>()));
   }
 
   CompletableFuture<Void> settle(SettleCall call) {
@@ -112,15 +72,15 @@ final class SettleSessions {
   }
 
   CompletableFuture<Void> settle(SettleCall call, BooleanSupplier voided) {
-    return add(new Mixed(call, voided, new CompletableFuture<>()));
+    return add(new MixedCall(call, voided, new CompletableFuture<>()));
   }
 
-  private CompletableFuture<Void> add(Call call) {
+  private CompletableFuture<Void> add(SettlementCall call) {
     group.add(call);
     return call.answer();
   }
 
-  private void settleAll(List<Call> calls) {
+  private void settleAll(List<SettlementCall> calls) {
     var left = calls;
     while (!left.isEmpty()) {
       left = settleSome(left);
@@ -128,10 +88,10 @@ final class SettleSessions {
   }
 
   /** Settles what can go together; returns the calls that must wait for these. */
-  private List<Call> settleSome(List<Call> calls) {
+  private List<SettlementCall> settleSome(List<SettlementCall> calls) {
     var together = new LinkedHashMap<SessionId, SettleWork>();
-    var mixed = new LinkedHashMap<SessionId, Mixed>();
-    var later = new ArrayList<Call>();
+    var mixed = new LinkedHashMap<SessionId, MixedCall>();
+    var later = new ArrayList<SettlementCall>();
     var behind = new HashSet<SessionId>();
     for (var call : calls) {
       if (behind.contains(call.session()) || mixed.containsKey(call.session())) {
@@ -146,16 +106,16 @@ final class SettleSessions {
         continue;
       }
       switch (call) {
-        case Mixed one -> mixed.put(one.session(), one);
+        case MixedCall one -> mixed.put(one.session(), one);
         case CompleteCall one -> {
-          if (!work(together, one.session(), one.epoch(), one.carriedBy()).complete(one)) {
+          if (!work(together, one.session(), one.epoch(), one.fence()).complete(one)) {
             behind.add(one.session());
             later.add(one);
           }
         }
-        case Free one -> {
-          if (!work(together, one.session(), one.epoch, one.carriedBy)
-              .free(one.epoch, one.answer())) {
+        case GiveBackCall one -> {
+          if (!work(together, one.session(), one.epoch(), one.fence())
+              .free(one.epoch(), one.answer())) {
             later.add(one);
           }
           behind.add(one.session());
@@ -165,7 +125,7 @@ final class SettleSessions {
     if (!together.isEmpty()) {
       settleTogether(List.copyOf(together.values()));
     }
-    var inOrder = mixed.values().stream().sorted(Comparator.comparing(Mixed::session)).toList();
+    var inOrder = mixed.values().stream().sorted(Comparator.comparing(MixedCall::session)).toList();
     for (int from = 0; from < inOrder.size(); from += MOST_MIXED) {
       settleMixed(inOrder.subList(from, Math.min(from + MOST_MIXED, inOrder.size())));
     }
@@ -173,27 +133,31 @@ final class SettleSessions {
   }
 
   private static SettleWork work(
-      Map<SessionId, SettleWork> together, SessionId session, long epoch, LongSupplier carriedBy) {
-    return together.computeIfAbsent(session, s -> new SettleWork(s, epoch, carriedBy));
+      Map<SessionId, SettleWork> together, SessionId session, long epoch, Supplier<Fence> fence) {
+    return together.computeIfAbsent(session, s -> new SettleWork(s, epoch, fence));
   }
 
   private void settleTogether(List<SettleWork> works) {
-    var lanes = new ArrayList<SettleWork>();
-    var carried = new ArrayList<SettleWork>();
-    works.forEach(work -> (work.isCarried() ? carried : lanes).add(work));
-    if (!carried.isEmpty()) {
-      // Those that have got a lane meanwhile are settled there.
-      lanes.addAll(completions.ofCarried(carried));
+    var rows = new ArrayList<SettleWork>();
+    var cached = new LinkedHashMap<Reader, List<SettleWork>>();
+    for (var work : works) {
+      switch (work.fence()) {
+        case Fence.OfReader by ->
+            cached.computeIfAbsent(by.reader(), reader -> new ArrayList<>()).add(work);
+        case Fence.OfSession() -> rows.add(work);
+      }
     }
-    if (!lanes.isEmpty()) {
-      completions.ofLanes(lanes);
+    // Sessions that have got a row meanwhile are settled there.
+    cached.forEach((reader, own) -> rows.addAll(completions.ofCached(reader, own)));
+    if (!rows.isEmpty()) {
+      completions.ofRows(rows);
     }
   }
 
   /** In one commit, in the order of the sessions, as everybody who locks several of them. */
-  private void settleMixed(List<Mixed> mixed) {
+  private void settleMixed(List<MixedCall> mixed) {
     try {
-      var calls = mixed.stream().map(Mixed::call).toList();
+      var calls = mixed.stream().map(MixedCall::call).toList();
       var outcomes =
           queue
               .connections()
@@ -212,17 +176,17 @@ final class SettleSessions {
         // A transaction has one of them locked; the others go on.
         mixed.forEach(each -> settleMixed(List.of(each)));
       } else {
-        mixed.forEach(each -> each.answer.completeExceptionally(e));
+        mixed.forEach(each -> each.answer().completeExceptionally(e));
       }
     } catch (RuntimeException e) {
-      mixed.forEach(each -> each.answer.completeExceptionally(e));
+      mixed.forEach(each -> each.answer().completeExceptionally(e));
     }
   }
 
   /** One of them cannot be settled; the others must not suffer. */
-  private void refuse(List<Mixed> mixed, KeeperException.Rejected reason) {
+  private void refuse(List<MixedCall> mixed, KeeperException.Rejected reason) {
     if (mixed.size() == 1) {
-      mixed.get(0).answer.completeExceptionally(reason);
+      mixed.get(0).answer().completeExceptionally(reason);
     } else {
       mixed.forEach(each -> settleMixed(List.of(each)));
     }

@@ -5,29 +5,31 @@ import dev.sessionkeeper.SessionId;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** What is to be done to one held session within a group: messages completed, perhaps its end. */
-final class SettleWork {
+final class SettleWork implements Completions {
   private final SessionId session;
   private final long epoch;
-  private final LongSupplier carriedBy;
-  private final long readerEpoch;
+  private final Supplier<Fence> fence;
+  private final Fence first;
   private final List<long[]> done = new ArrayList<>();
   private final List<CompletableFuture<Void>> answers = new ArrayList<>();
   private boolean isFreed;
   private KeeperException.@Nullable OutcomeUnknown doubt;
 
-  SettleWork(SessionId session, long epoch, LongSupplier carriedBy) {
+  SettleWork(SessionId session, long epoch, Supplier<Fence> fence) {
     this.session = session;
     this.epoch = epoch;
-    this.carriedBy = carriedBy;
-    this.readerEpoch = carriedBy.getAsLong();
+    this.fence = fence;
+    this.first = fence.get();
   }
 
-  SessionId session() {
+  @Override
+  public SessionId session() {
     return session;
   }
 
@@ -35,26 +37,34 @@ final class SettleWork {
     return epoch;
   }
 
-  /** Returns whether it had no lane when its turn came. */
-  boolean isCarried() {
-    return readerEpoch != Hold.NOT_CARRIED;
+  /** Returns what its settlement was fenced by when its turn came. */
+  Fence fence() {
+    return first;
   }
 
-  /** The epoch of the reader under which its session was handed out. */
-  long readerEpoch() {
-    return readerEpoch;
+  /** Returns whether its session was in memory when its turn came. */
+  boolean wasCached() {
+    return first instanceof Fence.OfReader;
   }
 
-  /** Returns whether its session has a lane by now, which this process has written. */
-  boolean hasLane() {
-    return carriedBy.getAsLong() == Hold.NOT_CARRIED;
+  /** Returns whether a reader handed its session out in this epoch. */
+  boolean isOf(OptionalLong readerEpoch) {
+    return first instanceof Fence.OfReader reader
+        && readerEpoch.isPresent()
+        && readerEpoch.getAsLong() == reader.epoch();
+  }
+
+  /** Returns whether its session has a row by now, which this process has written. */
+  boolean hasRow() {
+    return fence.get() instanceof Fence.OfSession;
   }
 
   boolean isFreed() {
     return isFreed;
   }
 
-  List<long[]> done() {
+  @Override
+  public List<long[]> done() {
     return done;
   }
 

@@ -1,6 +1,5 @@
 package dev.sessionkeeper.postgres;
 
-import java.nio.ByteBuffer;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -15,8 +14,6 @@ import java.util.UUID;
  * messages is gone.
  */
 public final class SharedBodies {
-  // Added to the form of a message whose body is a reference.
-  private static final int SHARED = 4;
   private static final String KEEP =
       "INSERT INTO keeper.shared_body (id, bytes) SELECT * FROM unnest(?, ?)";
   private static final String RELEASE = "SELECT keeper.release_bodies(?)";
@@ -45,16 +42,5 @@ public final class SharedBodies {
       statement.setArray(1, SqlArray.of(connection, "uuid", ids.toArray(UUID[]::new)));
       statement.execute();
     }
-  }
-
-  static short shared(short form) {
-    return (short) (form + SHARED);
-  }
-
-  static byte[] reference(UUID id) {
-    return ByteBuffer.allocate(16)
-        .putLong(id.getMostSignificantBits())
-        .putLong(id.getLeastSignificantBits())
-        .array();
   }
 }

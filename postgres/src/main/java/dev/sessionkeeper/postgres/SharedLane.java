@@ -37,29 +37,32 @@ final class SharedLane implements HeldSession {
       """; // lane_pkey (queue, session)
   private static final long LOOK_NANOS = Duration.ofMillis(200).toNanos();
 
-  private final OrderedQueue queue;
+  private final HoldParts parts;
+  private final QueueContext queue;
   private final SessionId id;
   private final long epoch;
   private volatile @Nullable Lease lease;
 
-  private SharedLane(OrderedQueue queue, SessionId id, long epoch, @Nullable Lease lease) {
-    this.queue = queue;
+  private SharedLane(HoldParts parts, SessionId id, long epoch, @Nullable Lease lease) {
+    this.parts = parts;
+    this.queue = parts.queue();
     this.id = id;
     this.epoch = epoch;
     this.lease = lease;
   }
 
-  static SharedLane of(OrderedQueue queue, Lease lease) {
-    return new SharedLane(queue, SessionId.of(lease.resource()), lease.epoch(), lease);
+  static SharedLane of(HoldParts parts, Lease lease) {
+    return new SharedLane(parts, SessionId.of(lease.resource()), lease.epoch(), lease);
   }
 
   /** A lease that somebody shows; every call finds out whether it is held. */
-  static SharedLane unseen(OrderedQueue queue, SessionId session, long epoch) {
-    return new SharedLane(queue, session, epoch, null);
+  static SharedLane unseen(HoldParts parts, SessionId session, long epoch) {
+    return new SharedLane(parts, session, epoch, null);
   }
 
   /** The lease with this epoch, if it is held. */
-  static Optional<SharedLane> find(OrderedQueue queue, SessionId session, long epoch) {
+  static Optional<SharedLane> find(HoldParts parts, SessionId session, long epoch) {
+    var queue = parts.queue();
     return queue
         .connections()
         .call(
@@ -72,12 +75,12 @@ final class SharedLane implements HeldSession {
                   return rows.next()
                       ? Optional.of(
                           of(
-                              queue,
+                              parts,
                               new Lease(
                                   session.value(),
                                   Owner.of(rows.getString(1)),
                                   epoch,
-                                  HandedRow.instant(rows, 2))))
+                                  Instants.of(rows, 2))))
                       : Optional.empty();
                 }
               }
@@ -111,7 +114,7 @@ final class SharedLane implements HeldSession {
   public Lease lease() {
     var known = lease;
     if (known == null) {
-      known = find(queue, id, epoch).orElseThrow(this::lockLost).lease();
+      known = find(parts, id, epoch).orElseThrow(this::lockLost).lease();
       lease = known;
     }
     return known;
@@ -133,14 +136,14 @@ final class SharedLane implements HeldSession {
     long deadline = queue.time().nanoTime() + Math.min(wait.toNanos(), Long.MAX_VALUE / 4);
     boolean hasLooked = false;
     while (true) {
-      long seen = queue.pulse().beats();
+      long seen = parts.polling().changes().count();
       var batch = queue.connections().call(connection -> receive(connection, limit, again));
       if (batch.isEmpty() && !hasLooked) {
         // A round that begins now gives the lane everything whose send has returned.
         hasLooked = true;
-        Waits.join(queue.claims().join());
-        if (queue.lastRound().areBundlesLeft()) {
-          AcceptByName.untie(queue, id);
+        Waits.join(parts.polling().requests().join());
+        if (parts.polling().last().areBundlesLeft()) {
+          new UnpackBatches(queue).of(id);
         }
         continue;
       }
@@ -148,11 +151,11 @@ final class SharedLane implements HeldSession {
       if (!batch.isEmpty() || left <= 0) {
         return batch;
       }
-      queue.receiverWaits(1);
+      parts.polling().receivers().begin();
       try {
-        queue.pulse().await(seen, Math.min(left, LOOK_NANOS));
+        parts.polling().changes().await(seen, Math.min(left, LOOK_NANOS));
       } finally {
-        queue.receiverWaits(-1);
+        parts.polling().receivers().end();
       }
     }
   }
@@ -169,7 +172,7 @@ final class SharedLane implements HeldSession {
       try (var rows = statement.executeQuery()) {
         var batch = new ArrayList<Delivery>();
         while (rows.next()) {
-          if (HandedRow.kind(rows) == HandedRow.LOST) {
+          if (RowKind.of(rows) == RowKind.LOST) {
             throw lockLost();
           }
           batch.add(HandedRow.delivery(rows, Optional.of(id)));
@@ -195,7 +198,7 @@ final class SharedLane implements HeldSession {
         InHand.requireNotVoid(id, settlements, i);
       }
       var call = new SettleCall(id, epoch, true, settlements, false, state);
-      return queue.settles().settle(call);
+      return parts.calls().settles().settle(call);
     } catch (KeeperException e) {
       return CompletableFuture.failedFuture(e);
     }
@@ -203,7 +206,7 @@ final class SharedLane implements HeldSession {
 
   @Override
   public Lease renew() {
-    var until = Waits.join(queue.renewals().renew(id, epoch));
+    var until = Waits.join(parts.calls().renewals().renew(id, epoch));
     var renewed = lease().until(until.orElseThrow(this::lockLost));
     lease = renewed;
     return renewed;
@@ -211,19 +214,19 @@ final class SharedLane implements HeldSession {
 
   @Override
   public SessionState state() {
-    return new StateTable(queue).read(id, epoch);
+    return parts.calls().states().read(id, epoch);
   }
 
   @Override
   public SessionState writeState(SessionState.Write write) {
-    return new StateTable(queue).write(id, epoch, write);
+    return parts.calls().states().write(id, epoch, write);
   }
 
   @Override
   public void close() {
     try {
-      Waits.join(queue.settles().free(id, epoch));
-      queue.forget(id, epoch);
+      Waits.join(parts.calls().settles().free(id, epoch));
+      parts.owned().forget(id, epoch);
     } catch (KeeperException.LockLost e) {
       // Somebody else has it, which is what closing is for.
     }

@@ -25,9 +25,9 @@ final class StateTable {
          AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = r.queue AND l.session = ?)
       """; // reader_pkey, reading_pkey (queue), session_state_pkey, lane_pkey (queue, session)
 
-  private final OrderedQueue queue;
+  private final QueueContext queue;
 
-  StateTable(OrderedQueue queue) {
+  StateTable(QueueContext queue) {
     this.queue = queue;
   }
 
@@ -51,7 +51,7 @@ final class StateTable {
   }
 
   /** The state of a session that is carried; empty when it has a lane by now, or is lost. */
-  Optional<SessionState> readCarried(SessionId session, long readerEpoch) {
+  Optional<SessionState> readCached(SessionId session, long readerEpoch) {
     return queue
         .connections()
         .call(
@@ -78,7 +78,7 @@ final class StateTable {
     long version =
         queue
             .connections()
-            .call(connection -> call.run(connection, queue.id(), queue.node().shard()));
+            .call(connection -> SettleEach.runAlone(connection, queue.id(), queue.node().shard(), call));
     return new SessionState(write.bytes().clone(), version);
   }
 }

@@ -29,16 +29,14 @@ final class UnorderedQueue implements MessageSource, LocalQueue {
       """; // loose_message_pkey (queue, seq)
   private static final long LOOK_NANOS = Duration.ofSeconds(1).toNanos();
 
-  private final QueueTable.Known known;
-  private final Setup setup;
-  private final Pulse pulse = new Pulse();
+  private final QueueContext queue;
+  private final ChangeSignal changes = new ChangeSignal();
   private final SettleLoose settles;
   private volatile boolean closed;
 
-  UnorderedQueue(QueueTable.Known known, Setup setup) {
-    this.known = known;
-    this.setup = setup;
-    this.settles = new SettleLoose(known, setup, pulse);
+  UnorderedQueue(QueueContext queue) {
+    this.queue = queue;
+    this.settles = new SettleLoose(queue, changes);
   }
 
   @Override
@@ -48,14 +46,14 @@ final class UnorderedQueue implements MessageSource, LocalQueue {
 
   @Override
   public List<Receipted> receive(BatchLimit limit, Duration wait) throws InterruptedException {
-    setup.listen();
-    long started = setup.time().nanoTime();
+    queue.listen();
+    long started = queue.time().nanoTime();
     while (true) {
       if (closed) {
-        throw new KeeperException.Closed("Queue " + known.name());
+        throw new KeeperException.Closed("Queue " + queue.name());
       }
-      long seen = pulse.beats();
-      var batch = setup.connections().call(connection -> receive(connection, limit));
+      long seen = changes.count();
+      var batch = queue.connections().call(connection -> receive(connection, limit));
       if (!batch.isEmpty()) {
         return batch;
       }
@@ -63,20 +61,20 @@ final class UnorderedQueue implements MessageSource, LocalQueue {
       if (woken.count > 0) {
         continue;
       }
-      long left = wait.toNanos() - (setup.time().nanoTime() - started);
+      long left = wait.toNanos() - (queue.time().nanoTime() - started);
       if (left <= 0) {
         return List.of();
       }
-      pulse.await(seen, Math.min(left, Math.min(LOOK_NANOS, woken.nextNanos)));
+      changes.await(seen, Math.min(left, Math.min(LOOK_NANOS, woken.nextNanos)));
     }
   }
 
   private List<Receipted> receive(Connection connection, BatchLimit limit) throws SQLException {
     try (var statement = BinaryAnswer.prepare(connection, RECEIVE)) {
-      statement.setInt(1, known.id());
+      statement.setInt(1, queue.id());
       statement.setInt(2, limit.messages());
       statement.setLong(3, limit.bytes());
-      statement.setLong(4, setup.node().shard());
+      statement.setLong(4, queue.node().shard());
       try (var rows = statement.executeQuery()) {
         var batch = new ArrayList<Receipted>();
         while (rows.next()) {
@@ -93,13 +91,13 @@ final class UnorderedQueue implements MessageSource, LocalQueue {
 
   /** Locks that ran out and messages that are too old; tells when to look again. */
   private Woken wakeLate() {
-    return setup
+    return queue
         .connections()
         .call(
             connection -> {
               try (var statement = connection.prepareStatement(WAKE)) {
-                statement.setInt(1, known.id());
-                statement.setLong(2, setup.node().shard());
+                statement.setInt(1, queue.id());
+                statement.setLong(2, queue.node().shard());
                 try (var rows = statement.executeQuery()) {
                   rows.next();
                   int count = rows.getInt(1);
@@ -111,8 +109,19 @@ final class UnorderedQueue implements MessageSource, LocalQueue {
             });
   }
 
-  void lookAtLate() {
+  @Override
+  public void applyDue() {
     wakeLate();
+  }
+
+  @Override
+  public void beforePurge() {
+    // Every message is a row.
+  }
+
+  @Override
+  public void afterPurge() {
+    // Nothing is read ahead.
   }
 
   @Override
@@ -126,20 +135,20 @@ final class UnorderedQueue implements MessageSource, LocalQueue {
   @Override
   public Instant renew(String receipt) {
     var parsed = Receipt.parse(receipt).orElseThrow(() -> Receipt.lost(receipt));
-    return setup
+    return queue
         .connections()
         .call(
             connection -> {
               try (var statement = connection.prepareStatement(RENEW)) {
-                statement.setInt(1, known.id());
-                statement.setInt(2, known.id());
+                statement.setInt(1, queue.id());
+                statement.setInt(2, queue.id());
                 statement.setLong(3, parsed.sequence());
                 statement.setLong(4, parsed.proof());
                 try (var rows = statement.executeQuery()) {
                   if (!rows.next()) {
                     throw Receipt.lost(receipt);
                   }
-                  return HandedRow.instant(rows, 1);
+                  return Instants.of(rows, 1);
                 }
               }
             });
@@ -147,23 +156,23 @@ final class UnorderedQueue implements MessageSource, LocalQueue {
 
   @Override
   public void wake() {
-    pulse.beat();
+    changes.signal();
   }
 
   @Override
   public void sent(boolean areSendersHeldUp) {
     wake();
-    setup.notifications().sent(known.id());
+    queue.tellOthers();
   }
 
   @Override
   public void tellNews(SessionId session) {
-    pulse.beat();
+    changes.signal();
   }
 
   @Override
   public void close() {
     closed = true;
-    pulse.beat();
+    changes.signal();
   }
 }

@@ -42,7 +42,7 @@ final class WorthReading {
   }
 
   boolean isNever() {
-    return from == PostgresOptions.NEVER;
+    return from == ReadingOptions.NEVER;
   }
 
   /** Not before this time has passed. */

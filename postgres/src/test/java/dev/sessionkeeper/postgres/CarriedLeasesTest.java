@@ -59,10 +59,10 @@ class CarriedLeasesTest extends ReadsAlone {
       send(B, "1");
       var held = take(provider, queue, ME);
       var ordered = (OrderedQueue) provider.sessions(queue);
-      await().atMost(SOON).until(() -> ordered.alone().hasReady());
+      await().atMost(SOON).until(() -> ordered.reader().hasReady());
       time.forward(LOCK.dividedBy(2).plusMillis(1));
 
-      assertThat(ordered.alone().take(Owner.of("early"))).isNull();
+      assertThat(ordered.reader().take(Owner.of("early"))).isNull();
       assertThat(ordered.acceptNext(OTHER, SOON))
           .as("a round extends the lease first")
           .isInstanceOf(AcceptResult.Accepted.class);

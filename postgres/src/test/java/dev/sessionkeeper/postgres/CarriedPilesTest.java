@@ -175,9 +175,9 @@ class CarriedPilesTest extends ReadsAlone {
       long upTo = 0;
       try (var rows = read.executeQuery()) {
         while (rows.next()) {
-          if (rows.getInt(1) == HandedRow.BUNDLE) {
+          if (rows.getInt(1) == RowKind.BATCH.ordinal()) {
             messages.add(rows.getLong(2));
-          } else if (rows.getInt(1) == HandedRow.KNOWN) {
+          } else if (rows.getInt(1) == RowKind.SNAPSHOT.ordinal()) {
             upTo = rows.getLong(2);
           }
         }

@@ -15,7 +15,7 @@ class CompleteCallTest {
 
   @Test
   void messagesJoinItUntilItsTurnHasCome() {
-    var call = new CompleteCall(SessionId.of("a"), 1, of(5), () -> false, () -> 1);
+    var call = new CompleteCall(SessionId.of("a"), 1, of(5), () -> false, Fence.OfSession::new);
     assertThat(call.join(of(7))).isTrue();
     assertThat(call.take()).containsExactly(5, 7);
     assertThat(call.join(of(9))).as("it is on its way").isFalse();

@@ -3,12 +3,9 @@ package dev.sessionkeeper.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sessionkeeper.SessionId;
-import dev.sessionkeeper.Settlement;
-import dev.sessionkeeper.spi.HeldSession.Settled;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** What a reader knows of its bundles, and of the notes that the database has of them. */
@@ -23,14 +20,11 @@ class OpenBundlesTest {
   }
 
   private Completed complete(SessionId session, long... sequences) {
-    var work = new SettleWork(session, 1, () -> 1);
-    var settled =
-        LongStream.of(sequences)
-            .mapToObj(sequence -> new Settled(sequence, Settlement.complete()))
-            .toList();
-    work.complete(new CompleteCall(session, 1, settled, () -> false, () -> 1));
-    return bundles.tellApart(List.of(work), bundles.nextNote());
+    return bundles.tellApart(
+        List.of(new OfSession(session, List.of(sequences))), bundles.nextNote());
   }
+
+  private record OfSession(SessionId session, List<long[]> done) implements Completions {}
 
   private static SessionId[] times(int count, SessionId session) {
     var all = new SessionId[count];

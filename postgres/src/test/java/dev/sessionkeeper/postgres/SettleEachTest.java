@@ -62,7 +62,7 @@ class SettleEachTest {
     var outcomes = run(calls);
 
     assertThat(outcomes)
-        .extracting(SettleEach.Outcome::name)
+        .extracting(SettleOutcome::name)
         .containsExactly("ok", "lost", "ok", "stale", "ok");
     assertThat(calls.get(2).result(outcomes.get(2))).as("version of the state").isEqualTo(1);
     assertThatThrownBy(() -> calls.get(1).result(outcomes.get(1)))
@@ -125,7 +125,7 @@ class SettleEachTest {
     return Optional.of(new SessionState.Write(new byte[] {1}, version));
   }
 
-  private List<SettleEach.Outcome> run(List<SettleCall> calls) throws SQLException {
+  private List<SettleOutcome> run(List<SettleCall> calls) throws SQLException {
     int queue = (int) database.number("SELECT id FROM keeper.queue WHERE name = ?", QUEUE);
     try (var connection = database.pool().getConnection()) {
       return SettleEach.run(connection, queue, 1, calls);

@@ -4,36 +4,36 @@ import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Rings once at the earliest of the times it was set to. */
-final class Alarm {
+/** Fires once, at the earliest of the times it was set to. */
+final class EarliestTimer {
   private final TimeSource time;
-  private final Runnable onRing;
+  private final Runnable action;
   private TimeSource.@Nullable Timer timer;
-  private long ringsAt;
+  private long firesAt;
 
-  Alarm(TimeSource time, Runnable onRing) {
+  EarliestTimer(TimeSource time, Runnable action) {
     this.time = time;
-    this.onRing = onRing;
+    this.action = action;
   }
 
-  /** Rings after the delay, unless it is set to ring sooner. */
-  synchronized void ringWithin(Duration delay) {
+  /** Fires after the delay, unless the timer fires sooner anyway. */
+  synchronized void fireWithin(Duration delay) {
     long at = time.nanoTime() + delay.toNanos();
-    if (timer != null && ringsAt - at <= 0) {
+    if (timer != null && firesAt - at <= 0) {
       return;
     }
     if (timer != null) {
       timer.cancel();
     }
-    ringsAt = at;
-    timer = time.schedule(delay, this::ring);
+    firesAt = at;
+    timer = time.schedule(delay, this::fire);
   }
 
-  private void ring() {
+  private void fire() {
     synchronized (this) {
       timer = null;
     }
-    onRing.run();
+    action.run();
   }
 
   synchronized void stop() {

@@ -1,0 +1,10 @@
+package dev.sessionkeeper.postgres;
+
+/** A queue that this process uses, by its mode. */
+sealed interface OpenQueue {
+  LocalQueue queue();
+
+  record Ordered(OrderedQueue queue) implements OpenQueue {}
+
+  record Unordered(UnorderedQueue queue) implements OpenQueue {}
+}
