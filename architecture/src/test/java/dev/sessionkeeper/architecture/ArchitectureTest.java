@@ -33,6 +33,10 @@ class ArchitectureTest {
         rule(
             Rules.POSTGRES_SEES_NO_OTHER_PROVIDER,
             dev.sessionkeeper.postgres.PlantedNeighbour.class),
+        rule(Rules.THE_SUBPACKAGES_OF_POSTGRES_ARE_INTERNAL, PlantedHabits.UsesInternals.class),
+        rule(
+            Rules.CALLS_IN_POSTGRES_HAVE_AT_MOST_SIX_ARGUMENTS,
+            dev.sessionkeeper.postgres.PlantedCall.class),
         rule(Rules.SQS_SEES_NO_OTHER_PROVIDER, PlantedNeighbour.class),
         rule(
             Rules.SERVICEBUS_SEES_NO_OTHER_PROVIDER,

@@ -38,4 +38,10 @@ final class PlantedHabits {
       System.out.println("hello");
     }
   }
+
+  static final class UsesInternals {
+    long micros(java.time.Duration duration) {
+      return dev.sessionkeeper.postgres.jdbc.Micros.of(duration);
+    }
+  }
 }

@@ -67,6 +67,31 @@ final class Rules {
   static final ArchRule SERVICEBUS_SEES_NO_OTHER_PROVIDER =
       seesNoOther("servicebus", "memory", "postgres", "sqs");
 
+  /** Java has no packages inside a module: what the subpackages share is public, but no API. */
+  static final ArchRule THE_SUBPACKAGES_OF_POSTGRES_ARE_INTERNAL =
+      noClasses()
+          .that(
+              resideInAPackage("dev.sessionkeeper..")
+                  .and(DescribedPredicate.not(resideInAPackage("dev.sessionkeeper.postgres.."))))
+          .should()
+          .dependOnClassesThat(resideInAPackage("dev.sessionkeeper.postgres.*.."))
+          .because("applications use the package dev.sessionkeeper.postgres");
+
+  /** Records of results that have a component for each field of an answer are left out. */
+  static final ArchRule CALLS_IN_POSTGRES_HAVE_AT_MOST_SIX_ARGUMENTS =
+      noClasses()
+          .that(resideInAPackage("dev.sessionkeeper.postgres.."))
+          .should()
+          .callCodeUnitWhere(
+              DescribedPredicate.describe(
+                  "has more than six arguments",
+                  call ->
+                      call.getTarget().getRawParameterTypes().size() > 6
+                          && call.getTargetOwner()
+                              .getPackageName()
+                              .startsWith("dev.sessionkeeper.postgres")
+                          && !isResult(call.getTargetOwner())));
+
   static final ArchRule CODECS_AND_METERS_KNOW_CORE_ONLY =
       noClasses()
           .that(resideInAnyPackage("dev.sessionkeeper.jackson..", "dev.sessionkeeper.micrometer.."))
@@ -271,6 +296,10 @@ final class Rules {
     public String getDescription() {
       return "packages of core";
     }
+  }
+
+  private static boolean isResult(JavaClass type) {
+    return type.isRecord() && type.getPackageName().equals("dev.sessionkeeper.postgres");
   }
 
   private static ArchRule seesNoOther(String provider, String... others) {

@@ -3,7 +3,7 @@ package dev.sessionkeeper.postgres;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/** What is written in the transaction of an operator's act: both are there or neither is. */
+/** Writes more in the transaction of an operator's act: both take effect, or neither does. */
 @FunctionalInterface
 public interface Alongside {
   /**

@@ -1,5 +1,8 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.postgres.queue.LocalQueue;
+import dev.sessionkeeper.postgres.unordered.UnorderedQueue;
+
 /** A queue that this process uses, by its mode. */
 sealed interface OpenQueue {
   LocalQueue queue();

@@ -4,6 +4,35 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
+import dev.sessionkeeper.postgres.batch.ReaderBuckets;
+import dev.sessionkeeper.postgres.claim.ClaimSessions;
+import dev.sessionkeeper.postgres.jdbc.Futures;
+import dev.sessionkeeper.postgres.lease.AcceptByName;
+import dev.sessionkeeper.postgres.lease.HoldParts;
+import dev.sessionkeeper.postgres.lease.OwnedSession;
+import dev.sessionkeeper.postgres.lease.OwnedSessions;
+import dev.sessionkeeper.postgres.lease.ReadStates;
+import dev.sessionkeeper.postgres.lease.RenewLeases;
+import dev.sessionkeeper.postgres.lease.SessionCalls;
+import dev.sessionkeeper.postgres.lease.SharedSession;
+import dev.sessionkeeper.postgres.lease.StateTable;
+import dev.sessionkeeper.postgres.poll.ChangeSignal;
+import dev.sessionkeeper.postgres.poll.EarliestTimer;
+import dev.sessionkeeper.postgres.poll.LastPoll;
+import dev.sessionkeeper.postgres.poll.PollRequests;
+import dev.sessionkeeper.postgres.poll.Polling;
+import dev.sessionkeeper.postgres.poll.WaitingReceivers;
+import dev.sessionkeeper.postgres.prefetch.FetchMessages;
+import dev.sessionkeeper.postgres.prefetch.PrefetchBudget;
+import dev.sessionkeeper.postgres.prefetch.PrefetchRoom;
+import dev.sessionkeeper.postgres.queue.LocalQueue;
+import dev.sessionkeeper.postgres.queue.QueueContext;
+import dev.sessionkeeper.postgres.read.AskReader;
+import dev.sessionkeeper.postgres.read.ExpireMessages;
+import dev.sessionkeeper.postgres.read.ReadBuckets;
+import dev.sessionkeeper.postgres.read.ReadingOptions;
+import dev.sessionkeeper.postgres.read.StopReaders;
+import dev.sessionkeeper.postgres.settle.SettleSessions;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.ResumableSessions;
@@ -24,7 +53,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   private final Polling polling;
   private final OwnedSessions owned;
   private final HoldParts parts;
-  private final ReadAlone reader;
+  private final ReadBuckets reader;
   private final ClaimSessions claims;
   private final AskReader asks;
   private volatile boolean closed;
@@ -38,13 +67,13 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
    */
   OrderedQueue(
       QueueContext queue,
-      BodyMemory budget,
+      PrefetchBudget budget,
       int prefetch,
       ReadingOptions reading,
-      PartsOfReaders readers) {
+      ReaderBuckets readers) {
     this.queue = queue;
     var timer = new EarliestTimer(queue.time(), this::poll);
-    var last = new LastRound(queue.time());
+    var last = new LastPoll(queue.time());
     this.polling =
         new Polling(
             new PollsOfThisQueue(),
@@ -61,8 +90,8 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
             new FetchMessages(queue, room),
             new StateTable(queue));
     this.parts = new HoldParts(queue, calls, polling, room, owned);
-    this.reader = new ReadAlone(parts, reading, readers);
-    this.claims = new ClaimSessions(parts, reader);
+    this.reader = new ReadBuckets(parts, owned, reading, readers);
+    this.claims = new ClaimSessions(parts, owned, reader);
     this.asks = new AskReader(queue, reader, polling);
   }
 
@@ -77,7 +106,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   }
 
   /** The part of this process that reads the queue. */
-  ReadAlone reader() {
+  ReadBuckets reader() {
     return reader;
   }
 
@@ -110,12 +139,12 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
       throws InterruptedException {
     queue.listen();
     long started = queue.time().nanoTime();
-    var named = new AcceptByName(parts);
+    var named = new AcceptByName(parts, owned);
     while (true) {
       requireOpen();
       long seen = polling.changes().count();
       // A message that was sent before must have its row.
-      var answer = asks.forLane(session, false);
+      var answer = asks.forRow(session, false);
       var result =
           answer instanceof AskReader.Answer.Silent silent
               ? new AcceptResult.Locked(silent.until())
@@ -124,7 +153,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
       if (!(result instanceof AcceptResult.NoSession) || left <= 0) {
         return result;
       }
-      if (answer instanceof AskReader.Answer.WrittenDown) {
+      if (answer instanceof AskReader.Answer.Persisted) {
         // Each ask costs the reader a statement.
         Thread.sleep(Duration.ofNanos(Math.min(left, NAMED_ASK_NANOS)));
       }
@@ -142,8 +171,8 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     requireOpen();
     return owned
         .find(session, epoch)
-        .map(HeldLane::share)
-        .orElseGet(() -> SharedLane.find(parts, session, epoch))
+        .map(OwnedSession::share)
+        .orElseGet(() -> SharedSession.find(parts, session, epoch))
         .map(shared -> shared);
   }
 
@@ -153,7 +182,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     return owned.find(session, epoch).isPresent()
         ? resume(session, epoch)
             .orElseThrow(() -> new KeeperException.LockLost("session " + session, epoch))
-        : SharedLane.unseen(parts, session, epoch);
+        : SharedSession.unseen(parts, session, epoch);
   }
 
   @Override
@@ -167,9 +196,9 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     requireOpen();
     var last = polling.last();
     if (!last.isRecent()) {
-      Waits.join(claims.join());
+      Futures.join(claims.join());
     }
-    return last.isReadyLeft() || last.areBundlesLeft() || reader.hasReady();
+    return last.isReadyLeft() || last.areBatchesLeft() || reader.hasReady();
   }
 
   @Override
@@ -179,7 +208,10 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     polling.changes().signal();
   }
 
-  /** While this process reads all of the queue, no other one can take what was sent. */
+  /**
+   * Tells other processes only if one of them can take the messages: not while this process reads
+   * all buckets.
+   */
   @Override
   public void sent(boolean areSendersHeldUp) {
     polling.last().areSendersHeldUp(areSendersHeldUp);
@@ -217,7 +249,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
 
   /** Returns when a poll that begins from now on is over, whether or not it failed. */
   void awaitPoll() {
-    Waits.quietly(claims.join());
+    Futures.quietly(claims.join());
   }
 
   /** Returns whether all consumers of this process only wait for their last settlement. */
@@ -245,7 +277,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
 
   /** A held session in which nothing moves gets its row by a poll. */
   private void pollIfQuiet() {
-    if (reader.hasToWrite()) {
+    if (reader.hasToPersist()) {
       claims.ask();
     }
   }
@@ -263,7 +295,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
    */
   private void awaitRunningPoll() {
     try {
-      Waits.join(claims.joinRunning());
+      Futures.join(claims.joinRunning());
     } catch (RuntimeException e) {
       queue.log().debug("The last round of {} failed", queue.name(), e);
     }
@@ -280,16 +312,14 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
         session.close();
       } catch (RuntimeException e) {
         // Its lease runs out by itself.
-        queue
-            .log()
-            .warn("Could not give session {} back; its lease runs out", session.id(), e);
+        queue.log().warn("Could not give session {} back; its lease runs out", session.id(), e);
       }
     }
     owned.awaitGivenBack();
     try {
       if (reader.isReading()) {
         reader.stop();
-        Waits.join(claims.join());
+        Futures.join(claims.join());
       }
     } catch (RuntimeException e) {
       queue

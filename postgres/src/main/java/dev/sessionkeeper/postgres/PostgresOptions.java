@@ -65,33 +65,39 @@ public record PostgresOptions(
   }
 
   public PostgresOptions withPrefetch(int count) {
-    return new PostgresOptions(
-        maxConnections, count, migrate, keepHouse, reading, bodyMemory);
+    return new PostgresOptions(maxConnections, count, migrate, keepHouse, reading, bodyMemory);
   }
 
   public PostgresOptions withoutMigration() {
-    return new PostgresOptions(
-        maxConnections, prefetch, false, keepHouse, reading, bodyMemory);
+    return new PostgresOptions(maxConnections, prefetch, false, keepHouse, reading, bodyMemory);
   }
 
   public PostgresOptions withoutHousekeeping() {
-    return new PostgresOptions(
-        maxConnections, prefetch, migrate, false, reading, bodyMemory);
+    return new PostgresOptions(maxConnections, prefetch, migrate, false, reading, bodyMemory);
   }
 
   public PostgresOptions withCarryFrom(int sessions) {
     return new PostgresOptions(
-        maxConnections, prefetch, migrate, keepHouse, new Reading(sessions, reading.page), bodyMemory);
+        maxConnections,
+        prefetch,
+        migrate,
+        keepHouse,
+        new Reading(sessions, reading.page),
+        bodyMemory);
   }
 
   public PostgresOptions withPage(int messages) {
     return new PostgresOptions(
-        maxConnections, prefetch, migrate, keepHouse, new Reading(reading.carryFrom, messages), bodyMemory);
+        maxConnections,
+        prefetch,
+        migrate,
+        keepHouse,
+        new Reading(reading.carryFrom, messages),
+        bodyMemory);
   }
 
   /** Bytes of bodies that are read ahead of handlers. The default is 64 MB. */
   public PostgresOptions withBodyMemory(long bytes) {
-    return new PostgresOptions(
-        maxConnections, prefetch, migrate, keepHouse, reading, bytes);
+    return new PostgresOptions(maxConnections, prefetch, migrate, keepHouse, reading, bytes);
   }
 }

@@ -10,6 +10,23 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SendOutcome;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.batch.ReaderBuckets;
+import dev.sessionkeeper.postgres.jdbc.Connections;
+import dev.sessionkeeper.postgres.operate.ActOnSession;
+import dev.sessionkeeper.postgres.operate.DeadLetterTable;
+import dev.sessionkeeper.postgres.operate.Housekeeping;
+import dev.sessionkeeper.postgres.operate.InspectQueue;
+import dev.sessionkeeper.postgres.operate.RemoveQueue;
+import dev.sessionkeeper.postgres.prefetch.PrefetchBudget;
+import dev.sessionkeeper.postgres.queue.KnownQueue;
+import dev.sessionkeeper.postgres.queue.Node;
+import dev.sessionkeeper.postgres.queue.Notifications;
+import dev.sessionkeeper.postgres.queue.ProviderContext;
+import dev.sessionkeeper.postgres.queue.QueueContext;
+import dev.sessionkeeper.postgres.queue.QueueTable;
+import dev.sessionkeeper.postgres.read.ReadingOptions;
+import dev.sessionkeeper.postgres.send.SendMessages;
+import dev.sessionkeeper.postgres.unordered.UnorderedQueue;
 import dev.sessionkeeper.processor.BatchHandler;
 import dev.sessionkeeper.processor.MessageHandler;
 import dev.sessionkeeper.spi.Capabilities;
@@ -42,9 +59,9 @@ import org.slf4j.LoggerFactory;
  * Queues in PostgreSQL: durable, ordered, for any number of processes.
  *
  * <p>The database is the only truth, and its clock the only one that decides. Producers append
- * messages and touch nothing else; consumers find them in batches and keep one row for each session
- * that has work. Sends, claims, settlements and renewals of one process leave in groups, each group
- * as one statement and one commit.
+ * messages and touch nothing else. A process that takes many sessions reads its buckets of the
+ * queue into memory; other sessions have a row while they have work. Sends, claims, settlements and
+ * renewals of one process leave in batches, each as one statement and one commit.
  */
 public final class PostgresQueueProvider
     implements QueueProvider,
@@ -61,12 +78,12 @@ public final class PostgresQueueProvider
   private final Optional<Notices> ownNotices;
   private final ProviderContext setup;
   private final PostgresOptions options;
-  private final BodyMemory memory;
+  private final PrefetchBudget memory;
   private final QueueTable table;
-  private final Keep keep;
+  private final Housekeeping keep;
   private final ConcurrentHashMap<Integer, OpenQueue> queues = new ConcurrentHashMap<>();
   private final ConcurrentHashMap<Integer, SendMessages> senders = new ConcurrentHashMap<>();
-  private final ConcurrentHashMap<Integer, PartsOfReaders> parts = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Integer, ReaderBuckets> parts = new ConcurrentHashMap<>();
   private volatile boolean closed;
 
   private PostgresQueueProvider(
@@ -80,14 +97,14 @@ public final class PostgresQueueProvider
     var notifications = new Notifications(notices, node, new Listening());
     this.setup = new ProviderContext(connections, node, time, notifications, log);
     this.options = options;
-    this.memory = new BodyMemory(options.bodyMemory());
+    this.memory = new PrefetchBudget(options.bodyMemory());
     this.table = new QueueTable(connections, this::drop);
-    this.keep = new Keep(setup, options.keepHouse());
+    this.keep = new Housekeeping(setup, options.keepHouse());
   }
 
   /**
-   * Queues in this database; creates or updates their tables. A source that is a HikariCP pool is
-   * used as it is, over another one the provider keeps a small pool of its own.
+   * Creates a provider, and creates or updates its tables. The provider uses a HikariCP pool as it
+   * is; over any other source it keeps a small pool of its own.
    */
   public static PostgresQueueProvider create(DataSource source) {
     return create(source, PostgresOptions.ofDefaults());
@@ -325,7 +342,7 @@ public final class PostgresQueueProvider
     int replayed = new DeadLetterTable(context(known)).replay(selection, alongside::write);
     announce(known);
     if (local instanceof OpenQueue.Ordered(var ordered)) {
-      // Whoever carries newer messages of these sessions has put the replayed ones before them
+      // When the readers have answered, they have put the replayed messages before newer ones
       // (D-02).
       ordered.asks().awaitAnswers();
       ordered.awaitPoll();
@@ -371,7 +388,7 @@ public final class PostgresQueueProvider
       return false;
     }
     var known = table.known(queue);
-    // This process writes down what it carries; another one finds its lease gone.
+    // This process persists the sessions it has in memory. Another process finds its lease gone.
     drop(known);
     boolean isGone = new RemoveQueue(setup).delete(known, alongside::write);
     table.forget(known.id());
@@ -389,7 +406,7 @@ public final class PostgresQueueProvider
     }
   }
 
-  /** Bodies that were read and that no handler has yet, in bytes. */
+  /** Returns the bytes of payloads that were read and that no handler has yet. */
   long bodiesInMemory() {
     return memory.used();
   }
@@ -444,9 +461,9 @@ public final class PostgresQueueProvider
                 areSendersHeldUp -> local(known).queue().sent(areSendersHeldUp)));
   }
 
-  private PartsOfReaders parts(KnownQueue known) {
+  private ReaderBuckets parts(KnownQueue known) {
     return parts.computeIfAbsent(
-        known.id(), id -> new PartsOfReaders(id, setup.connections(), setup.time()));
+        known.id(), id -> new ReaderBuckets(id, setup.connections(), setup.time()));
   }
 
   private void announce(KnownQueue known) {

@@ -5,6 +5,11 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.postgres.jdbc.Connections;
+import dev.sessionkeeper.postgres.lease.OwnedSessions;
+import dev.sessionkeeper.postgres.queue.QueueContext;
+import dev.sessionkeeper.postgres.settle.SettleCall;
+import dev.sessionkeeper.postgres.settle.SettleEach;
 import dev.sessionkeeper.processor.BatchHandler;
 import dev.sessionkeeper.processor.MessageHandler;
 import dev.sessionkeeper.processor.SessionContext;
@@ -20,10 +25,10 @@ import java.util.stream.IntStream;
 
 /**
  * Calls transactional handlers and settles their messages on the handler's connection, right before
- * the commit: the lane is locked for no longer than that, and a lease that was lost meanwhile rolls
- * everything back.
+ * the commit. The session's row is locked for no longer than that, and a lease that was lost
+ * meanwhile rolls everything back.
  *
- * <p>The processor settles what the handler returns; the lane knows then that it is done.
+ * <p>The processor then settles what the handler returned, and the hold knows that this is done.
  */
 final class RunInTransaction {
   /** Its counts go into a row of their own, so that handlers do not wait for each other. */
@@ -41,8 +46,7 @@ final class RunInTransaction {
   }
 
   /** Handlers in transactions of the application. */
-  RunInTransaction(
-      QueueContext queue, OwnedSessions owned, HandlerTransactions transactions) {
+  RunInTransaction(QueueContext queue, OwnedSessions owned, HandlerTransactions transactions) {
     this.queue = queue;
     this.owned = owned;
     this.transactions = new WithinPool(queue.connections(), transactions);
@@ -72,16 +76,16 @@ final class RunInTransaction {
 
   private <T> T call(List<Delivery> deliveries, SessionContext session, Call<T> handler)
       throws Exception {
-    var lane =
+    var held =
         owned
             .find(session.id(), session.epoch())
             .orElseThrow(
                 () -> new KeeperException.LockLost("session " + session.id(), session.epoch()));
-    lane.requireRow();
+    held.requireRow();
     // The effect of this message must not be durable before the end of the one before it.
-    lane.settling().awaitBefore(deliveries.get(0).sequence());
+    held.settling().awaitBefore(deliveries.get(0).sequence());
     var decided = transactions.call(connection -> call(session, deliveries, connection, handler));
-    lane.settling().settledByTransaction(decided.settled(deliveries));
+    held.settling().settledByTransaction(decided.settled(deliveries));
     return decided.answer();
   }
 

@@ -6,6 +6,9 @@ import dev.sessionkeeper.PageCursor;
 import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.jdbc.Instants;
+import dev.sessionkeeper.postgres.row.MessageRow;
+import dev.sessionkeeper.postgres.row.StoredCodes;
 import dev.sessionkeeper.spi.DeadLetter;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
@@ -23,7 +26,10 @@ import java.util.Optional;
  * many threads.
  */
 public final class SearchDeadLetters {
-  /** How many of the newest dead letters are looked at where all of them would take too long. */
+  /**
+   * The number of the newest dead letters that a search reads where reading all of them would take
+   * too long.
+   */
   public static final int NEWEST = 5_000;
 
   /** The error without its numbers: letters that died of the same cause have the same one. */
@@ -144,7 +150,8 @@ public final class SearchDeadLetters {
   public Count count(QueueName queue, Filter filter) {
     return database.withConnection(
         connection -> {
-          try (var statement = prepare(connection, COUNT, queue, filter, Long.MAX_VALUE, 1);
+          try (var statement =
+                  prepare(connection, COUNT, queue, filter, Long.MAX_VALUE, List.of(1));
               var rows = statement.executeQuery()) {
             rows.next();
             return new Count(rows.getLong(1), rows.getLong(2));
@@ -159,7 +166,7 @@ public final class SearchDeadLetters {
   public List<Named> oldest(QueueName queue, Filter filter, long behind, int limit) {
     return database.withConnection(
         connection -> {
-          try (var statement = prepare(connection, OLDEST, queue, filter, behind, limit);
+          try (var statement = prepare(connection, OLDEST, queue, filter, behind, List.of(limit));
               var rows = statement.executeQuery()) {
             var found = new ArrayList<Named>();
             while (rows.next()) {
@@ -225,7 +232,7 @@ public final class SearchDeadLetters {
           int changed;
           try (var statement = connection.prepareStatement(REPAIR)) {
             statement.setBytes(1, after.unsafeBytes());
-            statement.setInt(2, Codes.of(after.form()));
+            statement.setInt(2, StoredCodes.of(after.form()));
             statement.setString(3, after.contentType());
             statement.setString(4, queue.value());
             statement.setLong(5, Long.parseLong(id));
@@ -242,9 +249,7 @@ public final class SearchDeadLetters {
   private static List<DeadLetter> letters(
       Connection connection, QueueName queue, Filter filter, long before, Page.Request request)
       throws SQLException {
-    try (var statement =
-            prepare(
-                connection, PAGE, queue, filter, before, request.limit() + 1, request.maxBytes());
+    try (var statement = prepare(connection, PAGE, queue, filter, before, limits(request));
         var rows = statement.executeQuery()) {
       var letters = new ArrayList<DeadLetter>();
       while (rows.next()) {
@@ -254,8 +259,12 @@ public final class SearchDeadLetters {
     }
   }
 
+  private static List<Number> limits(Page.Request request) {
+    return List.of(request.limit() + 1, request.maxBytes());
+  }
+
   private static PreparedStatement prepare(
-      Connection connection, String sql, QueueName queue, Filter filter, long bound, Object... last)
+      Connection connection, String sql, QueueName queue, Filter filter, long bound, List<?> last)
       throws SQLException {
     var conditions = new ArrayList<String>(List.of("true"));
     var values = new ArrayList<Object>(List.of(queue.value(), bound));
@@ -273,7 +282,7 @@ public final class SearchDeadLetters {
     filter.from().ifPresent(at -> add(conditions, values, "d.dead_at >= ?", time(at)));
     filter.to().ifPresent(at -> add(conditions, values, "d.dead_at < ?", time(at)));
     filter.upTo().ifPresent(id -> add(conditions, values, "d.id <= ?", id));
-    values.addAll(List.of(last));
+    values.addAll(last);
     var statement =
         connection.prepareStatement(sql.replace("<conditions>", String.join(" AND ", conditions)));
     for (int i = 0; i < values.size(); i++) {

@@ -9,6 +9,10 @@ import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.jdbc.Instants;
+import dev.sessionkeeper.postgres.jdbc.SqlArray;
+import dev.sessionkeeper.postgres.row.MessageRow;
+import dev.sessionkeeper.postgres.row.StoredCodes;
 import dev.sessionkeeper.spi.SessionStatus;
 import dev.sessionkeeper.spi.SessionView;
 import dev.sessionkeeper.store.Database;
@@ -27,12 +31,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Looks at sessions for people. Reads only, locks nothing and tells no consumer, so looking does
- * not disturb those who work.
+ * Searches sessions for dashboards. A search only reads, locks nothing and tells no consumer, so it
+ * disturbs no work.
  *
- * <p>Lists are made of lanes and of the messages that have become rows, and of the sessions in the
- * oldest bundles. Other messages in bundles count only where one session is asked for. Safe for use
- * by many threads.
+ * <p>A list has the sessions with rows, and those of the oldest message batches. Other messages in
+ * batches count only in the answer about one session. Safe for use by many threads.
  */
 public final class SearchSessions {
   /** Behind every name that begins as asked for: names are sorted by their bytes. */
@@ -41,7 +44,7 @@ public final class SearchSessions {
   /** The most messages that a list counts of one session, and the most sessions of a count. */
   private static final int MOST_COUNTED = 10_001;
 
-  /** As the database sorts names. */
+  /** The order in which the database sorts names. */
   private static final Comparator<String> BY_BYTES =
       (one, other) -> Arrays.compareUnsigned(one.getBytes(UTF_8), other.getBytes(UTF_8));
 
@@ -61,10 +64,10 @@ public final class SearchSessions {
        ORDER BY l.session
       """;
 
-  /** A page looks through at most so many lanes for the ones that are asked for. */
+  /** The most sessions that a page reads to find those that the filter wants. */
   private static final int MOST_LOOKED_AT = 10_000;
 
-  /** A list of held sessions looks through so many lanes that are held or wait. */
+  /** The most sessions with an owner or a delay that a list of held sessions reads. */
   private static final int MOST_HELD = 20_000;
 
   private static final String LANES_IN_ORDER =
@@ -83,9 +86,7 @@ public final class SearchSessions {
   private static final String LOOKED_AT =
       "SELECT count(*), max(x.session) FROM " + LANES_IN_ORDER + " x";
 
-  /**
-   * Each status is read in the order of its sessions, so that no more lanes are read than shown.
-   */
+  /** Reads each status in the order of its sessions, so that no more rows are read than shown. */
   private static final String STUCK =
       """
       (SELECT s.* FROM (
@@ -127,7 +128,7 @@ public final class SearchSessions {
         WHERE x.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND x.session = ?)
       """; // lane_pkey
 
-  /** So many of the oldest bundles are looked through for sessions that have no lane yet. */
+  /** The number of the oldest batches that a list searches for sessions without a row. */
   private static final int BUNDLES = 200;
 
   private static final String WITHOUT_LANE =
@@ -210,12 +211,12 @@ public final class SearchSessions {
   /**
    * A list of sessions, by id.
    *
-   * @param isBacklogExact false while messages wait in bundles, which lists do not count
+   * @param isBacklogExact false while messages wait in batches, which lists do not count
    */
   public record Found(Page<SessionView> page, boolean isBacklogExact) {}
 
   /**
-   * Sessions that have a lane, each number exact up to 10,000.
+   * The sessions with rows, each number exact up to 10,000.
    *
    * @param attention waiting, parked or paused
    */
@@ -224,8 +225,8 @@ public final class SearchSessions {
   /**
    * One session, with all of its messages counted.
    *
-   * @param isReadAlone whether one process reads the whole queue and hands sessions out from its
-   *     memory; who holds a session without a lane is known only there
+   * @param isReadAlone whether a process reads the queue and hands sessions out from its memory;
+   *     only that process knows the owner of a session without a row
    */
   public record One(SessionView view, boolean isReadAlone) {}
 
@@ -272,7 +273,7 @@ public final class SearchSessions {
   }
 
   /**
-   * How many lanes there are of each kind.
+   * Returns how many sessions with rows there are of each kind.
    *
    * @return empty when there is no such queue
    */
@@ -291,9 +292,9 @@ public final class SearchSessions {
   }
 
   /**
-   * Lanes that were found.
+   * Sessions with rows that were found.
    *
-   * @param lookedUpTo the last lane that was looked at, if more lanes follow and no page is full
+   * @param lookedUpTo the last row that was read, if more rows follow and the page is not full
    */
   private record Lanes(List<SessionView> views, Optional<String> lookedUpTo) {}
 
@@ -301,7 +302,8 @@ public final class SearchSessions {
       Connection connection, QueueName queue, Filter filter, String behind, int limit)
       throws SQLException {
     var codes =
-        SqlArray.of(connection, "int4", filter.statuses().stream().mapToInt(Codes::of).toArray());
+        SqlArray.of(
+            connection, "int4", filter.statuses().stream().mapToInt(StoredCodes::of).toArray());
     var from = List.of(behind, filter.prefix(), filter.prefix() + LAST);
     if (Filter.ATTENTION.containsAll(filter.statuses())) {
       var values = new ArrayList<Object>(List.of(codes, queue.value()));
@@ -373,7 +375,7 @@ public final class SearchSessions {
     }
   }
 
-  /** The session; empty when it has no lane and no message. */
+  /** Returns the session; empty when it has no row and no message. */
   public Optional<One> find(QueueName queue, SessionId session) {
     return database.withConnection(connection -> find(connection, queue, session));
   }
@@ -487,8 +489,7 @@ public final class SearchSessions {
             statement.setString(2, session.value());
             try (var rows = statement.executeQuery()) {
               return rows.next()
-                  ? Optional.of(
-                      new State(rows.getBytes(1), rows.getLong(2), Instants.of(rows, 3)))
+                  ? Optional.of(new State(rows.getBytes(1), rows.getLong(2), Instants.of(rows, 3)))
                   : Optional.empty();
             }
           }
@@ -506,7 +507,7 @@ public final class SearchSessions {
   }
 
   private static SessionView view(ResultSet row) throws SQLException {
-    var status = Codes.status(row.getInt(2));
+    var status = StoredCodes.status(row.getInt(2));
     boolean waits = status == SessionStatus.WAITING;
     var failedAt = Instants.optional(row, 12);
     var lastError = Optional.ofNullable(row.getString(11)).orElse("");

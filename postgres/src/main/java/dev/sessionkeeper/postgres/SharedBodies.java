@@ -1,5 +1,6 @@
 package dev.sessionkeeper.postgres;
 
+import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -7,11 +8,11 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Keeps bodies once that belong to several messages, of whatever queues, on the connection of the
- * caller. Receivers notice nothing of it.
+ * Stores payloads once that several messages share, in any queues, on the connection of the caller.
+ * Receivers notice nothing of it.
  *
- * <p>Whoever keeps a body releases it some day; until then it stays, also when the last of its
- * messages is gone.
+ * <p>The caller that keeps a payload releases it later; until then it stays, even after the last of
+ * its messages has gone.
  */
 public final class SharedBodies {
   private static final String KEEP =
@@ -20,7 +21,7 @@ public final class SharedBodies {
 
   private SharedBodies() {}
 
-  /** Keeps bodies under ids of the caller's choice. */
+  /** Stores payloads under ids of the caller's choice. */
   public static void keep(Connection connection, Map<UUID, byte[]> bodies) throws SQLException {
     if (bodies.isEmpty()) {
       return;
@@ -33,7 +34,7 @@ public final class SharedBodies {
     }
   }
 
-  /** Forgets bodies. A message that still waits for its receiver gets a copy of its own. */
+  /** Deletes payloads. A message that still waits for its receiver gets a copy of its own. */
   public static void release(Connection connection, Collection<UUID> ids) throws SQLException {
     if (ids.isEmpty()) {
       return;

@@ -9,6 +9,7 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.QueueSettings;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.postgres.prefetch.PrefetchBudget;
 import dev.sessionkeeper.processor.SessionProcessor;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -127,7 +128,7 @@ class BodyMemoryTest {
   @Test
   void roomIsToldToThoseWhoWaitForIt() {
     var told = new AtomicInteger();
-    var memory = new BodyMemory(100);
+    var memory = new PrefetchBudget(100);
     var one = memory.share(told::incrementAndGet);
     var other = memory.share(told::incrementAndGet);
     one.add(120);

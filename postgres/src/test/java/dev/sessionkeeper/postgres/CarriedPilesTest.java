@@ -7,6 +7,7 @@ import dev.sessionkeeper.Page;
 import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.Settlement;
+import dev.sessionkeeper.postgres.row.RowKind;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.HeldSession.Settled;
 import dev.sessionkeeper.testkit.TestInRealTime;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.Payload;
+import dev.sessionkeeper.postgres.queue.CountShard;
 import java.util.HashMap;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -97,7 +97,7 @@ class InspectWhileReadingTest extends ReadsAlone {
                 SELECT k.id, 's' || n, 3, 3, n, 'test', clock_timestamp()
                   FROM keeper.queue k, generate_series(0, ? - 1) n WHERE k.name = ?
                 """);
-        var bundles =
+        var batches =
             connection.prepareStatement(
                 """
                 INSERT INTO keeper.bundle (queue, first_seq, last_seq, members, bytes, enqueued_at, expires_at, sessions, ids,
@@ -114,10 +114,10 @@ class InspectWhileReadingTest extends ReadsAlone {
       lanes.setInt(1, sessions);
       lanes.setString(2, queue.value());
       lanes.executeUpdate();
-      bundles.setInt(1, sessions);
-      bundles.setInt(2, sessions);
-      bundles.setString(3, queue.value());
-      bundles.executeUpdate();
+      batches.setInt(1, sessions);
+      batches.setInt(2, sessions);
+      batches.setString(3, queue.value());
+      batches.executeUpdate();
     }
   }
 

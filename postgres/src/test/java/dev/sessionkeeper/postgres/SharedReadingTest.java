@@ -8,6 +8,7 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Message;
 import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.batch.Buckets;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.OperableSessions.Act;
 import dev.sessionkeeper.spi.RemovableQueues.Part;
@@ -57,7 +58,7 @@ class SharedReadingTest extends ReadsAlone {
         "SELECT sum(r.epoch)::bigint FROM keeper.reader r JOIN keeper.queue k ON k.id = r.queue WHERE k.name = ?");
   }
 
-  private long bundles() {
+  private long batches() {
     return database.count("bundle", queue);
   }
 
@@ -106,7 +107,7 @@ class SharedReadingTest extends ReadsAlone {
       messages.add(Message.of(SessionId.of("s" + i), Payload.text("1")));
     }
     second.send(queue, messages);
-    assertThat(bundles()).as("one for each reader").isEqualTo(2);
+    assertThat(batches()).as("one for each reader").isEqualTo(2);
 
     var taken = new HashSet<SessionId>();
     var halves = new HashSet<Boolean>();
@@ -132,7 +133,7 @@ class SharedReadingTest extends ReadsAlone {
       messages.add(Message.of(SessionId.of("s" + i), Payload.text("1")));
     }
     other.send(queue, messages);
-    assertThat(bundles()).isEqualTo(1);
+    assertThat(batches()).isEqualTo(1);
     share();
     var taken = new HashSet<SessionId>();
     while (taken.size() < 40) {
@@ -146,7 +147,7 @@ class SharedReadingTest extends ReadsAlone {
         }
       }
     }
-    assertThat(bundles()).isZero();
+    assertThat(batches()).isZero();
     assertThat(database.count("completion", queue)).isZero();
     assertThat(reader.stats(queue).depth()).isZero();
   }
@@ -244,6 +245,6 @@ class SharedReadingTest extends ReadsAlone {
       send(SessionId.of("s" + i), "1");
     }
     assertThat(other.purge(queue, Part.MESSAGES)).isEqualTo(20);
-    assertThat(bundles()).isZero();
+    assertThat(batches()).isZero();
   }
 }

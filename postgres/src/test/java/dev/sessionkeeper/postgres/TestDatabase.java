@@ -7,7 +7,7 @@ import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import java.sql.SQLException;
 
 /** A real PostgreSQL for the tests of this module, with a pool as an application would have one. */
-final class TestDatabase implements AutoCloseable {
+public final class TestDatabase implements AutoCloseable {
   private static final String CUT =
       """
       SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
@@ -26,7 +26,7 @@ final class TestDatabase implements AutoCloseable {
     this.pool = new HikariDataSource(config);
   }
 
-  static TestDatabase start() {
+  public static TestDatabase start() {
     return new TestDatabase(EmbeddedPostgres.temporaryWithoutSync());
   }
 
@@ -34,12 +34,12 @@ final class TestDatabase implements AutoCloseable {
     return new TestDatabase(EmbeddedPostgres.temporary());
   }
 
-  HikariDataSource pool() {
+  public HikariDataSource pool() {
     return pool;
   }
 
   /** A number that a statement finds out about a queue, whose name is its parameter. */
-  long number(String sql, QueueName queue) {
+  public long number(String sql, QueueName queue) {
     try (var connection = pool.getConnection();
         var statement = connection.prepareStatement(sql)) {
       statement.setString(1, queue.value());

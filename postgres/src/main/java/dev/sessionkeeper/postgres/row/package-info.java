@@ -1,6 +1,6 @@
 /**
- * One Java type for each kind of row that the functions of the schema {@code keeper} return. Statements
- * are not here.
+ * One Java type for each kind of row that the functions of the schema {@code keeper} return.
+ * Statements are not here.
  */
 @NullMarked
 package dev.sessionkeeper.postgres.row;

@@ -1,0 +1,13 @@
+package dev.sessionkeeper.postgres.lease;
+
+import dev.sessionkeeper.postgres.poll.Polling;
+import dev.sessionkeeper.postgres.prefetch.PrefetchRoom;
+import dev.sessionkeeper.postgres.queue.QueueContext;
+
+/** What the held sessions of one queue share. */
+public record HoldParts(
+    QueueContext queue,
+    SessionCalls calls,
+    Polling polling,
+    PrefetchRoom room,
+    ForgetHold forget) {}

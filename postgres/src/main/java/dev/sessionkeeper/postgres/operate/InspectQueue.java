@@ -1,0 +1,299 @@
+package dev.sessionkeeper.postgres.operate;
+
+import dev.sessionkeeper.Owner;
+import dev.sessionkeeper.Page;
+import dev.sessionkeeper.PageCursor;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.jdbc.Instants;
+import dev.sessionkeeper.postgres.jdbc.SqlArray;
+import dev.sessionkeeper.postgres.queue.QueueContext;
+import dev.sessionkeeper.postgres.read.CachedHold;
+import dev.sessionkeeper.postgres.row.StoredCodes;
+import dev.sessionkeeper.spi.QueueStats;
+import dev.sessionkeeper.spi.SessionStatus;
+import dev.sessionkeeper.spi.SessionView;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/** Inspects a queue. Counts come from the counters and from sessions, not from messages. */
+public final class InspectQueue {
+  private static final String STATS =
+      """
+      SELECT COALESCE(sum(arrived - gone), 0), COALESCE(sum(dead), 0) FROM keeper.tally WHERE queue = ?
+      """; // tally_pkey (queue, shard)
+  private static final String LANES =
+      """
+      SELECT (SELECT count(*) FROM keeper.lane WHERE queue::bigint = k.id AND status = 0),
+             (SELECT count(*) FROM keeper.lane WHERE queue::bigint = k.id AND status IN (1, 2) AND status = 1),
+             (extract(epoch FROM clock_timestamp() - LEAST(
+                (SELECT m.enqueued_at FROM keeper.message m WHERE m.queue::bigint = k.id ORDER BY m.xid LIMIT 1),
+                (SELECT b.enqueued_at FROM keeper.bundle b WHERE b.queue = k.id ORDER BY b.first_seq LIMIT 1))) * 1000000)::bigint,
+             (SELECT count(*) FROM keeper.lane WHERE queue::bigint = k.id AND status IN (1, 2) AND status = 2),
+             (SELECT count(*) FROM keeper.lane WHERE queue::bigint = k.id AND status IN (3, 4) AND status = 3),
+             (SELECT count(*) FROM keeper.lane WHERE queue::bigint = k.id AND status IN (3, 4) AND status = 4)
+        FROM keeper.queue k WHERE k.id = ?
+      """; // lane_ready, lane_until, lane_aside, message_new, bundle_pkey
+  private static final String LOOSE =
+      """
+      SELECT (SELECT count(*) FROM keeper.loose_message WHERE queue::bigint = k.id AND receipt = 0 AND visible_at <= clock_timestamp()),
+             (SELECT count(*) FROM keeper.loose_message WHERE queue::bigint = k.id AND receipt <> 0),
+             (SELECT (extract(epoch FROM clock_timestamp() - m.enqueued_at) * 1000000)::bigint FROM keeper.loose_message m
+               WHERE m.queue = k.id ORDER BY m.seq LIMIT 1), 0, 0, 0
+        FROM keeper.queue k WHERE k.id = ?
+      """; // loose_message_free, loose_message_locked, loose_message_pkey
+
+  /** The sessions of a page: rows by their index, and sessions that are only in batches. */
+  private static final String NAMES =
+      """
+      (SELECT l.session FROM keeper.lane l
+        WHERE l.queue = ? AND l.session > ? AND (?::int IS NULL OR COALESCE(l.aside, l.status) = ?)
+        ORDER BY l.session LIMIT ?)
+      UNION
+      (SELECT d.session
+         FROM (SELECT DISTINCT u.session COLLATE "C" AS session
+                 FROM keeper.bundle b
+                      LEFT JOIN keeper.noted k ON k.queue = b.queue AND k.first = b.first_seq
+                      CROSS JOIN LATERAL unnest(b.sessions) WITH ORDINALITY u(session, n)
+                WHERE (?::int IS NULL OR ? = 0) AND b.queue = ? AND u.session COLLATE "C" > ?
+                  AND ((b.done | COALESCE(k.mask, 0)) >> (u.n - 1)::int) & 1 = 0) d
+        WHERE d.session <> ALL (?) AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = ? AND l.session = d.session)
+        ORDER BY d.session LIMIT ?)
+      ORDER BY 1 LIMIT ?
+      """; // lane_pkey (queue, session), bundle_pkey
+
+  /** The details of some sessions, in the order of their names. */
+  private static final String SESSIONS =
+      """
+      WITH bundled AS MATERIALIZED (
+        SELECT w.session, count(*) AS backlog, min(b.enqueued_at) AS enqueued_at
+          FROM keeper.bundle b
+               LEFT JOIN keeper.noted k ON k.queue = b.queue AND k.first = b.first_seq
+               CROSS JOIN LATERAL unnest(b.sessions) WITH ORDINALITY u(session, n)
+               JOIN unnest(?::text[]) w(session) ON w.session = u.session
+         WHERE b.queue = ? AND ((b.done | COALESCE(k.mask, 0)) >> (u.n - 1)::int) & 1 = 0
+         GROUP BY w.session)
+      SELECT w.session, COALESCE(l.aside, l.status, 0), COALESCE(c.backlog, 0) + COALESCE(b.backlog, 0),
+             COALESCE((extract(epoch FROM clock_timestamp() - COALESCE(h.enqueued_at, b.enqueued_at)) * 1000000)::bigint, 0),
+             l.owner, COALESCE(l.epoch, 0), CASE WHEN l.status = 1 THEN l.until END,
+             COALESCE(h.attempts, 0) + CASE WHEN l.status = 1 AND h.seq <= l.reached THEN 1 ELSE 0 END,
+             l.reason, l.since, h.last_error, h.failed_at, COALESCE(h.enqueued_at, b.enqueued_at), l.session IS NOT NULL,
+             CASE WHEN l.status = 1 THEN l.held_since END, clock_timestamp()
+        FROM unnest(?::text[]) w(session)
+        LEFT JOIN bundled b ON b.session = w.session
+        LEFT JOIN LATERAL (SELECT * FROM keeper.lane x WHERE x.queue = ? AND x.session = w.session COLLATE "C") l ON true
+        LEFT JOIN LATERAL (SELECT count(*) AS backlog FROM keeper.message m
+                            WHERE m.queue = l.queue AND m.session = l.session) c ON true
+        LEFT JOIN LATERAL (SELECT * FROM keeper.message m
+                            WHERE m.queue = l.queue AND m.session = l.session ORDER BY m.seq LIMIT 1) h ON true
+       ORDER BY w.session COLLATE "C"
+      """; // bundle_pkey, lane_pkey, message_pkey
+
+  /** The order in which the database sorts names. */
+  private static final Comparator<String> BY_BYTES =
+      (one, other) ->
+          Arrays.compareUnsigned(
+              one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
+
+  private final QueueContext queue;
+
+  public InspectQueue(QueueContext queue) {
+    this.queue = queue;
+  }
+
+  /**
+   * Returns the numbers of an ordered queue.
+   *
+   * @param ready the sessions in the memory of this process that wait for an owner
+   * @param held the sessions in the memory of this process that have one
+   */
+  public QueueStats ofSessions(int ready, int held) {
+    return stats(LANES, ready, held);
+  }
+
+  public QueueStats ofMessages() {
+    return stats(LOOSE, 0, 0);
+  }
+
+  private QueueStats stats(String sql, int ready, int held) {
+    return queue
+        .connections()
+        .look(
+            connection -> {
+              try (var totals = connection.prepareStatement(STATS);
+                  var parts = connection.prepareStatement(sql)) {
+                totals.setInt(1, queue.id());
+                parts.setInt(1, queue.id());
+                try (var total = totals.executeQuery();
+                    var part = parts.executeQuery()) {
+                  total.next();
+                  part.next();
+                  return new QueueStats(
+                      total.getLong(1),
+                      part.getLong(1) + ready,
+                      part.getLong(2) + held,
+                      total.getLong(2),
+                      Duration.of(part.getLong(3), ChronoUnit.MICROS),
+                      part.getLong(4),
+                      part.getLong(5),
+                      part.getLong(6));
+                }
+              }
+            });
+  }
+
+  /**
+   * Returns a page of sessions, in the order of their names. Nothing is written.
+   *
+   * @param carried the sessions without a row that consumers of this process hold
+   */
+  public Page<SessionView> page(
+      Optional<SessionStatus> status,
+      Page.Request request,
+      NavigableMap<SessionId, CachedHold> carried) {
+    var list = "sessions/" + queue.name();
+    var behind =
+        request.cursor().map(cursor -> PageCursor.keyOf(list, 1, cursor).get(0)).orElse("");
+    int limit = request.limit() + 1;
+    var found =
+        queue
+            .connections()
+            .look(
+                connection ->
+                    read(connection, names(connection, status, behind, limit, carried), carried));
+    return Page.of(found, request.limit(), view -> PageCursor.after(list, view.id().value()));
+  }
+
+  private List<String> names(
+      Connection connection,
+      Optional<SessionStatus> status,
+      String behind,
+      int limit,
+      NavigableMap<SessionId, CachedHold> carried)
+      throws SQLException {
+    var names = new TreeSet<String>(BY_BYTES);
+    boolean areHeldWanted = status.isEmpty() || status.get() == SessionStatus.HELD;
+    if (areHeldWanted) {
+      carried.keySet().stream()
+          .map(SessionId::value)
+          .filter(name -> BY_BYTES.compare(name, behind) > 0)
+          .forEach(names::add);
+    }
+    try (var statement = connection.prepareStatement(NAMES)) {
+      var number = status.map(StoredCodes::of).orElse(null);
+      statement.setInt(1, queue.id());
+      statement.setString(2, behind);
+      statement.setObject(3, number, java.sql.Types.INTEGER);
+      statement.setObject(4, number, java.sql.Types.INTEGER);
+      statement.setInt(5, limit);
+      statement.setObject(6, number, java.sql.Types.INTEGER);
+      statement.setObject(7, number, java.sql.Types.INTEGER);
+      statement.setInt(8, queue.id());
+      statement.setString(9, behind);
+      statement.setArray(
+          10,
+          SqlArray.of(
+              connection,
+              "text",
+              carried.keySet().stream().map(SessionId::value).toArray(String[]::new)));
+      statement.setInt(11, queue.id());
+      statement.setInt(12, limit);
+      statement.setInt(13, limit);
+      try (var rows = statement.executeQuery()) {
+        while (rows.next()) {
+          names.add(rows.getString(1));
+        }
+      }
+    }
+    return names.stream().limit(limit).toList();
+  }
+
+  private List<SessionView> read(
+      Connection connection, List<String> names, NavigableMap<SessionId, CachedHold> carried)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(SESSIONS)) {
+      var wanted = SqlArray.of(connection, "text", names.toArray(String[]::new));
+      statement.setArray(1, wanted);
+      statement.setInt(2, queue.id());
+      statement.setArray(3, wanted);
+      statement.setInt(4, queue.id());
+      try (var rows = statement.executeQuery()) {
+        var views = new ArrayList<SessionView>();
+        while (rows.next()) {
+          var view = view(rows);
+          boolean hasLane = rows.getBoolean(14);
+          var hold = hasLane ? null : carried.get(view.id());
+          if (hold != null) {
+            views.add(held(view, hold, Instants.optional(rows, 16)));
+          } else if (hasLane || view.backlog() > 0) {
+            views.add(view);
+          }
+        }
+        return views;
+      }
+    }
+  }
+
+  /** Shows a hold without a row. It began within the last two seconds. */
+  private static SessionView held(SessionView view, CachedHold hold, Optional<Instant> now) {
+    return new SessionView(
+        view.id(),
+        SessionStatus.HELD,
+        view.backlog(),
+        view.headAge(),
+        Optional.of(hold.lease().owner()),
+        hold.lease().epoch(),
+        Optional.of(hold.lease().until()),
+        hold.isHandedOut() && view.backlog() > 0 ? 1 : 0,
+        Optional.empty(),
+        Optional.empty(),
+        now);
+  }
+
+  private static SessionView view(ResultSet row) throws SQLException {
+    var status = StoredCodes.status(row.getInt(2));
+    var asideReason = Optional.ofNullable(row.getString(9));
+    boolean waits = status == SessionStatus.WAITING;
+    var failedAt = Instants.optional(row, 12);
+    return new SessionView(
+        SessionId.of(row.getString(1)),
+        status,
+        row.getLong(3),
+        Duration.of(row.getLong(4), ChronoUnit.MICROS),
+        Optional.ofNullable(row.getString(5)).map(Owner::of),
+        row.getLong(6),
+        Instants.optional(row, 7),
+        row.getInt(8),
+        waits ? Optional.of(whyWaiting(row.getString(11), failedAt.isPresent())) : asideReason,
+        waits ? failedAt.or(() -> optional(row)) : Instants.optional(row, 10),
+        Instants.optional(row, 15));
+  }
+
+  private static Optional<Instant> optional(ResultSet row) {
+    try {
+      return Instants.optional(row, 13);
+    } catch (SQLException e) {
+      throw dev.sessionkeeper.store.SqlErrors.translate(e);
+    }
+  }
+
+  private static String whyWaiting(String lastError, boolean hasFailed) {
+    if (!hasFailed) {
+      return "its first message waits for its earliest time";
+    }
+    return lastError == null || lastError.isEmpty()
+        ? "its first message waits for its retry"
+        : "its first message waits for its retry: " + lastError;
+  }
+}

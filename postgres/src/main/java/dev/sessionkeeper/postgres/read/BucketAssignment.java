@@ -1,0 +1,12 @@
+package dev.sessionkeeper.postgres.read;
+
+import java.time.Duration;
+
+/**
+ * The buckets that a process may read from now on.
+ *
+ * @param epoch fences what the reader writes
+ * @param knownTo the snapshot up to which others have read
+ * @param lease how long the reader may read without a heartbeat
+ */
+public record BucketAssignment(long epoch, long buckets, String knownTo, Duration lease) {}

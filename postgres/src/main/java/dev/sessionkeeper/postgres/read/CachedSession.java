@@ -1,0 +1,65 @@
+package dev.sessionkeeper.postgres.read;
+
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.lease.Hold;
+import dev.sessionkeeper.postgres.row.FoundMessage;
+import dev.sessionkeeper.postgres.row.SequenceOrder;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session in memory: its messages that were not handed out, and its hold. Guarded by the lock of
+ * {@link CachedSessions}.
+ */
+public final class CachedSession {
+  final SessionId id;
+  final ArrayDeque<FoundMessage> messages = new ArrayDeque<>();
+  @Nullable Hold holder;
+  boolean isInLine;
+
+  /** Its place among waiting sessions, those with rows included. */
+  long place;
+
+  /** When the first of its messages expires, or expired. */
+  Instant expires = Instant.MAX;
+
+  /** Whether the session needs a row. Messages that come until it has one are left to that row. */
+  boolean needsRow;
+
+  /** Whether its row must be checked: the head may be due later, expired, or settled. */
+  boolean mustCheckRow;
+
+  /** Set while the session is being persisted. */
+  @Nullable CompletableFuture<Void> writing;
+
+  CachedSession(SessionId id) {
+    this.id = id;
+  }
+
+  long head() {
+    return messages.isEmpty() ? 0 : messages.getFirst().delivery().sequence();
+  }
+
+  /** Returns the bytes of its messages that were not handed out. */
+  long bytes() {
+    return messages.stream().mapToLong(FoundMessage::bytes).sum();
+  }
+
+  void add(FoundMessage found) {
+    SequenceOrder.add(messages, found, one -> one.delivery().sequence());
+  }
+
+  void beginPersisting() {
+    writing = new CompletableFuture<>();
+  }
+
+  void endPersisting() {
+    var ending = writing;
+    writing = null;
+    if (ending != null) {
+      ending.complete(null);
+    }
+  }
+}

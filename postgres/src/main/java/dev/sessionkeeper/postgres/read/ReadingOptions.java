@@ -1,0 +1,13 @@
+package dev.sessionkeeper.postgres.read;
+
+/**
+ * When a process reads a queue, and how much at once.
+ *
+ * @param from the sessions that a process takes within a quarter of a second before it reads; zero
+ *     to read at once
+ * @param page the messages that it reads first from a backlog
+ */
+public record ReadingOptions(int from, int page) {
+  /** For {@code from}. */
+  static final int NEVER = Integer.MAX_VALUE;
+}

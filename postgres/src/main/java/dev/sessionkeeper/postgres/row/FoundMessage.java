@@ -1,0 +1,36 @@
+package dev.sessionkeeper.postgres.row;
+
+import dev.sessionkeeper.Delivery;
+import dev.sessionkeeper.SessionId;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * A message that a statement found.
+ *
+ * @param isExpired whether its time to live was over then
+ * @param dueAt from when it may be handed out
+ * @param expires when its time to live ends; never for a session with a row, whose messages are
+ *     read again soon
+ */
+public record FoundMessage(
+    Delivery delivery, boolean isExpired, Optional<Instant> dueAt, Instant expires) {
+  public static FoundMessage of(ResultSet row, SessionId session, Instant expires)
+      throws SQLException {
+    return new FoundMessage(
+        HandedRow.delivery(row, Optional.of(session)),
+        HandedRow.flag(row),
+        HandedRow.dueAt(row),
+        expires);
+  }
+
+  public long sequence() {
+    return delivery.sequence();
+  }
+
+  public int bytes() {
+    return delivery.payload().size();
+  }
+}

@@ -1,0 +1,282 @@
+package dev.sessionkeeper.postgres.settle;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.batch.CompletedMessages;
+import dev.sessionkeeper.postgres.jdbc.Connections;
+import dev.sessionkeeper.postgres.jdbc.SqlArray;
+import dev.sessionkeeper.postgres.queue.QueueContext;
+import dev.sessionkeeper.store.Database;
+import dev.sessionkeeper.store.SqlErrors;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Completes messages of many sessions with one statement, of rows or of sessions in memory, and
+ * answers the calls.
+ */
+public final class CompleteMessages {
+  private static final String OF_ROWS =
+      "SELECT * FROM keeper.settle_lanes(?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  private static final String OF_CACHED =
+      "SELECT * FROM keeper.settle_carried(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  private static final String MESSAGE_GONE = "SK001";
+  private static final String NOT_THE_READER = "SK002";
+
+  private final QueueContext queue;
+
+  CompleteMessages(QueueContext queue) {
+    this.queue = queue;
+  }
+
+  /**
+   * A statement that returns the sessions for which it did nothing. A repetition accepts what is
+   * completed already.
+   */
+  @FunctionalInterface
+  private interface Statement {
+    Set<SessionId> run(Connection connection, boolean again) throws SQLException;
+  }
+
+  /**
+   * Completes messages of sessions with rows, and gives sessions back. A lost lease fails alone.
+   */
+  void ofRows(List<SettleWork> works) {
+    try {
+      var lost = repeat(works, (connection, again) -> rows(connection, works, again));
+      for (var work : works) {
+        if (lost.contains(work.session())) {
+          work.lose();
+        } else {
+          work.succeed();
+        }
+      }
+    } catch (SQLException e) {
+      fail(works, e, one -> ofRows(List.of(one)));
+    } catch (KeeperException.OutcomeUnknown e) {
+      works.forEach(work -> work.fail(e));
+    }
+  }
+
+  /**
+   * Completes messages of sessions in memory. Returns those that have a row by now, for which
+   * nothing was done. A hold is settled under the reader lease that handed it out, and never under
+   * a later one: others may have had its session in between.
+   */
+  List<SettleWork> ofCached(Reader reader, List<SettleWork> works) {
+    var epoch = reader.epoch();
+    var left = new ArrayList<SettleWork>();
+    var cached = works.stream().filter(work -> work.isOf(epoch)).toList();
+    leaveToRows(reader, works.stream().filter(work -> !work.isOf(epoch)).toList(), left);
+    long note = reader.batches().nextRecord();
+    try {
+      while (!cached.isEmpty()) {
+        var fence = new Fence.OfReader(reader, epoch.orElseThrow());
+        var written = complete(fence, cached, note, !left.isEmpty());
+        if (written.isEmpty()) {
+          cached.forEach(SettleWork::succeed);
+          return left;
+        }
+        cached.stream().filter(work -> written.contains(work.session())).forEach(left::add);
+        cached = cached.stream().filter(work -> !written.contains(work.session())).toList();
+      }
+    } catch (SQLException e) {
+      if (NOT_THE_READER.equals(e.getSQLState())) {
+        leaveToRows(reader, cached, left);
+      } else {
+        fail(cached, e, one -> left.addAll(ofCached(reader, List.of(one))));
+      }
+    } catch (KeeperException.OutcomeUnknown e) {
+      cached.forEach(work -> work.fail(e));
+    }
+    return left;
+  }
+
+  /**
+   * Divides holds whose reader lease has ended: sessions that were persisted are settled in their
+   * rows, the others are lost. A row of the same epoch is not enough: epochs come again after a
+   * crash that lost some.
+   */
+  private static void leaveToRows(Reader reader, List<SettleWork> works, List<SettleWork> left) {
+    for (var work : works) {
+      reader.awaitPersisting(work.session());
+      if (work.hasRow()) {
+        left.add(work);
+      } else {
+        work.lose();
+      }
+    }
+  }
+
+  /** Completes all messages, or returns the sessions that have a row and completes none. */
+  private Set<SessionId> complete(
+      Fence.OfReader fence, List<SettleWork> works, long note, boolean again) throws SQLException {
+    var busy = works.stream().filter(work -> !work.done().isEmpty()).toList();
+    if (busy.isEmpty()) {
+      return Set.of();
+    }
+    var batches = fence.reader().batches();
+    var completed = batches.tellApart(busy, note);
+    var written =
+        repeat(
+            busy,
+            (connection, once) ->
+                cached(connection, fence.epoch(), busy, completed, once || again));
+    if (written.isEmpty()) {
+      batches.close(completed);
+    }
+    return written;
+  }
+
+  private static void fail(
+      List<SettleWork> works, SQLException e, java.util.function.Consumer<SettleWork> alone) {
+    if (SqlErrors.isLockTimeout(e) && works.size() > 1) {
+      // A transaction has one of the sessions locked; the others go on.
+      works.forEach(alone);
+    } else if (!MESSAGE_GONE.equals(e.getSQLState())) {
+      var error = SqlErrors.translate(e);
+      works.forEach(work -> work.fail(error));
+    } else if (works.size() > 1) {
+      // One call names a message that is not there. Retried one by one, only that call fails.
+      works.forEach(alone);
+    } else {
+      var work = works.get(0);
+      work.fail(
+          new KeeperException.OutOfOrder(
+              work.session(), work.done().get(0)[0], "it, or one settled with it, is not in hand"));
+    }
+  }
+
+  /**
+   * Repeats after a lost connection. An owner that still holds the lease is the only one that can
+   * have completed what is missing then. An owner that has lost the lease does not learn whether
+   * the first try took effect.
+   */
+  private Set<SessionId> repeat(List<SettleWork> works, Statement statement) throws SQLException {
+    KeeperException.OutcomeUnknown unknown = null;
+    for (int attempt = 1; ; attempt++) {
+      boolean again = attempt > 1;
+      try {
+        return queue
+            .connections()
+            .tryCall(
+                Database.decided("A settlement", connection -> statement.run(connection, again)));
+      } catch (KeeperException.OutcomeUnknown e) {
+        unknown = e;
+        works.forEach(work -> work.doubt(e));
+      } catch (SQLException e) {
+        if (!SqlErrors.isConnectionLoss(e) || (unknown == null && isLastTry(attempt))) {
+          throw e;
+        }
+      }
+      if (unknown != null && isLastTry(attempt)) {
+        throw unknown;
+      }
+      Connections.pause(attempt + 4);
+    }
+  }
+
+  private static boolean isLastTry(int attempt) {
+    return !Connections.mayRepeatAfter(attempt);
+  }
+
+  private Set<SessionId> rows(Connection connection, List<SettleWork> works, boolean again)
+      throws SQLException {
+    var sorted = works.stream().sorted(Comparator.comparing(SettleWork::session)).toList();
+    var kept = sorted.stream().filter(work -> !work.isFreed()).toList();
+    var freed = sorted.stream().filter(SettleWork::isFreed).toList();
+    var done = new Done(works);
+    try (var statement = connection.prepareStatement(OF_ROWS)) {
+      statement.setInt(1, queue.id());
+      statement.setArray(2, SqlArray.of(connection, "text", sessionsOf(kept)));
+      statement.setArray(3, SqlArray.of(connection, "int8", epochsOf(kept)));
+      statement.setArray(4, SqlArray.of(connection, "text", sessionsOf(freed)));
+      statement.setArray(5, SqlArray.of(connection, "int8", epochsOf(freed)));
+      statement.setArray(6, SqlArray.of(connection, "text", done.sessions));
+      statement.setArray(7, SqlArray.of(connection, "int8", done.sequences));
+      // A completion in memory that got no answer counts as a repetition too.
+      statement.setBoolean(8, again || works.stream().anyMatch(SettleWork::wasCached));
+      statement.setLong(9, queue.node().shard());
+      return sessions(statement);
+    }
+  }
+
+  private Set<SessionId> cached(
+      Connection connection,
+      long readerEpoch,
+      List<SettleWork> works,
+      CompletedMessages done,
+      boolean again)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(OF_CACHED)) {
+      statement.setInt(1, queue.id());
+      statement.setLong(2, readerEpoch);
+      statement.setArray(3, SqlArray.of(connection, "text", sessionsOf(works)));
+      statement.setLong(4, done.note);
+      statement.setArray(5, SqlArray.of(connection, "int8", done.incomplete.firsts()));
+      statement.setArray(6, SqlArray.of(connection, "int8", done.incomplete.masks()));
+      statement.setArray(7, SqlArray.of(connection, "int8", done.complete.firsts()));
+      statement.setArray(8, SqlArray.of(connection, "int8", done.complete.masks()));
+      statement.setArray(9, SqlArray.of(connection, "int8", done.shared.firsts()));
+      statement.setArray(10, SqlArray.of(connection, "int8", done.shared.masks()));
+      statement.setArray(11, SqlArray.of(connection, "int8", done.late.firsts()));
+      statement.setArray(12, SqlArray.of(connection, "int8", done.late.masks()));
+      statement.setArray(13, SqlArray.of(connection, "int8", done.over));
+      statement.setArray(14, SqlArray.of(connection, "text", done.sessions.toArray(String[]::new)));
+      statement.setArray(15, SqlArray.of(connection, "int8", done.sequences.toArray(Long[]::new)));
+      statement.setBoolean(16, again);
+      statement.setLong(17, queue.node().shard());
+      return sessions(statement);
+    }
+  }
+
+  /** All completed messages of a batch of calls, as two arrays. */
+  private static final class Done {
+    private final String[] sessions;
+    private final long[] sequences;
+
+    Done(List<SettleWork> works) {
+      int count = 0;
+      for (var work : works) {
+        for (var part : work.done()) {
+          count += part.length;
+        }
+      }
+      sessions = new String[count];
+      sequences = new long[count];
+      int next = 0;
+      for (var work : works) {
+        for (var part : work.done()) {
+          for (long sequence : part) {
+            sessions[next] = work.session().value();
+            sequences[next++] = sequence;
+          }
+        }
+      }
+    }
+  }
+
+  private static Set<SessionId> sessions(PreparedStatement statement) throws SQLException {
+    try (var rows = statement.executeQuery()) {
+      var sessions = new HashSet<SessionId>();
+      while (rows.next()) {
+        sessions.add(SessionId.of(rows.getString(1)));
+      }
+      return sessions;
+    }
+  }
+
+  private static String[] sessionsOf(List<SettleWork> works) {
+    return works.stream().map(work -> work.session().value()).toArray(String[]::new);
+  }
+
+  private static long[] epochsOf(List<SettleWork> works) {
+    return works.stream().mapToLong(SettleWork::epoch).toArray();
+  }
+}

@@ -1,0 +1,125 @@
+package dev.sessionkeeper.postgres.settle;
+
+import dev.sessionkeeper.KeeperException;
+import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.batch.Completions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** What one batch does to one held session: completed messages, and perhaps its end. */
+public final class SettleWork implements Completions {
+  private final SessionId session;
+  private final long epoch;
+  private final Supplier<Fence> fence;
+  private final Fence first;
+  private final List<long[]> done = new ArrayList<>();
+  private final List<CompletableFuture<Void>> answers = new ArrayList<>();
+  private boolean isFreed;
+  private KeeperException.@Nullable OutcomeUnknown doubt;
+
+  SettleWork(SessionId session, long epoch, Supplier<Fence> fence) {
+    this.session = session;
+    this.epoch = epoch;
+    this.fence = fence;
+    this.first = fence.get();
+  }
+
+  @Override
+  public SessionId session() {
+    return session;
+  }
+
+  long epoch() {
+    return epoch;
+  }
+
+  /** Returns what its settlement was fenced by when its turn came. */
+  Fence fence() {
+    return first;
+  }
+
+  /** Returns whether its session was in memory when its turn came. */
+  boolean wasCached() {
+    return first instanceof Fence.OfReader;
+  }
+
+  /** Returns whether a reader handed its session out in this epoch. */
+  boolean isOf(OptionalLong readerEpoch) {
+    return first instanceof Fence.OfReader reader
+        && readerEpoch.isPresent()
+        && readerEpoch.getAsLong() == reader.epoch();
+  }
+
+  /** Returns whether its session has a row by now, which this process has written. */
+  boolean hasRow() {
+    return fence.get() instanceof Fence.OfSession;
+  }
+
+  boolean isFreed() {
+    return isFreed;
+  }
+
+  @Override
+  public List<long[]> done() {
+    return done;
+  }
+
+  /** Adds a call. Returns false when the call is of another hold. */
+  boolean complete(CompleteCall call) {
+    if (call.epoch() != epoch) {
+      return false;
+    }
+    done.add(call.take());
+    answers.add(call.answer());
+    return true;
+  }
+
+  /** Adds a call. Returns false when the call is of another hold. */
+  boolean free(long ofEpoch, CompletableFuture<Void> answer) {
+    if (ofEpoch != epoch) {
+      return false;
+    }
+    isFreed = true;
+    answers.add(answer);
+    return true;
+  }
+
+  /** Records that a statement got no answer, so it may have taken effect. */
+  void doubt(KeeperException.OutcomeUnknown e) {
+    doubt = e;
+  }
+
+  /** Fails, because the lease is lost. Nothing was changed, unless an earlier try took effect. */
+  void lose() {
+    var lost = new KeeperException.LockLost("session " + session, epoch);
+    var unknown = doubt;
+    if (unknown == null) {
+      fail(lost);
+    } else {
+      var own = new KeeperException.OutcomeUnknown("A settlement", unknown);
+      own.addSuppressed(lost);
+      fail(own);
+    }
+  }
+
+  /** Returns whether this failure also says that the lease is lost, so that the hold has ended. */
+  public static boolean isLost(@Nullable Throwable failure) {
+    return failure instanceof KeeperException.LockLost
+        || (failure instanceof KeeperException.OutcomeUnknown
+            && Arrays.stream(failure.getSuppressed())
+                .anyMatch(KeeperException.LockLost.class::isInstance));
+  }
+
+  void succeed() {
+    answers.forEach(answer -> answer.complete(null));
+  }
+
+  void fail(RuntimeException e) {
+    answers.forEach(answer -> answer.completeExceptionally(e));
+  }
+}

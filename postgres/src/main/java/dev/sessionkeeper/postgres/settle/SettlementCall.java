@@ -1,0 +1,21 @@
+package dev.sessionkeeper.postgres.settle;
+
+import dev.sessionkeeper.SessionId;
+import java.util.concurrent.CompletableFuture;
+
+/** A call of the batch that settles sessions. */
+public sealed interface SettlementCall permits CompleteCall, GiveBackCall, MixedCall {
+  SessionId session();
+
+  CompletableFuture<Void> answer();
+
+  /** Returns whether a call before this one has failed since this one was sent. */
+  default boolean isVoid() {
+    return false;
+  }
+
+  /** Returns the first message that the call is about. */
+  default long first() {
+    return 0;
+  }
+}
