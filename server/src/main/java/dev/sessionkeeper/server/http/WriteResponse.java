@@ -48,7 +48,8 @@ final class WriteResponse {
     return last ? written.onComplete(done -> request.connection().close()) : written;
   }
 
-  /** Returns the bytes without a copy; nothing changes them. */
+  /** Returns the bytes without a copy; nothing changes them. Vert.x 4 has no other way for that. */
+  @SuppressWarnings("deprecation")
   private static Buffer buffer(Response.Body.Bytes body) {
     return Buffer.buffer(Unpooled.wrappedBuffer(body.pieces().toArray(byte[][]::new)));
   }
