@@ -29,9 +29,7 @@ class CloudAwayTest {
         var refused = server.post("/queues/triage/leases", "{}");
         assertThat(refused.status()).isEqualTo(503);
         assertThat(refused.json().get("type").asString()).endsWith("/unavailable");
-        await()
-            .atMost(Duration.ofSeconds(60))
-            .until(() -> !check(server, "queues").equals("up"));
+        await().atMost(Duration.ofSeconds(60)).until(() -> !check(server, "queues").equals("up"));
         var ready = server.get("/health/ready");
         assertThat(ready.status()).isEqualTo(200);
         assertThat(ready.json().get("checks").get("store").asString()).isEqualTo("up");
@@ -40,9 +38,7 @@ class CloudAwayTest {
         await()
             .atMost(Duration.ofSeconds(90))
             .until(() -> server.post("/queues/triage/leases", "{}").status() == 201);
-        await()
-            .atMost(Duration.ofSeconds(60))
-            .until(() -> check(server, "queues").equals("up"));
+        await().atMost(Duration.ofSeconds(60)).until(() -> check(server, "queues").equals("up"));
         assertThat(check(server, "bots")).isEqualTo("up");
       }
     }
