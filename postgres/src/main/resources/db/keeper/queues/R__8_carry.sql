@@ -567,22 +567,19 @@ BEGIN
                       WHERE m.queue + 0 = q AND m.seq > after_seq AND m.seq <= COALESCE(upto, 9223372036854775807)
                         AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen));
     END IF;
-    -- Without waiting, as in claim_lanes.
+    -- Without waiting, as in claim_lanes. Rows of other readers are not locked: the answer may be long then.
     SELECT l.shared, l.busy INTO shared, busy
       FROM keeper.share_lanes(q, ARRAY(
-             SELECT DISTINCT s.session COLLATE "C" AS session
-               FROM (SELECT unnest(fresh) AS session
-                     UNION ALL
-                     SELECT unnest(b.sessions)
-                       FROM unnest(bundles) f(first)
-                            CROSS JOIN LATERAL (SELECT x.sessions FROM keeper.bundle x
-                                                 WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b) s
+             SELECT d.session
+               FROM (SELECT DISTINCT s.session COLLATE "C" AS session
+                       FROM (SELECT unnest(fresh) AS session
+                             UNION ALL
+                             SELECT unnest(b.sessions)
+                               FROM unnest(bundles) f(first)
+                                    CROSS JOIN LATERAL (SELECT x.sessions FROM keeper.bundle x
+                                                         WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b) s) d
+              WHERE mine = -1 OR keeper.is_of(d.session, mine)
               ORDER BY 1)) l;
-    IF mine <> -1 AND cardinality(shared || busy) > 0 THEN
-      -- Rows of other readers belong to them.
-      shared := ARRAY(SELECT s.session FROM unnest(shared) s(session) WHERE keeper.is_of(s.session, mine));
-      busy := ARRAY(SELECT s.session FROM unnest(busy) s(session) WHERE keeper.is_of(s.session, mine));
-    END IF;
     existing := NULLIF(shared || busy, '{}');
     IF existing IS NOT NULL THEN
       PERFORM 1 FROM keeper.reader r

@@ -20,7 +20,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -70,7 +69,6 @@ class StalledClientTest {
 
   /** No lock is held then: the other process only waits for an answer that does not come. */
   @Test
-  @Disabled("An act waits up to a minute for a reader that stands still in the middle of a read")
   void anotherProcessGoesOnBesideAReader() throws Exception {
     anotherProcessGoesOnBeside(0);
   }
