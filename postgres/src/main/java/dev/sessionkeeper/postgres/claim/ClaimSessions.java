@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -276,6 +277,7 @@ public final class ClaimSessions implements PollRequests {
         claim(left);
       }
     }
+    armDue();
     if (served == MOST_SESSIONS) {
       ask();
     }
@@ -350,6 +352,13 @@ public final class ClaimSessions implements PollRequests {
       due.add(at);
     }
     polling.timer().fireWithin(delay);
+  }
+
+  /** Sets the timer again: it keeps only the earliest of its times, which this poll may have met. */
+  private void armDue() {
+    synchronized (due) {
+      due.within(time.nanoTime()).ifPresent(polling.timer()::fireWithin);
+    }
   }
 
   private boolean isLaneDue() {
@@ -433,6 +442,10 @@ public final class ClaimSessions implements PollRequests {
         isKnown = true;
         at = moment;
       }
+    }
+
+    Optional<Duration> within(long now) {
+      return isKnown ? Optional.of(Duration.ofNanos(Math.max(0, at - now))) : Optional.empty();
     }
 
     boolean isReached(long now) {

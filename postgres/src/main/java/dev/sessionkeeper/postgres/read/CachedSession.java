@@ -4,8 +4,11 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.lease.Hold;
 import dev.sessionkeeper.postgres.row.FoundMessage;
 import dev.sessionkeeper.postgres.row.SequenceOrder;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +37,9 @@ public final class CachedSession {
   /** Set while the session is being persisted. */
   @Nullable CompletableFuture<Void> writing;
 
+  /** When the first of its messages for later becomes due, if it has any. */
+  private OptionalLong dueAt = OptionalLong.empty();
+
   CachedSession(SessionId id) {
     this.id = id;
   }
@@ -49,6 +55,20 @@ public final class CachedSession {
 
   void add(FoundMessage found) {
     SequenceOrder.add(messages, found, one -> one.delivery().sequence());
+  }
+
+  /** Records that a message becomes due then, by the process's clock. */
+  void addDue(long nanoTime) {
+    if (dueAt.isEmpty() || nanoTime - dueAt.getAsLong() < 0) {
+      dueAt = OptionalLong.of(nanoTime);
+    }
+  }
+
+  /** Returns how long the first message for later still has to wait, if there is one. */
+  Optional<Duration> dueWithin(long now) {
+    return dueAt.isPresent()
+        ? Optional.of(Duration.ofNanos(Math.max(0, dueAt.getAsLong() - now)))
+        : Optional.empty();
   }
 
   void beginPersisting() {

@@ -42,6 +42,8 @@ public final class CachedSessions {
   /** The epochs that may be given out between two polls. */
   private static final int EPOCHS = 4096;
 
+  private static final Duration FARTHEST = Duration.ofDays(1);
+
   private final HoldParts parts;
   private final OwnedSessions owned;
   private final SessionCache cache;
@@ -286,8 +288,7 @@ public final class CachedSessions {
         markForRow(session);
         found
             .dueAt()
-            .ifPresent(
-                due -> parts.polling().requests().makeDueWithin(Duration.between(moment, due)));
+            .ifPresent(due -> session.addDue(time.nanoTime() + nanosBetween(moment, due)));
       }
       if (session.needsRow || (session.holder != null && session.holder.feed(found))) {
         continue;
@@ -408,6 +409,12 @@ public final class CachedSessions {
       lock.unlock();
     }
     chosen.forEach(CachedSession::endPersisting);
+    // Not earlier: the statement that makes rows due forgets the timers of what has no row yet.
+    chosen.forEach(
+        session ->
+            session
+                .dueWithin(time.nanoTime())
+                .ifPresent(parts.polling().requests()::makeDueWithin));
   }
 
   /** Marks sessions again that could not be persisted. */
@@ -491,6 +498,12 @@ public final class CachedSessions {
   static Duration longHold(Duration lease, Duration most) {
     var quarter = lease.dividedBy(4);
     return quarter.compareTo(most) < 0 ? quarter : most;
+  }
+
+  /** Of a time that is too far away for nanoseconds, a look now and then takes care. */
+  private static long nanosBetween(Instant from, Instant to) {
+    var between = Duration.between(from, to);
+    return between.compareTo(FARTHEST) < 0 ? between.toNanos() : FARTHEST.toNanos();
   }
 
   private <T> T locked(Supplier<T> question) {
