@@ -34,10 +34,14 @@ class CarriedPilesTest extends ReadsAlone {
 
     var received = new ArrayList<String>();
     while (received.size() < 400) {
-      for (var delivery : held.receive(50, SOON)) {
-        received.add(delivery.payload().asText());
-        complete(held, delivery.sequence());
-      }
+      var some = held.receive(50, SOON);
+      some.forEach(delivery -> received.add(delivery.payload().asText()));
+      held.settle(
+              some.stream()
+                  .map(delivery -> new Settled(delivery.sequence(), Settlement.complete()))
+                  .toList())
+          .toCompletableFuture()
+          .get();
     }
     assertThat(received)
         .containsExactlyElementsOf(IntStream.range(0, 400).mapToObj(i -> "" + i).toList());

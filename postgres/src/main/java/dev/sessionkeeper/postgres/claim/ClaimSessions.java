@@ -354,7 +354,9 @@ public final class ClaimSessions implements PollRequests {
     polling.timer().fireWithin(delay);
   }
 
-  /** Sets the timer again: it keeps only the earliest of its times, which this poll may have met. */
+  /**
+   * Sets the timer again: it keeps only the earliest of its times, which this poll may have met.
+   */
   private void armDue() {
     synchronized (due) {
       due.within(time.nanoTime()).ifPresent(polling.timer()::fireWithin);

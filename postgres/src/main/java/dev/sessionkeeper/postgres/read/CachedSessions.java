@@ -286,9 +286,7 @@ public final class CachedSessions {
       if (found.isExpired() || found.dueAt().isPresent()) {
         // Only a row can wait for a time, or be dead-lettered.
         markForRow(session);
-        found
-            .dueAt()
-            .ifPresent(due -> session.addDue(time.nanoTime() + nanosBetween(moment, due)));
+        found.dueAt().ifPresent(due -> session.addDue(time.nanoTime() + nanosBetween(moment, due)));
       }
       if (session.needsRow || (session.holder != null && session.holder.feed(found))) {
         continue;
