@@ -124,7 +124,10 @@ final class FuzzedServer {
     var request = new ByteArrayOutputStream();
     var head =
         line
-            + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
+            + " HTTP/1.1\r\n"
+            + "Host: localhost\r\n"
+            + "Content-Type: application/json\r\n"
+            + "Connection: close\r\n"
             + "Content-Length: "
             + body.length
             + "\r\n\r\n";
