@@ -4,7 +4,7 @@ import dev.sessionkeeper.testkit.StepByStep;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
-/** Kills a process right before or right after one of its statements. */
+/** Kills a process right before or right after one of its statements, failed or not. */
 public final class DieAtStatement {
   public static final String AT = "KEEPER_FAULTS_DIE_AT";
 
@@ -26,11 +26,13 @@ public final class DieAtStatement {
           if (isLast && !isAfter) {
             die();
           }
-          var result = work.run();
-          if (isLast) {
-            die();
+          try {
+            return work.run();
+          } finally {
+            if (isLast) {
+              die();
+            }
           }
-          return result;
         });
   }
 

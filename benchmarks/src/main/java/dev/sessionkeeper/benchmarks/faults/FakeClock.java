@@ -50,6 +50,9 @@ record FakeClock(Path file) {
         "1",
         "FAKETIME_DONT_FAKE_MONOTONIC",
         "1",
+        // Without it, timed waits of a condition return at once, and Java's threads spin.
+        "FAKETIME_FORCE_MONOTONIC_FIX",
+        "0",
         NANOS_BEFORE_1970,
         Long.toString(zero()));
   }

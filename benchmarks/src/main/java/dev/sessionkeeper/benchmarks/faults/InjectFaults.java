@@ -31,8 +31,13 @@ final class InjectFaults {
       """;
   private static final String TABLES =
       """
-      SELECT schemaname || '.' || tablename FROM pg_tables WHERE schemaname = 'keeper' ORDER BY random() LIMIT 3
+      SELECT relid::regclass::text
+        FROM (SELECT relid FROM pg_stat_user_tables WHERE schemaname = 'keeper'
+               ORDER BY n_tup_ins + n_tup_upd + n_tup_del DESC LIMIT 4) busy
+       ORDER BY random() LIMIT 3
       """;
+  private static final String DEADLOCKS =
+      "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
   private static final List<Long> OFFSETS = List.of(0L, 0L, 2L, -2L, 60L, -60L, 86_400L, -86_400L);
   private static final Duration RECOVERY = Duration.ofSeconds(60);
 
@@ -248,7 +253,7 @@ final class InjectFaults {
    * deadlocks.
    */
   private void lockTables() throws IOException, InterruptedException {
-    int deadlocks = 0;
+    int givenUp = 0;
     int times = 30;
     for (int i = 0; i < times; i++) {
       try (var connection = postgres.dataSource().getConnection();
@@ -268,12 +273,29 @@ final class InjectFaults {
         }
         connection.rollback();
       } catch (SQLException e) {
-        deadlocks++;
+        givenUp++;
       }
       waitUntil(System.nanoTime() + random.nextLong(40_000_000L));
     }
     progress.accept(
-        "locked tables " + times + " times, " + deadlocks + " given up to a deadlock or a timeout");
+        "locked tables "
+            + times
+            + " times, gave up "
+            + givenUp
+            + " times; "
+            + deadlocks()
+            + " deadlocks so far");
+  }
+
+  private String deadlocks() {
+    try (var connection = postgres.dataSource().getConnection();
+        var statement = connection.createStatement();
+        var rows = statement.executeQuery(DEADLOCKS)) {
+      rows.next();
+      return rows.getString(1);
+    } catch (SQLException e) {
+      throw new IllegalStateException("The deadlocks cannot be counted", e);
+    }
   }
 
   private void moveClocks() throws IOException {

@@ -9,6 +9,7 @@ import dev.sessionkeeper.server.config.ConfigSources;
 import dev.sessionkeeper.time.TimeSource;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketException;
@@ -21,7 +22,12 @@ import java.util.regex.Pattern;
 
 /** A server in this process, with everything in memory. An answer of 5xx is a find. */
 final class FuzzedServer {
-  private static final int PATIENCE_MILLIS = 20_000;
+  /** The server's own waits end before. */
+  private static final int PATIENCE_MILLIS = 70_000;
+
+  /** So long a silence means that the server waits for more, or has said everything. */
+  private static final int QUIET_MILLIS = 40;
+
   private static final Pattern STATUS = Pattern.compile("HTTP/1\\.1 (\\d{3}) ");
   private static final Pattern DEPTH = Pattern.compile("\"depth\"\\s*:\\s*(\\d+)");
   private static final List<String> BODIES =
@@ -51,6 +57,7 @@ final class FuzzedServer {
   }
 
   private final int port;
+  private int answers;
 
   private FuzzedServer() {
     var sources =
@@ -82,7 +89,7 @@ final class FuzzedServer {
 
   /** Sends these bytes and nothing else. */
   void refuseServerErrors(byte[] request) throws IOException {
-    send(request);
+    send(request, QUIET_MILLIS);
   }
 
   void postJson(byte route, byte[] body) throws IOException {
@@ -100,7 +107,8 @@ final class FuzzedServer {
     for (byte each : id) {
       text.append(String.format("%%%02X", each));
     }
-    call(String.format(WITH_ID.get(Math.floorMod(route, WITH_ID.size())), text), new byte[0]);
+    var line = String.format(WITH_ID.get(Math.floorMod(route, WITH_ID.size())), text);
+    send(request(line, new byte[0]), line.contains("/events?") ? QUIET_MILLIS : PATIENCE_MILLIS);
   }
 
   private String depth() throws IOException {
@@ -109,39 +117,75 @@ final class FuzzedServer {
   }
 
   private String call(String line, byte[] body) throws IOException {
+    return send(request(line, body), PATIENCE_MILLIS);
+  }
+
+  private static byte[] request(String line, byte[] body) throws IOException {
     var request = new ByteArrayOutputStream();
     var head =
         line
-            + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
+            + " HTTP/1.1\r\n"
+            + "Host: localhost\r\n"
+            + "Content-Type: application/json\r\n"
+            + "Connection: close\r\n"
             + "Content-Length: "
             + body.length
             + "\r\n\r\n";
     request.write(head.getBytes(ISO_8859_1));
     request.write(body);
-    return send(request.toByteArray());
+    return request.toByteArray();
   }
 
-  /** The answer; empty if the server closed the connection without one. */
-  private String send(byte[] request) throws IOException {
+  /**
+   * Returns the answer; empty if the server closed the connection without one.
+   *
+   * @param silence the time after which this side ends its half of the connection; the server then
+   *     answers no more
+   */
+  private String send(byte[] request, int silence) throws IOException {
     var answer = new ByteArrayOutputStream();
     try (var socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-      socket.setSoTimeout(PATIENCE_MILLIS);
       socket.getOutputStream().write(request);
       socket.getOutputStream().flush();
-      socket.shutdownOutput();
-      socket.getInputStream().transferTo(answer);
-    } catch (SocketTimeoutException e) {
-      throw new IllegalStateException("The server neither answered nor closed the connection", e);
+      socket.setSoTimeout(silence);
+      if (!readToEnd(socket.getInputStream(), answer)) {
+        socket.shutdownOutput();
+        socket.setSoTimeout(PATIENCE_MILLIS);
+        if (!readToEnd(socket.getInputStream(), answer)) {
+          throw new IllegalStateException("The server neither answered nor closed the connection");
+        }
+      }
     } catch (SocketException e) {
       // Closed before all of the request was read: that is a refusal as well.
     }
     var text = answer.toString(UTF_8);
-    for (var found = STATUS.matcher(text); found.find(); ) {
-      if (found.start() == 0 && found.group(1).startsWith("5") && !found.group(1).equals("503")) {
-        throw new IllegalStateException("The server answered " + text);
-      }
-    }
+    answers += statusOf(text) == 0 ? 0 : 1;
+    refuseServerError(text);
     return text;
+  }
+
+  /** Throws if this is an answer of 5xx other than 503. */
+  static void refuseServerError(String answer) {
+    int status = statusOf(answer);
+    if (status / 100 == 5 && status != 503) {
+      throw new IllegalStateException("The server answered " + answer);
+    }
+  }
+
+  /** Returns how many requests got an answer. */
+  int answers() {
+    return answers;
+  }
+
+  /** Returns whether the end came before a silence. */
+  private static boolean readToEnd(InputStream in, ByteArrayOutputStream answer)
+      throws IOException {
+    try {
+      in.transferTo(answer);
+      return true;
+    } catch (SocketTimeoutException e) {
+      return false;
+    }
   }
 
   private static int statusOf(String answer) {

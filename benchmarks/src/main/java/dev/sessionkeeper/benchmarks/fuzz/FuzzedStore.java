@@ -19,6 +19,7 @@ import dev.sessionkeeper.spi.HeldSession;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A queue in PostgreSQL. What is stored comes back as it was sent; what cannot be stored is refused
@@ -28,22 +29,34 @@ final class FuzzedStore {
   private static final QueueName QUEUE = QueueName.of("fuzz");
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-  private static final class Holder {
-    private static final FuzzedStore SHARED = new FuzzedStore();
-
-    private Holder() {}
-  }
+  private static @Nullable FuzzedStore shared;
 
   private final PostgresQueueProvider provider;
   private long number;
 
-  private FuzzedStore() {
-    provider = PostgresQueueProvider.create(DatabaseAddress.ofEnvironment().source());
+  private FuzzedStore(DatabaseAddress address) {
+    provider = PostgresQueueProvider.create(address.source());
     provider.declare(QUEUE, QueueSettings.ordered());
   }
 
-  static FuzzedStore shared() {
-    return Holder.SHARED;
+  /** Opens the store in a database, until {@link #release}. */
+  static synchronized void use(DatabaseAddress address) {
+    shared = new FuzzedStore(address);
+  }
+
+  static synchronized void release() {
+    if (shared != null) {
+      shared.provider.close();
+      shared = null;
+    }
+  }
+
+  /** Returns the store in use; a process of Jazzer has its address in the environment. */
+  static synchronized FuzzedStore shared() {
+    if (shared == null) {
+      shared = new FuzzedStore(DatabaseAddress.ofEnvironment());
+    }
+    return shared;
   }
 
   /** The bytes, cut at each byte of one, are session id, message id, property and body. */

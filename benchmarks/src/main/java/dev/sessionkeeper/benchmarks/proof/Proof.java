@@ -43,7 +43,7 @@ public final class Proof {
   }
 
   /** Returns the commit, marked if the working tree differs from it. */
-  private static String commit() throws IOException, InterruptedException {
+  public static String commit() throws IOException, InterruptedException {
     var commit = git("rev-parse", "--short=12", "HEAD");
     if (commit.isEmpty()) {
       return "unknown";

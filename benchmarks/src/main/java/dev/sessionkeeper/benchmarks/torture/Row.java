@@ -6,7 +6,7 @@ import java.util.Optional;
 /**
  * One fault of the matrix.
  *
- * @param name what {@code --only} takes
+ * @param name what {@code --row} takes
  * @param fault what happens
  * @param expected what must be seen
  * @param isQuick whether it belongs to the short form

@@ -23,6 +23,11 @@ record RunRow(Path folder, long seed) {
   private static final String FAULT_RUN = "dev.sessionkeeper.benchmarks.faults.FaultRun";
   private static final Duration PATIENCE = Duration.ofMinutes(8);
   private static final String DISK_SIZE = "420m";
+
+  /** What the fault run prints with its time, apart from its beginning and end. */
+  private static final Pattern FAULT =
+      Pattern.compile(" *[0-9.]+ s  (?!all processes|drained|.* has space again).*");
+
   private static final Pattern COUNT =
       Pattern.compile("\\| (sends ack.*|completions.*) \\| (.*) \\|");
 
@@ -101,11 +106,16 @@ record RunRow(Path folder, long seed) {
     int code = call(command, log, Path.of(""));
     var lines = Files.readAllLines(log);
     var counts = new ArrayList<String>();
+    long faults = lines.stream().filter(line -> FAULT.matcher(line).matches()).count();
+    counts.add(faults + " faults");
     for (var line : lines) {
       var count = COUNT.matcher(line);
       if (count.matches()) {
         counts.add(count.group(2) + " " + count.group(1));
       }
+    }
+    if (code == 0 && faults == 0) {
+      return Seen.broken("the run ended without a fault; " + log);
     }
     if (code == 0) {
       return Seen.kept(String.join(", ", counts));

@@ -3,6 +3,8 @@ package dev.sessionkeeper.benchmarks.torture;
 import dev.sessionkeeper.benchmarks.torture.Row.Seen;
 import dev.sessionkeeper.benchmarks.torture.Row.Tests;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,9 +20,15 @@ import java.util.regex.Pattern;
  *
  * @param checkout the folder of the sources
  * @param log what Maven prints
+ * @param progress receives the name of each test class that begins
  */
-record RunTests(Path checkout, Path log) {
+record RunTests(Path checkout, Path log, PrintStream progress) {
   private static final Duration PATIENCE = Duration.ofMinutes(15);
+
+  /** A process that a test left behind may keep the output open. */
+  private static final Duration END_OF_OUTPUT = Duration.ofSeconds(5);
+
+  private static final Pattern BEGINS = Pattern.compile("Running (\\S+Test)$");
   private static final Pattern SUITE = Pattern.compile("<testsuite\\b[^>]*>", Pattern.DOTALL);
 
   /** How the tests of a row ended, and how long they took. */
@@ -152,17 +160,31 @@ record RunTests(Path checkout, Path log) {
 
   private void call(List<String> command) throws IOException, InterruptedException {
     var process =
-        new ProcessBuilder(command)
-            .directory(checkout.toFile())
-            .redirectErrorStream(true)
-            .redirectOutput(log.toFile())
-            .start();
+        new ProcessBuilder(command).directory(checkout.toFile()).redirectErrorStream(true).start();
     try {
+      var copying = Thread.ofVirtual().start(() -> copyOutput(process));
       if (!process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
         throw new IOException("The tests did not end within " + PATIENCE + "; see " + log);
       }
+      copying.join(END_OF_OUTPUT);
     } finally {
       process.destroy();
+    }
+  }
+
+  private void copyOutput(Process process) {
+    try (var lines = process.inputReader();
+        var file = Files.newBufferedWriter(log)) {
+      for (var line = lines.readLine(); line != null; line = lines.readLine()) {
+        file.write(line);
+        file.newLine();
+        var begins = BEGINS.matcher(line);
+        if (begins.find()) {
+          progress.println("  " + begins.group(1).replaceAll(".*\\.", ""));
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("The log of the tests cannot be written", e);
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.benchmarks.torture;
 
 import dev.sessionkeeper.benchmarks.proof.Proof;
+import dev.sessionkeeper.benchmarks.torture.Results.Result;
 import dev.sessionkeeper.benchmarks.torture.Row.Verdict;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -19,19 +20,19 @@ import tools.jackson.databind.node.JsonNodeFactory;
 public final class Torture {
   private static final String HELP =
       """
-      Usage: keeper torture [--only ROW[,ROW...]] [--quick] [--times N] [--seed N] [-o text|json]
+      Usage: keeper torture [--row ROW[,ROW...]] [--quick] [--times N] [--seed N] [-o text|json]
                             [--folder FOLDER] [--proof FILE] [--list]
 
       Does every fault of the matrix to real processes and judges what is left. Needs a checkout,
       Maven and Linux; full-disk needs root, clock-jumps needs libfaketime.
 
-        --only ROW      these rows, separated by commas
+        --row ROW       these rows, separated by commas
         --quick         the rows that take less than a minute together
         --times N       the whole matrix N times, or until a row is broken. Default: 1
         --seed N        the choice of faults and victims. Default: 1, and one more each time
         -o, --output    text or json. Default: text
         --folder F      where logs and journals go. Default: a temporary folder
-        --proof FILE    also write what was run, on which commit, with which result
+        --proof FILE    also write a page with the results of all runs on this commit
         --list          the rows with fault and expected outcome
 
       Exit codes: 0 every row was kept or skipped, 1 a row was broken, 2 the command line is wrong.
@@ -39,18 +40,18 @@ public final class Torture {
 
   private final PrintStream out;
   private final PrintStream progress;
+  private final Results recorded;
 
-  Torture(PrintStream out, PrintStream progress) {
+  Torture(PrintStream out, PrintStream progress, Results recorded) {
     this.out = out;
     this.progress = progress;
+    this.recorded = recorded;
   }
 
   public static void main(String[] arguments) throws Exception {
-    System.exit(new Torture(System.out, System.err).run(arguments));
+    var recorded = new Results(checkout().resolve("benchmarks/target/torture/results.ndjson"));
+    System.exit(new Torture(System.out, System.err, recorded).run(arguments));
   }
-
-  /** What one row was and did. */
-  record Result(Row row, Row.Seen seen, Duration took) {}
 
   /** What was asked for. */
   private static final class Asked {
@@ -70,7 +71,7 @@ public final class Torture {
           case "--help", "-h" -> asked.isHelp = true;
           case "--list" -> asked.isList = true;
           case "--quick" -> asked.rows = Matrix.all().stream().filter(Row::isQuick).toList();
-          case "--only" -> asked.rows = named(value(arguments, ++i));
+          case "--row" -> asked.rows = named(value(arguments, ++i));
           case "--times" -> asked.times = Integer.parseInt(value(arguments, ++i));
           case "--seed" -> asked.seed = Long.parseLong(value(arguments, ++i));
           case "--folder" -> asked.folder = Optional.of(Path.of(value(arguments, ++i)));
@@ -129,51 +130,65 @@ public final class Torture {
     var results = new ArrayList<Result>();
     int green = 0;
     for (int time = 0; time < asked.times && green == time; time++) {
+      long began = System.nanoTime();
       var folder =
           asked.folder.isPresent()
               ? Files.createDirectories(asked.folder.get().toAbsolutePath().resolve("" + time))
               : Files.createTempDirectory("keeper-torture-");
       var once = once(asked.rows, new RunRow(folder, asked.seed + time));
       results.addAll(once);
-      green += once.stream().anyMatch(Torture::isBroken) ? 0 : 1;
+      green += once.stream().anyMatch(Result::isBroken) ? 0 : 1;
       if (!asked.isJson) {
         out.println(table(once));
-        out.println(green + " of " + (time + 1) + " times without a broken row.");
+        out.println(
+            green + " of " + (time + 1) + " times without a broken row, in " + since(began) + ".");
       }
     }
     if (asked.isJson) {
       out.println(json(results, green));
     }
     if (asked.proof.isPresent()) {
+      var commit = Proof.commit();
       Proof.write(
           asked.proof.get(),
           "Fault matrix",
-          "keeper torture " + String.join(" ", arguments),
-          summary(results, green, asked.times),
-          table(results));
+          "keeper torture",
+          recorded.summary(commit, Matrix.all()),
+          recorded.table(commit, Matrix.all()));
     }
-    return results.stream().anyMatch(Torture::isBroken) ? 1 : 0;
+    return results.stream().anyMatch(Result::isBroken) ? 1 : 0;
   }
 
   private List<Result> once(List<Row> rows, RunRow runner)
       throws IOException, InterruptedException {
+    long began = System.nanoTime();
+    var commit = Proof.commit();
     progress.println("Logs and journals are in " + runner.folder());
     var tested = rows.stream().filter(row -> row.proof() instanceof Row.Tests).toList();
     var outcomes = Map.<String, RunTests.Outcome>of();
     if (!tested.isEmpty()) {
       progress.println("Tests of " + tested.size() + " rows, with Maven");
-      outcomes = new RunTests(checkout(), runner.folder().resolve("tests.log")).run(tested);
+      var log = runner.folder().resolve("tests.log");
+      outcomes = new RunTests(checkout(), log, progress).run(tested);
     }
     var results = new ArrayList<Result>();
     for (var row : rows) {
-      progress.println((results.size() + 1) + " of " + rows.size() + ": " + row.name());
+      progress.println(
+          since(began) + "  " + (results.size() + 1) + " of " + rows.size() + ": " + row.name());
       var outcome = outcomes.get(row.name());
       var result =
           outcome == null ? timed(row, runner) : new Result(row, outcome.seen(), outcome.took());
       progress.println("  " + word(result.seen().verdict()) + ": " + result.seen().what());
+      recorded.add(commit, result);
       results.add(result);
     }
     return results;
+  }
+
+  /** Returns the time since a moment, in minutes and seconds. */
+  private static String since(long began) {
+    var time = Duration.ofNanos(System.nanoTime() - began);
+    return String.format(Locale.ROOT, "%d:%02d", time.toMinutes(), time.toSecondsPart());
   }
 
   private static Result timed(Row row, RunRow runner) throws InterruptedException {
@@ -186,23 +201,6 @@ public final class Torture {
   private static Path checkout() {
     var here = Path.of("").toAbsolutePath();
     return Files.exists(here.resolve("keeper")) ? here : Objects.requireNonNull(here.getParent());
-  }
-
-  private static boolean isBroken(Result result) {
-    return result.seen().verdict() == Verdict.BROKEN;
-  }
-
-  private static String summary(List<Result> results, int green, int times) {
-    long kept = results.stream().filter(each -> each.seen().verdict() == Verdict.KEPT).count();
-    long broken = results.stream().filter(Torture::isBroken).count();
-    return String.format(
-        Locale.ROOT,
-        "%d of %d times without a broken row: %d rows kept, %d broken, %d skipped.",
-        green,
-        times,
-        kept,
-        broken,
-        results.size() - kept - broken);
   }
 
   private static String word(Verdict verdict) {
@@ -222,7 +220,7 @@ public final class Torture {
               row.fault(),
               row.expected(),
               result.seen().what().replace('|', '/'),
-              isBroken(result) ? "**broken**" : word(result.seen().verdict()),
+              result.isBroken() ? "**broken**" : word(result.seen().verdict()),
               result.took().toSeconds()));
     }
     return text.toString();

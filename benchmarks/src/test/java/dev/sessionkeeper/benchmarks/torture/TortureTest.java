@@ -2,6 +2,7 @@ package dev.sessionkeeper.benchmarks.torture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sessionkeeper.benchmarks.torture.Results.Result;
 import dev.sessionkeeper.benchmarks.torture.Row.Needs;
 import dev.sessionkeeper.benchmarks.torture.Row.Seen;
 import dev.sessionkeeper.benchmarks.torture.Row.Verdict;
@@ -10,6 +11,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -24,7 +26,7 @@ class TortureTest {
 
   private int torture(String... arguments) throws Exception {
     var out = new PrintStream(said, true, StandardCharsets.UTF_8);
-    return new Torture(out, out).run(arguments);
+    return new Torture(out, out, new Results(folder.resolve("results.ndjson"))).run(arguments);
   }
 
   @Test
@@ -76,7 +78,7 @@ class TortureTest {
             + " failures=\"0\"></testsuite>");
 
     var outcomes =
-        new RunTests(folder, folder.resolve("log"))
+        new RunTests(folder, folder.resolve("log"), System.err)
             .judge(
                 List.of(
                     Row.tests("good", "", "", "core", "GoodTest"),
@@ -112,9 +114,28 @@ class TortureTest {
   }
 
   @Test
+  void thePageCountsTheRunsOfEachRowOnOneCommit() throws Exception {
+    var first = Row.tests("first", "", "", "core", "ATest");
+    var second = Row.tests("second", "", "", "core", "BTest");
+    var results = new Results(folder.resolve("results.ndjson"));
+    results.add("c1", new Result(first, Seen.kept("2 tests"), Duration.ofSeconds(3)));
+    results.add("c1", new Result(first, Seen.broken("1 of 2 | failed"), Duration.ofSeconds(4)));
+    results.add("c0", new Result(second, Seen.kept("on another commit"), Duration.ZERO));
+
+    assertThat(results.table("c1", List.of(first, second)))
+        .contains("| **broken**: 1 of 2 / failed | 1 of 2 | 4 |")
+        .contains("| did not run | 0 of 0 |  |")
+        .doesNotContain("on another commit");
+    assertThat(results.summary("c1", List.of(first, second)))
+        .isEqualTo(
+            "2 rows, each of them at least 0 times, 2 runs in all: 1 runs were broken, 0 rows"
+                + " skipped, 1 rows did not run on this commit.");
+  }
+
+  @Test
   void namesOfRowsAreDistinctAndUnknownOnesAreRefused() throws Exception {
     assertThat(Matrix.all()).extracting(Row::name).doesNotHaveDuplicates();
-    assertThat(torture("--only", "no-such-row")).isEqualTo(2);
+    assertThat(torture("--row", "no-such-row")).isEqualTo(2);
     assertThat(said.toString(StandardCharsets.UTF_8)).contains("no-such-row");
   }
 }
