@@ -155,10 +155,13 @@ class AttacksTest {
     var session = call(ADMIN.key(), "PUT", "/sessions", held).json().get("sessionId").asString();
     var foreign = call(TENANT.key(), "PUT", "/sessions", held);
     assertThat(foreign.status()).isEqualTo(403);
-    for (var tenant : List.of(Inventory.TENANT, NIL, UUID.randomUUID().toString())) {
+    var stranger = UUID.randomUUID().toString();
+    for (var tenant : List.of(Inventory.TENANT, NIL, stranger)) {
       var unknown = call(TENANT.key(), "PUT", "/sessions", put(tenant));
       assertThat(withoutId(unknown)).as(tenant).isEqualTo(withoutId(foreign));
     }
+    var begun = call(ADMIN.key(), "GET", "/sessions?tenantObjectId=" + stranger, "").json();
+    assertThat(begun.get("sessions")).isEmpty();
 
     // There can be one session of a user on a capacity, so this cannot be answered with a session.
     var own = call(TENANT.key(), "PUT", "/sessions", put(user, OTHER_TENANT, capacity));
