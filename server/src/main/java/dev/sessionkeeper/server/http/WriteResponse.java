@@ -99,7 +99,10 @@ final class WriteResponse {
     }
   }
 
-  /** Writes the head, runs the writer, then ends the response. */
+  /**
+   * Writes the head, runs the writer, then ends the response. If the writer fails, the response is
+   * not ended, so that the client does not take it for complete; the caller closes the connection.
+   */
   void stream(Response answer, Response.StreamBody writer, Executor loop) throws Exception {
     loop.execute(
         () -> {
@@ -109,16 +112,13 @@ final class WriteResponse {
             response.write(Buffer.buffer());
           }
         });
-    try {
-      writer.writeTo(new WriteStream(request, waiting, loop));
-    } finally {
-      loop.execute(
-          () -> {
-            if (!response.closed() && !response.ended()) {
-              response.end();
-            }
-          });
-    }
+    writer.writeTo(new WriteStream(request, waiting, loop));
+    loop.execute(
+        () -> {
+          if (!response.closed() && !response.ended()) {
+            response.end();
+          }
+        });
   }
 
   /** Ends a streamed response after the bytes written so far; on the event loop. */

@@ -6,15 +6,11 @@ import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.Scope;
 import dev.sessionkeeper.server.json.Decode;
-import dev.sessionkeeper.server.json.Json;
 import dev.sessionkeeper.store.AuditChain;
 import dev.sessionkeeper.store.Database;
-import java.nio.charset.StandardCharsets;
-import java.time.Instant;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
 
 /** Exports the audit log and checks that no row was changed, removed or inserted. */
 public final class AuditChainRoutes {
@@ -39,36 +35,6 @@ public final class AuditChainRoutes {
         Route.get("/audit/verify", Role.ADMIN, SCOPE, this::verify)
             .summary("Compute the hash of every audit entry again")
             .answers(200, "Whether the chain holds", Verification.class));
-  }
-
-  /** A row of the export. */
-  record Line(
-      long seq,
-      Instant at,
-      String actor,
-      String source,
-      String action,
-      String target,
-      String reason,
-      String details,
-      int count,
-      String previous,
-      String hash) {
-    static Line of(AuditChain.Link link) {
-      var entry = link.row().entry();
-      return new Line(
-          link.seq(),
-          link.row().at(),
-          entry.actor().name(),
-          entry.actor().source(),
-          entry.action(),
-          entry.target(),
-          entry.reason(),
-          entry.details(),
-          entry.count(),
-          hex(link.previous()),
-          hex(link.hash()));
-    }
   }
 
   /**
@@ -120,15 +86,8 @@ public final class AuditChainRoutes {
               return new Range(after.get(), limit.get());
             });
     SealAudit.all(database);
-    var links =
-        database.withConnection(
-            connection -> AuditChain.after(connection, range.after(), range.limit()));
-    return Response.text(
-        200,
-        "application/x-ndjson",
-        links.stream()
-            .map(link -> new String(Json.write(Line.of(link)), StandardCharsets.UTF_8) + "\n")
-            .collect(Collectors.joining()));
+    return Response.stream(
+        "application/x-ndjson", new ExportAudit(database, range.after(), range.limit()));
   }
 
   private Response verify(Request request) {
@@ -136,7 +95,7 @@ public final class AuditChainRoutes {
     return Response.ok(Verification.of(database.withConnection(AuditChain::verify)));
   }
 
-  private static String hex(byte[] hash) {
+  static String hex(byte[] hash) {
     return HexFormat.of().formatHex(hash);
   }
 }

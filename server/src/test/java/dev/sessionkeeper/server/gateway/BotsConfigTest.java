@@ -59,6 +59,24 @@ class BotsConfigTest {
   }
 
   @Test
+  void aNameThatIsGivenTwiceIsToldWhereItIsGivenAgain() {
+    var errors =
+        errorsOf(
+            """
+            bots:
+              - { name: one, events: ["issues.*"] }
+              - name: one
+                events: ["push"]
+            """);
+    assertThat(errors)
+        .hasSize(1)
+        .first()
+        .asString()
+        .startsWith("keeper.yaml:3:")
+        .contains("bots[1]", "one");
+  }
+
+  @Test
   void limitsAndQueueSettingsMayStandApart() {
     var bots =
         read("""

@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -71,7 +72,8 @@ class FrozenServerTest {
 
   @Test
   void aHealthyServerTakesDeliveriesOfTheSameAndOfOtherPullRequests() throws Exception {
-    freezeWhileItWaitsFor("keeper.github_route", "github_route", () -> deliver(frozen, 1, 1));
+    var unused =
+        freezeWhileItWaitsFor("keeper.github_route", "github_route", () -> deliver(frozen, 1, 1));
     var answers = new ArrayList<Future<TestServer.Reply>>();
     answers.add(threads.submit(() -> deliver(healthy, 1, 2)));
     answers.add(threads.submit(() -> deliver(healthy, 1, 3)));
@@ -83,7 +85,8 @@ class FrozenServerTest {
 
   @Test
   void deliveriesOfOtherPullRequestsPassThoseThatWaitForTheFrozenServer() throws Exception {
-    freezeWhileItWaitsFor("keeper.github_route", "github_route", () -> deliver(frozen, 1, 1));
+    var unused =
+        freezeWhileItWaitsFor("keeper.github_route", "github_route", () -> deliver(frozen, 1, 1));
     var held = new ArrayList<Future<TestServer.Reply>>();
     for (int step = 2; step < 6; step++) {
       int own = step;
@@ -101,14 +104,14 @@ class FrozenServerTest {
   @Test
   void aHealthyServerAppendsToTheSameStream() throws Exception {
     assertThat(publish(healthy).status()).isEqualTo(201);
-    freezeWhileItWaitsFor("keeper.stream_event", "given", () -> publish(frozen));
+    var unused = freezeWhileItWaitsFor("keeper.stream_event", "given", () -> publish(frozen));
     var answer = threads.submit(() -> publish(healthy));
     assertThat(answer.get(SOON.toMillis(), TimeUnit.MILLISECONDS).status()).isEqualTo(201);
   }
 
   @Test
   void aHealthyServerTellsOfSessionsThatTheFrozenOneWasAboutToTellOf() throws Exception {
-    freezeWhileItWaitsFor("keeper.stream_event", "stream_outbox", () -> put(frozen));
+    var unused = freezeWhileItWaitsFor("keeper.stream_event", "stream_outbox", () -> put(frozen));
     assertThat(put(healthy).status()).isEqualTo(201);
     await()
         .atMost(SOON)
@@ -118,17 +121,43 @@ class FrozenServerTest {
                     >= 1);
   }
 
+  @Test
+  void aHealthyServerFindsTheSessionThatTheFrozenOneWasBeginning() throws Exception {
+    var session = session();
+    var unanswered =
+        freezeWhileItWaitsFor(
+            "keeper.registered_session", "put_session", () -> put(frozen, session, 1));
+    var answer = threads.submit(() -> put(healthy, session, 1));
+    assertThat(answer.get(SOON.toMillis(), TimeUnit.MILLISECONDS).status()).isEqualTo(200);
+    assertThat(unanswered.get().problem()).as("the session has begun").isEqualTo("outcome-unknown");
+  }
+
+  @Test
+  void aHealthyServerUpgradesTheSessionThatTheFrozenOneWasEnding() throws Exception {
+    var session = session();
+    var id = put(healthy, session, 1).json().get("sessionId").asString();
+    var unused =
+        freezeWhileItWaitsFor(
+            "keeper.audit", "INSERT INTO keeper.audit", () -> frozen.delete("/sessions/" + id));
+    var answer = threads.submit(() -> put(healthy, session, 2));
+    var upgraded = answer.get(SOON.toMillis(), TimeUnit.MILLISECONDS);
+    assertThat(upgraded.status()).isEqualTo(201);
+    assertThat(upgraded.json().get("status").asString()).isEqualTo("upgraded");
+  }
+
   /**
    * Makes the server's transaction wait for the table, and freezes the server when the transaction
    * gets it.
    *
    * @param word a word of the statement that waits, which no statement of a job on the table has
+   * @return the answer of the server, which comes when it gives up
    */
-  private void freezeWhileItWaitsFor(String table, String word, Runnable call) throws SQLException {
+  private Future<TestServer.Reply> freezeWhileItWaitsFor(
+      String table, String word, Callable<TestServer.Reply> call) throws SQLException {
     try (var connection = database.source().getConnection()) {
       connection.setAutoCommit(false);
       execute(connection, "LOCK TABLE " + table + " IN EXCLUSIVE MODE");
-      var unused = threads.submit(call);
+      var answer = threads.submit(call);
       await()
           .until(
               () ->
@@ -142,14 +171,22 @@ class FrozenServerTest {
                       > 0);
       network.freeze();
       connection.rollback();
+      return answer;
     }
   }
 
   private static TestServer.Reply put(TestServer server) {
-    return server.put(
-        "/sessions",
-        "{\"userObjectId\":\"%s\",\"tenantObjectId\":\"%s\",\"capacityId\":\"%s\",\"sessionKind\":1}"
-            .formatted(UUID.randomUUID(), UUID.randomUUID(), UUID.randomUUID()));
+    return put(server, session(), 1);
+  }
+
+  /** The fields of a new registered session, but for its kind. */
+  private static String session() {
+    return "\"userObjectId\":\"%s\",\"tenantObjectId\":\"%s\",\"capacityId\":\"%s\""
+        .formatted(UUID.randomUUID(), UUID.randomUUID(), UUID.randomUUID());
+  }
+
+  private static TestServer.Reply put(TestServer server, String session, int kind) {
+    return server.put("/sessions", "{%s,\"sessionKind\":%d}".formatted(session, kind));
   }
 
   private static TestServer.Reply publish(TestServer server) {

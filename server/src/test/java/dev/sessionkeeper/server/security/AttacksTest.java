@@ -79,8 +79,12 @@ class AttacksTest {
   }
 
   private static String put(String tenant) {
+    return put(UUID.randomUUID(), tenant, UUID.randomUUID());
+  }
+
+  private static String put(UUID user, String tenant, UUID capacity) {
     return "{\"userObjectId\":\"%s\",\"tenantObjectId\":\"%s\",\"capacityId\":\"%s\",\"sessionKind\":1}"
-        .formatted(UUID.randomUUID(), tenant, UUID.randomUUID());
+        .formatted(user, tenant, capacity);
   }
 
   @Test
@@ -141,6 +145,35 @@ class AttacksTest {
       assertThat(reply.status()).as(path).isEqualTo(200);
       assertThat(reply.body()).as(path).doesNotContain(NIL, Inventory.TENANT);
     }
+  }
+
+  @Test
+  void aPutForAnotherTenantDoesNotTellWhichSessionsItHas() {
+    var user = UUID.randomUUID();
+    var capacity = UUID.randomUUID();
+    var held = put(user, Inventory.TENANT, capacity);
+    var session = call(ADMIN.key(), "PUT", "/sessions", held).json().get("sessionId").asString();
+    var foreign = call(TENANT.key(), "PUT", "/sessions", held);
+    assertThat(foreign.status()).isEqualTo(403);
+    var stranger = UUID.randomUUID().toString();
+    for (var tenant : List.of(Inventory.TENANT, NIL, stranger)) {
+      var unknown = call(TENANT.key(), "PUT", "/sessions", put(tenant));
+      assertThat(withoutId(unknown)).as(tenant).isEqualTo(withoutId(foreign));
+    }
+    var begun = call(ADMIN.key(), "GET", "/sessions?tenantObjectId=" + stranger, "").json();
+    assertThat(begun.get("sessions")).isEmpty();
+
+    // There can be one session of a user on a capacity, so this cannot be answered with a session.
+    var own = call(TENANT.key(), "PUT", "/sessions", put(user, OTHER_TENANT, capacity));
+    assertThat(own.problem()).isEqualTo("tenant-mismatch");
+    assertThat(own.body()).doesNotContain(Inventory.TENANT, session);
+    assertThat(
+            call(ADMIN.key(), "GET", "/sessions/" + session, "").json().get("isActive").asBoolean())
+        .isTrue();
+  }
+
+  private static String withoutId(TestServer.Reply reply) {
+    return reply.status() + reply.body().replaceFirst("\"correlationId\":\"[^\"]*\"", "");
   }
 
   @Test
@@ -209,6 +242,35 @@ class AttacksTest {
 
   private static void assertLost(TestServer.Reply reply) {
     assertThat(reply.problem()).as("%s", reply).isEqualTo("session-lock-lost");
+  }
+
+  @Test
+  void aRoundOfAnotherConsumerIsNeitherRepeatedNorContinued() {
+    inventory.ask(
+        "POST",
+        "/queues/mine/messages",
+        "{\"messages\":[{\"sessionId\":\"round\",\"body\":\"gold\"}]}");
+    var work = "/queues/mine/work";
+    var take = "{\"requestId\":\"round\",\"take\":{\"wait\":\"PT5S\"}}";
+    var session = call(ALICE.key(), "POST", work, take).json().get("sessions").get(0);
+    var stolen = session.get("leaseId").asString();
+    var sequence = session.get("messages").get(0).get("sequence").asString();
+
+    var repeated = call(MALLORY.key(), "POST", work, "{\"requestId\":\"round\"}").json();
+    assertThat(repeated.get("repeated").asBoolean()).isFalse();
+    assertThat(repeated.get("sessions")).isEmpty();
+    var round =
+        """
+        {"requestId":"theft","renew":["%1$s"],
+         "settle":[{"leaseId":"%1$s","completed":[%2$s],"then":"release"}]}
+        """
+            .formatted(stolen, sequence);
+    var theft = call(MALLORY.key(), "POST", work, round).json();
+    assertThat(theft.get("settled").get(0).get("outcome").asString()).isEqualTo("lost");
+    assertThat(theft.get("renewed").get(0).get("held").asBoolean()).isFalse();
+
+    var own = call(ALICE.key(), "POST", work, round).json();
+    assertThat(own.get("settled").get(0).get("outcome").asString()).isEqualTo("settled");
   }
 
   @Test

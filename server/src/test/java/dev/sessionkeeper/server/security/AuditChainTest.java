@@ -1,11 +1,20 @@
 package dev.sessionkeeper.server.security;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sessionkeeper.server.TestDatabase;
 import dev.sessionkeeper.server.TestServer;
 import dev.sessionkeeper.store.AuditChain;
 import dev.sessionkeeper.store.Database;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
@@ -59,6 +68,57 @@ class AuditChainTest {
     var second = server.get("/audit/export?after=1&limit=1").body().lines().toList();
     assertThat(second).containsExactly(lines.get(1));
     assertThat(verify().get("intact").asBoolean()).isTrue();
+  }
+
+  /** More than the buffers of both sockets hold, so the server waits for its reader. */
+  private void addLargeEntries() throws SQLException {
+    run(
+        "INSERT INTO keeper.audit (actor, action, target, reason, details)"
+            + " SELECT 'ann', 'session.park', 'orders/' || n, repeat('why ', 2000), ''"
+            + " FROM generate_series(1, 4000) n");
+  }
+
+  private BufferedReader beginExport(HttpClient client) throws Exception {
+    var request =
+        HttpRequest.newBuilder(
+                URI.create("http://127.0.0.1:%d/audit/export".formatted(server.port())))
+            .build();
+    var answer = client.send(request, HttpResponse.BodyHandlers.ofInputStream());
+    assertThat(answer.statusCode()).isEqualTo(200);
+    return new BufferedReader(new InputStreamReader(answer.body(), StandardCharsets.UTF_8));
+  }
+
+  @Test
+  void anExportIsReadInPagesWhileItIsSent() throws Exception {
+    addLargeEntries();
+    try (var client = HttpClient.newHttpClient();
+        var export = beginExport(client)) {
+      assertThat(export.readLine()).contains("\"seq\":1");
+      run("UPDATE keeper.audit SET target = 'read late' WHERE target = 'orders/4000'");
+      var rest = export.lines().toList();
+      assertThat(rest).hasSize(4004);
+      assertThat(rest.getLast()).contains("\"target\":\"read late\"");
+      for (int i = 0; i < rest.size(); i++) {
+        assertThat(rest.get(i)).contains("\"seq\":" + (i + 2) + ",");
+      }
+    }
+  }
+
+  @Test
+  void anExportThatBreaksOffDoesNotLookComplete() throws Exception {
+    addLargeEntries();
+    try (var client = HttpClient.newHttpClient();
+        var export = beginExport(client)) {
+      assertThat(export.readLine()).contains("\"seq\":1");
+      run("ALTER TABLE keeper.audit RENAME TO audit_away");
+      assertThatThrownBy(
+              () -> {
+                while (export.readLine() != null) {
+                  // Reads on to the end.
+                }
+              })
+          .isInstanceOf(IOException.class);
+    }
   }
 
   @ParameterizedTest
